@@ -1,0 +1,55 @@
+# Every target sets up .venv first: once, and again when pyproject.toml or constraints.txt change.
+# ARGS goes through to the program: make train ARGS="--help"
+
+PYTHON ?= python3
+VENV   ?= .venv
+JOBS   ?= 2
+ARGS   ?=
+
+BIN   := $(VENV)/bin
+PIP   := $(BIN)/python -m pip --quiet --disable-pip-version-check
+READY := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help setup train test bench lint format docs clean
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo
+	@echo '  PYTHON=$(PYTHON) VENV=$(VENV) JOBS=$(JOBS); ARGS="..." goes through to the program'
+
+setup: $(READY)  ## create .venv and install everything
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed, e.g. make PYTHON=python3.12 setup")'
+	@echo 'Setting up $(VENV) (once; minutes, most of it the download of PyTorch) ...'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PIP) install "$$(grep '^torch==' constraints.txt)"  # on its own: resolved with the rest, pip may fetch a larger build
+	@$(PIP) install -c constraints.txt -e '.[all]'
+	@touch $@
+	@echo 'Set up.'
+
+train: $(READY)  ## train a first agent, with a table of its win rates at the end
+	$(BIN)/python -m training.dqn $(ARGS)
+
+test: $(READY)  ## run all tests
+	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+
+bench: $(READY)  ## measure the speed
+	$(BIN)/python benchmarks/run.py $(ARGS)
+
+lint: $(READY)  ## check style and types
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+format: $(READY)  ## mend what can be mended by a program
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+docs: $(READY)  ## write the generated pages of docs/
+	$(BIN)/python docs/build.py $(ARGS)
+
+clean:  ## remove .venv and what tools left behind
+	rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,88 @@
+"""Saved policies: one `.safetensors` file that holds numbers and, in its header, a line of JSON. No code, no pickle.
+
+The format is that of the safetensors library: a length, a JSON header, raw arrays. Reading one runs nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+from monopoly_env.actions import HEADS
+from monopoly_env.errors import ConfigurationError, FormatError
+from monopoly_env.rules import RULES_VERSION
+
+if TYPE_CHECKING:
+    from agents.policy import Policy
+
+SUFFIX: Final = ".safetensors"
+FORMAT: Final = "monopoly-policy"
+FORMAT_VERSION: Final = 1
+_KEY: Final = "policy"
+
+
+def _versions() -> dict[str, Any]:
+    """What a file must agree with: otherwise its numbers mean something else."""
+    return {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "rules_version": RULES_VERSION,
+        "heads": {name: head.size for name, head in HEADS.items()},
+    }
+
+
+def write(path: str | Path, policy: Policy) -> None:
+    """Write a policy: to a temporary name first, so that a file is whole or not there.
+
+    Raises:
+        ConfigurationError: The suffix is another, or the file can't be written.
+    """
+    target = Path(path)
+    if target.suffix != SUFFIX:
+        raise ConfigurationError(f"A policy is saved to a {SUFFIX} file, not to {str(path)!r}.")
+    about = _versions() | {"kind": policy.kind, "name": policy.name, "options": policy.options(), "encoding": policy.encoding()}
+    arrays = {name: np.ascontiguousarray(array) for name, array in policy.arrays().items()}
+    write_bytes(target, save(arrays, {_KEY: json.dumps(about)}))
+
+
+def write_bytes(target: Path, content: bytes) -> None:
+    """Write a file whole or not at all.
+
+    Raises:
+        ConfigurationError: It can't be written.
+    """
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_bytes(content)
+        os.replace(temporary, target)
+    except OSError as error:
+        raise ConfigurationError(f"{str(target)!r} can't be written: {error.strerror}.") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def read(path: str | Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The JSON and the arrays of a saved policy.
+
+    Raises:
+        FormatError: The file is missing, corrupt, foreign, or of another version; the message says what differs.
+    """
+    try:
+        with safe_open(path, framework="numpy") as file:
+            about = json.loads((file.metadata() or {}).get(_KEY, "{}"))
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118, not a dict
+    except (OSError, SafetensorError, ValueError) as error:
+        raise FormatError(f"{str(path)!r} is not a saved policy: {error}.") from error
+    differences = [
+        f"{name} is {about.get(name)!r}, expected {expected!r}" for name, expected in _versions().items() if about.get(name) != expected
+    ]
+    if differences:
+        raise FormatError(f"{str(path)!r} does not match this version: {'; '.join(differences)}.")
+    return about, arrays

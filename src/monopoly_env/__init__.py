@@ -1,0 +1,103 @@
+"""Monopoly as an environment for learning: one rules engine, many ways in.
+
+See README.md for a tour and docs/ for actions, observations, options and rules. Importing compiles nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from monopoly_env import actions
+from monopoly_env.core import (
+    action_mask,
+    check,
+    clone,
+    digest,
+    is_over,
+    legal_actions,
+    load,
+    new_game,
+    new_games,
+    reseed,
+    save,
+    step,
+    winner,
+    worth,
+)
+from monopoly_env.errors import (
+    ConfigurationError,
+    EngineError,
+    FormatError,
+    GameOverError,
+    IllegalActionError,
+    MonopolyError,
+    PositionError,
+    RulesError,
+)
+from monopoly_env.game import GAME
+from monopoly_env.rules import Rules
+
+if TYPE_CHECKING:
+    from monopoly_env import encoding, monopoly_v0, rewards
+    from monopoly_env.position import force, position
+    from monopoly_env.text import to_text
+    from monopoly_env.vector import VectorMonopoly
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "GAME",
+    "ConfigurationError",
+    "EngineError",
+    "FormatError",
+    "GameOverError",
+    "IllegalActionError",
+    "MonopolyError",
+    "PositionError",
+    "Rules",
+    "RulesError",
+    "VectorMonopoly",
+    "action_mask",
+    "actions",
+    "check",
+    "clone",
+    "digest",
+    "encoding",
+    "force",
+    "is_over",
+    "legal_actions",
+    "load",
+    "monopoly_v0",
+    "new_game",
+    "new_games",
+    "position",
+    "reseed",
+    "rewards",
+    "save",
+    "step",
+    "to_text",
+    "winner",
+    "worth",
+]
+
+# Loaded when first asked for, so that `import monopoly_env` stays quick: name -> module, attribute (None: the module).
+_LAZY: dict[str, tuple[str, str | None]] = {
+    "VectorMonopoly": ("monopoly_env.vector", "VectorMonopoly"),
+    "encoding": ("monopoly_env.encoding", None),
+    "force": ("monopoly_env.position", "force"),
+    "monopoly_v0": ("monopoly_env.monopoly_v0", None),
+    "position": ("monopoly_env.position", "position"),
+    "rewards": ("monopoly_env.rewards", None),
+    "to_text": ("monopoly_env.text", "to_text"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'monopoly_env' has no attribute {name!r}")
+    module, attribute = _LAZY[name]
+    value = import_module(module)
+    value = value if attribute is None else getattr(value, attribute)
+    globals()[name] = value  # importing the submodule `position` would otherwise hide the function of that name
+    return value

@@ -1,0 +1,201 @@
+"""The action space: one `Discrete(205)` cut into heads, the only home of what an action means.
+
+A head is a slice of neighbouring actions of one kind. The space is the same for any number of players, rules and board;
+the legal actions of a decision may lie in several heads at once. docs/actions.md is generated from the tables here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from monopoly_env.board import EDITIONS, LOT_NAME, NUM_LOTS, NUM_STREETS
+from monopoly_env.errors import ConfigurationError, nearest
+
+if TYPE_CHECKING:
+    from monopoly_env.game import Game
+
+RAISES: Final = (1, 5, 10, 20, 50, 100, 500)  # dollars; the money of the box, also the notes of an offer
+NOTES: Final = RAISES[::-1]
+
+# What decision of the game is open, by number; `over` is none. The numbers are the first tasks of the agenda.
+DECISIONS: Final = {
+    "over": "the game has ended",
+    "buy": "an unowned lot for sale at its printed price",
+    "bid": "English auction: raise the standing bid or fold for good",
+    "sealed_bid": "sealed auction: add to the own maximum until done",
+    "place": "a scarce building was won: name the street it goes to",
+    "turn": "a window of the turn: build, sell, mortgage, trade, leave jail, or go on",
+    "jail": "after a failed throw in jail: pay, hand in a card, or (where allowed) stay",
+    "trade_ask": "composing an offer: what is asked for, one pick at a time, in rising order",
+    "trade_give": "composing an offer: what is given, likewise",
+    "trade_cash": "composing an offer: the cash, note by note, in falling order",
+    "reply": "an offer was received",
+    "debt": "raise cash for a payment that is due",
+    "tax": "income tax: 200 dollars or a tenth of the total worth",
+    "fine_or_chance": "a card: pay the fine or draw a Chance card",
+    "takeover": "a mortgaged lot was received: keep the mortgage or lift it at once",
+}
+DECISION_NAMES: Final = tuple(DECISIONS)
+
+# The two answers of `choice`, by decision.
+CHOICES: Final = {
+    "tax": ("pay $200", "pay 10% of total worth"),
+    "fine_or_chance": ("pay the fine", "draw a Chance card"),
+    "takeover": ("keep the mortgage", "lift the mortgage"),
+}
+
+
+@dataclass(frozen=True)
+class Head:
+    """A slice of the action space.
+
+    Attributes:
+        name: The head's name.
+        start: Its first action.
+        size: How many actions it has.
+        doc: What index i means.
+        labels: A phrase for each action; `{lot}` stands for the name of a lot on the board at hand.
+    """
+
+    name: str
+    start: int
+    size: int
+    doc: str
+    labels: tuple[str, ...]
+
+    @property
+    def stop(self) -> int:
+        """One past its last action."""
+        return self.start + self.size
+
+    @property
+    def slice(self) -> slice:
+        """The head's place in a mask or in a vector of action values."""
+        return slice(self.start, self.stop)
+
+
+def _lots(verb: str, count: int = NUM_LOTS) -> tuple[str, ...]:
+    return tuple(f"{verb} {{{lot}}}" for lot in range(count))
+
+
+def _goods(verb: str, head: str) -> tuple[str, ...]:
+    cards = (f"{verb} the Chance jail card", f"{verb} the Community Chest jail card")
+    return (*_lots(verb), *cards, f"{head}: done", f"{head}: cancel")
+
+
+_HEADS: Final = (
+    ("buy", "0 decline, 1 buy", ("decline", "buy")),
+    ("bid", "0 fold (English) or done (sealed), then raise by 1, 5, 10, 20, 50, 100, 500", ("fold", *(f"bid +{r}" for r in RAISES))),
+    ("turn", "0 go on: throw, end the turn, or give up a debt where the rules allow it", ("go on",)),
+    ("jail", "0 pay the fine, 1 hand in a card", ("pay the fine", "use a jail card")),
+    ("build", "the street", _lots("build", NUM_STREETS)),
+    ("sell", "the street", _lots("sell", NUM_STREETS)),
+    ("mortgage", "the lot", _lots("mortgage")),
+    ("unmortgage", "the lot", _lots("unmortgage")),
+    ("trade", "i: make an offer to the player i + 1 seats on", tuple(f"trade with player +{i}" for i in range(1, 8))),
+    ("trade_ask", "28 lots, the Chance and the Community Chest jail card, done, cancel", _goods("ask for", "ask")),
+    ("trade_give", "the same", _goods("give", "give")),
+    ("trade_cash", "0 done, give 500, 100, 50, 20, 10, 5, 1, ask for the same, cancel",
+     ("cash: done", *(f"give ${n}" for n in NOTES), *(f"ask for ${n}" for n in NOTES), "cash: cancel")),
+    ("reply", "0 reject, 1 accept, 2 counter", ("reject", "accept", "counter")),
+    ("choice", "the first or the second answer of `CHOICES`", ("choose the first", "choose the second")),
+)  # fmt: skip
+
+
+def _build() -> dict[str, Head]:
+    heads: dict[str, Head] = {}
+    start = 0
+    for name, doc, labels in _HEADS:
+        heads[name] = Head(name, start, len(labels), doc, labels)
+        start += len(labels)
+    return heads
+
+
+HEADS: Final = _build()
+HEAD_NAMES: Final = tuple(HEADS)
+NUM_ACTIONS: Final = sum(head.size for head in HEADS.values())
+# [action] -> number of its head
+HEAD_OF: Final = np.repeat(np.arange(len(HEADS)), [head.size for head in HEADS.values()])
+
+# Heads and first actions as numbers, for kernels.
+(
+    H_BUY, H_BID, H_TURN, H_JAIL, H_BUILD, H_SELL, H_MORTGAGE, H_UNMORTGAGE,
+    H_TRADE, H_ASK, H_GIVE, H_CASH, H_REPLY, H_CHOICE,
+) = range(len(HEADS))  # fmt: skip
+(
+    A_BUY, A_BID, A_TURN, A_JAIL, A_BUILD, A_SELL, A_MORTGAGE, A_UNMORTGAGE,
+    A_TRADE, A_ASK, A_GIVE, A_CASH, A_REPLY, A_CHOICE,
+) = (head.start for head in HEADS.values())  # fmt: skip
+GOODS_DONE: Final = NUM_LOTS + 2
+GOODS_CANCEL: Final = NUM_LOTS + 3
+CASH_CANCEL: Final = 2 * len(NOTES) + 1
+
+
+def describe(action: int, game: Game | None = None) -> str:
+    """An action in words.
+
+    Args:
+        action: 0 to 204.
+        game: Takes the names of its board, and the meaning of `choice` and of fold from its decision; without it, the names
+            are those of the US board.
+
+    Raises:
+        ConfigurationError: No such action.
+    """
+    number = check(action)
+    head = HEADS[HEAD_NAMES[HEAD_OF[number]]]
+    index = number - head.start
+    if game is not None:
+        decision = DECISION_NAMES[game.decision]
+        if head.name == "choice" and decision in CHOICES:
+            return CHOICES[decision][index]
+        if head.name == "bid" and index == 0 and decision == "sealed_bid":
+            return "done"
+    edition = 0 if game is None else int(game.rules.board)
+    return head.labels[index].format(*LOT_NAME[edition])
+
+
+def parse(text: str) -> int:
+    """The action that `describe` calls by this text, in any letter case and with the lot names of any edition.
+
+    Raises:
+        ConfigurationError: No action is called so; the message names the nearest one.
+    """
+    wanted = " ".join(str(text).split()).casefold()
+    if wanted not in _BY_TEXT:
+        raise ConfigurationError(f"No action is called {text!r}. {_nearest_text(wanted)}")
+    return _BY_TEXT[wanted]
+
+
+def check(action: object) -> int:
+    """The action as an int.
+
+    Raises:
+        ConfigurationError: Not an integer from 0 to 204.
+    """
+    try:
+        number = action.__index__()  # type: ignore[attr-defined]
+    except (AttributeError, TypeError):
+        number = -1
+    if isinstance(action, (bool, np.bool_)) or not 0 <= number < NUM_ACTIONS:
+        raise ConfigurationError(f"Action {action!r} must be an integer from 0 to {NUM_ACTIONS - 1}.")
+    return int(number)
+
+
+def _nearest_text(wanted: str) -> str:
+    return nearest(wanted, _BY_TEXT).split(" Valid:")[0].removeprefix("Valid:") + " See monopoly_env.actions.describe."
+
+
+def _texts() -> dict[str, int]:
+    texts = {}
+    for edition in reversed(range(len(EDITIONS))):
+        for head in HEADS.values():
+            for index, label in enumerate(head.labels):
+                texts[label.format(*LOT_NAME[edition]).casefold()] = head.start + index
+    return texts
+
+
+_BY_TEXT: Final = _texts()

@@ -1,0 +1,336 @@
+"""Games from Python: begin, step, look, copy, save."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from monopoly_env import actions, board
+from monopoly_env.engine import invariants, legal, players, setup, step as engine_step
+from monopoly_env.engine.agenda import FAULTS, OVER
+from monopoly_env.errors import ConfigurationError, EngineError, FormatError, GameOverError, IllegalActionError
+from monopoly_env.game import FORMAT_VERSION, GAME, MAX_PLAYERS, MIN_PLAYERS, Game, Games, empty_games
+from monopoly_env.kernels import entry
+from monopoly_env.rules import RULES_VERSION, Rules
+
+_SEED_BOUND: Final = 1 << 64
+
+
+@entry()
+def _start_games(games: Any, num_players: int, seeds: Any) -> None:
+    for i in range(len(games)):
+        setup.start(games[i], num_players, seeds[i, 0], seeds[i, 1])
+
+
+@entry()
+def _apply(games: Any, action: int) -> None:
+    engine_step.apply(games[0], action)
+
+
+@entry()
+def _inspect(games: Any, worths: Any) -> int:
+    for seat in range(len(worths)):
+        worths[seat] = players.total_worth(games[0], seat)
+    return invariants.violation(games[0])
+
+
+@entry()
+def _settle(games: Any) -> None:
+    engine_step.settle(games[0])
+
+
+@entry()
+def _write_mask(games: Any, mask: Any) -> None:
+    legal.write_mask(games[0], mask)
+
+
+def batch_of(game: Game) -> Games:
+    """A game as an array of one that shares its memory: calls with arrays are ten times cheaper than with a record.
+
+    Raises:
+        ConfigurationError: Not a record of the dtype `GAME`.
+    """
+    if not isinstance(game, np.record) or game.dtype != GAME:
+        raise ConfigurationError(f"Expected a game (a record of the dtype monopoly_env.GAME), not {type(game).__name__}.")
+    base = game.base
+    if isinstance(base, np.ndarray) and base.dtype == GAME and base.size == 1:
+        return base.reshape(1)
+    return np.ndarray(1, GAME, buffer=game.data)
+
+
+def check_players(num_players: object) -> int:
+    """The number of players as an int.
+
+    Raises:
+        ConfigurationError: Not an integer from 2 to 8.
+    """
+    if isinstance(num_players, bool) or not isinstance(num_players, (int, np.integer)):
+        raise ConfigurationError(f"num_players={num_players!r} must be an integer from {MIN_PLAYERS} to {MAX_PLAYERS}.")
+    if not MIN_PLAYERS <= num_players <= MAX_PLAYERS:
+        raise ConfigurationError(f"num_players={num_players} is out of range: {MIN_PLAYERS} to {MAX_PLAYERS}.")
+    return int(num_players)
+
+
+def split_seeds(seeds: Sequence[int] | npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Seeds as pairs of 32-bit words, (B, 2).
+
+    Raises:
+        ConfigurationError: A seed is not an integer from 0 to 2**64 - 1.
+    """
+    words = np.empty((len(seeds), 2), np.int64)
+    for i, seed in enumerate(seeds):
+        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < _SEED_BOUND:
+            raise ConfigurationError(f"Seed {seed!r} must be an integer from 0 to 2**64 - 1.")
+        words[i] = int(seed) & 0xFFFFFFFF, int(seed) >> 32
+    return words
+
+
+def new_games(seeds: Sequence[int] | npt.NDArray[Any], num_players: int = 4, rules: Rules | str = "official") -> Games:
+    """New games, a record each, at their first decision.
+
+    Args:
+        seeds: A seed a game.
+        num_players: 2 to 8.
+        rules: Rules, or the name of a preset.
+    """
+    games = empty_games(len(seeds))
+    games["rules"] = Rules.coerce(rules).to_record()
+    _start_games(games, check_players(num_players), split_seeds(seeds))
+    return games
+
+
+def new_game(num_players: int = 4, rules: Rules | str = "official", seed: int = 0) -> Game:
+    """A new game at its first decision: one mutable record.
+
+    Args:
+        num_players: 2 to 8.
+        rules: Rules, or the name of a preset.
+        seed: 0 to 2**64 - 1; it decides every throw, both decks and who begins.
+
+    Raises:
+        ConfigurationError: A wrong number of players or seed.
+        RulesError: Unknown rules.
+    """
+    return new_games([seed], num_players, rules)[0]
+
+
+def settle(game: Game) -> Game:
+    """Settle what runs by itself, up to the next real choice: for a game edited by hand."""
+    _settle(batch_of(game))
+    return game
+
+
+def step(game: Game, action: int) -> Game:
+    """Carry out an action and settle everything up to the next real choice; the game changes in place.
+
+    Args:
+        game: A game that is not over.
+        action: A legal action, 0 to 204.
+
+    Returns:
+        The same game.
+
+    Raises:
+        IllegalActionError: The action is not legal here; the game is left as it was, byte for byte.
+        GameOverError: The game has ended.
+    """
+    batch = batch_of(game)
+    number = actions.check(action)
+    if not int(game.legal[number >> 5]) >> (number & 31) & 1:
+        raise illegal(game, number)
+    _apply(batch, number)
+    if game.fault:
+        raise EngineError(f"The engine stopped: {FAULTS[game.fault]}. Please report this with the game saved by monopoly_env.save.")
+    return game
+
+
+def illegal(game: Game, action: int) -> IllegalActionError:
+    """The error for an action that is not legal: it names the action, the player, the decision and what was legal."""
+    if game.decision == OVER:
+        return GameOverError(f"The game is over; no action is legal, not {actions.describe(action)!r}.")
+    texts = [f"{a} {actions.describe(a, game)!r}" for a in legal_actions(game)]
+    shown = ", ".join(texts[:12]) + (f" and {len(texts) - 12} more" if len(texts) > 12 else "")
+    decision = actions.DECISION_NAMES[game.decision]
+    return IllegalActionError(
+        f"Action {action} ({actions.describe(action, game)!r}) of player {game.player} is illegal at the decision {decision!r}. Legal: {shown}."
+    )
+
+
+def action_mask(game: Game) -> npt.NDArray[np.bool_]:
+    """The legal actions as a mask of shape (205,)."""
+    mask = np.zeros(actions.NUM_ACTIONS, np.bool_)
+    _write_mask(batch_of(game), mask)
+    return mask
+
+
+def legal_actions(game: Game) -> npt.NDArray[np.int64]:
+    """The legal actions in rising order; none once the game is over."""
+    return np.flatnonzero(action_mask(game))
+
+
+def is_over(game: Game) -> bool:
+    """Whether the game has ended."""
+    return bool(batch_of(game)[0].decision == OVER)
+
+
+def winner(game: Game) -> int | None:
+    """The seat that won; None while the game runs and after a draw."""
+    winners = np.flatnonzero(batch_of(game)["place"][0, : game.num_players] == 1)
+    return int(winners[0]) if is_over(game) and len(winners) == 1 else None
+
+
+def worth(game: Game, seat: int | None = None) -> Any:
+    """Total worth by rule 51: cash, printed prices of all lots, purchase prices of buildings.
+
+    Args:
+        game: A game.
+        seat: A seat, or None for all.
+
+    Returns:
+        Dollars: an int, or an array of shape (num_players,).
+    """
+    worths = np.zeros(game.num_players, np.int64)
+    _inspect(batch_of(game), worths)
+    if seat is None:
+        return worths
+    if not 0 <= seat < game.num_players:
+        raise ConfigurationError(f"seat={seat!r} must be from 0 to {game.num_players - 1}.")
+    return int(worths[seat])
+
+
+def clone(game: Game) -> Game:
+    """An independent copy."""
+    return batch_of(game).copy()[0]
+
+
+def reseed(game: Game, seed: int) -> Game:
+    """Give a game another future: throws and policies draw from a new seed; the order of the decks stays. In place."""
+    low, high = split_seeds([seed])[0]
+    batch_of(game)["seed"] = low, high
+    return game
+
+
+def digest(game: Game) -> str:
+    """A hash of everything that the game is: equal games have equal digests."""
+    return hashlib.sha256(batch_of(game).tobytes()).hexdigest()[:16]
+
+
+def check(game: Game) -> None:
+    """Check every invariant of a game.
+
+    Raises:
+        EngineError: The first invariant that is broken.
+    """
+    broken = _inspect(batch_of(game), np.zeros(game.num_players, np.int64))
+    if broken:
+        raise EngineError(f"Invariant broken: {invariants.VIOLATIONS[broken]}.")
+
+
+# --- files --------------------------------------------------------------------------------------------------------------
+
+
+def table_hash(edition: int) -> str:
+    """A hash of an edition's board and cards: a game saved under other tables is refused."""
+    from monopoly_env import cards
+
+    tables = (board.PRICE, board.MORTGAGE, board.HOUSE_PRICE, board.RENT, board.SQUARE_KIND, board.SQUARE_LOT, cards.CARD)
+    digest_ = hashlib.sha256()
+    for table in tables:
+        digest_.update(np.ascontiguousarray(table[edition], np.int64).tobytes())
+    return digest_.hexdigest()[:16]
+
+
+def save(game: Game, path: str | os.PathLike[str]) -> Path:
+    """Save a game: data only, written to a temporary name and renamed.
+
+    Raises:
+        ConfigurationError: The folder cannot be written.
+    """
+    header = {
+        "format": "monopoly_env game",
+        "version": FORMAT_VERSION,
+        "rules_version": RULES_VERSION,
+        "board": board.EDITIONS[game.rules.board].name,
+        "tables": table_hash(int(game.rules.board)),
+        "digest": digest(game),
+    }
+    return write_atomically(path, json.dumps(header).encode() + b"\n" + batch_of(game).tobytes())
+
+
+def load(path: str | os.PathLike[str]) -> Game:
+    """Load a saved game.
+
+    Raises:
+        ConfigurationError: No such file.
+        FormatError: The file is no saved game, corrupt, or of another version.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise ConfigurationError(f"Cannot read {os.fspath(path)!r}: {error.strerror}.") from error
+    line, _, body = data.partition(b"\n")
+    try:
+        header = json.loads(line)
+        kind = header["format"]
+    except (ValueError, TypeError, KeyError):
+        raise FormatError(f"{os.fspath(path)!r} is not a saved game.") from None
+    expected = {"format": "monopoly_env game", "version": FORMAT_VERSION, "rules_version": RULES_VERSION}
+    for key, value in expected.items():
+        if header.get(key) != value:
+            raise FormatError(f"{os.fspath(path)!r} ({kind}): {key} is {header.get(key)!r}, this version reads {value!r}.")
+    if len(body) != GAME.itemsize:
+        raise FormatError(f"{os.fspath(path)!r} is truncated or corrupt: {len(body)} bytes of record, expected {GAME.itemsize}.")
+    game = np.frombuffer(body, GAME).copy()[0]
+    _check_loaded(game, header, path)
+    return game
+
+
+def _check_loaded(game: Game, header: dict[str, Any], path: str | os.PathLike[str]) -> None:
+    name = os.fspath(path)
+    if digest(game) != header.get("digest"):
+        raise FormatError(f"{name!r} is corrupt: the record does not match its digest.")
+    rules = Rules.from_record(game.rules)  # raises on impossible options
+    if header.get("tables") != table_hash(board_number(rules)):
+        raise FormatError(f"{name!r} was saved with another version of the board {rules.board!r}.")
+    check_players(int(game.num_players))
+    if not (0 <= game.depth <= len(game.agenda) and 0 <= game.decision < len(actions.DECISIONS)):
+        raise FormatError(f"{name!r} holds an impossible record.")
+    try:
+        check(game)
+    except EngineError as error:
+        raise FormatError(f"{name!r} holds an impossible position. {error}") from None
+
+
+def board_number(rules: Rules) -> int:
+    """The number of the rules' edition in the tables."""
+    return [edition.name for edition in board.EDITIONS].index(rules.board)
+
+
+def write_atomically(path: str | os.PathLike[str], data: bytes) -> Path:
+    """Write a file under a temporary name, then rename it: it is there whole or not at all.
+
+    Raises:
+        ConfigurationError: The folder cannot be written.
+    """
+    target = Path(path)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(data)
+            Path(temporary).replace(target)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise ConfigurationError(f"Cannot write {os.fspath(path)!r}: {error.strerror}.") from error
+    return target

@@ -1,0 +1,395 @@
+"""The encoding `standard`: everything a player may know, seen from a seat, for any number of players.
+
+`SHARED` is said once, `EACH` of every player: the owner of the observation first, then the others in turn order. Players
+come last, so that the observation of a small table is that of a larger one whose last players are absent: all zeros.
+
+It is complete: what it leaves out of the record is listed in `HIDDEN` with the reason, and a test walks over all other fields.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from monopoly_env.actions import DECISION_NAMES
+from monopoly_env.board import GROUP_LOTS, GROUP_SIZE, GROUPS, NUM_GROUPS, NUM_LOTS, NUM_SQUARES, NUM_STREETS, PRICE, RAILROADS
+from monopoly_env.cards import CARD_ID, DECK_SIZE, DECKS
+from monopoly_env.encoding.table import COLOURS, GOODS, LOTS, MONEY, SQUARES, STREETS, Block, offsets, total
+from monopoly_env.engine import agenda
+from monopoly_env.engine.sets import size
+from monopoly_env.game import BANK, MAX_PLAYERS, MAX_REFUSED, NOBODY, POT, Game
+from monopoly_env.kernels import kernel
+from monopoly_env.rules import number
+
+AGENDA_SHOWN: Final = 16  # tasks, from the top; no position found so far has more
+_TASK_FACTS: Final = ("task", "player", "first number", "rest of a set", "second number")
+_REFUSED_FACTS: Final = ("from and to", "asked, lots 0-14", "asked, the rest", "given, lots 0-14", "given, the rest", "cash")
+
+SHARED: Final = (
+    # The decision and its facts.
+    Block("decision", DECISION_NAMES, "one-hot", "what is asked (docs/actions.md); of whom: `to decide` of the players"),
+    Block("at stake", (*LOTS, "a house", "a hotel"), "one-hot",
+          "the lot for sale, under auction, won but not yet paid for, or taken over; or the scarce building under auction or won"),
+    Block("price", ("",), "count", "printed price of the lot at stake, by 400 dollars"),
+    Block("amount due", MONEY, "dollars", "the debt, the fine of the card, or what was paid for the scarce building to be placed"),
+    Block("creditor", ("bank", "Free Parking"), "flag", "who gets it, if no player"),
+    Block("window", ("before a throw", "after the last throw", "out of turn"), "one-hot", "which window of the turn is open"),
+    Block("failed throw", ("sum", "must leave"), "count", "decision `jail`: the throw that was no double, by 12; 1: the last one allowed"),
+    # Auction.
+    Block("standing bid", MONEY, "dollars", "of the auction"),
+    Block("under auction", ("",), "count", "the piece under auction: (its number in `at stake` + 1) / 30; 0: no auction"),
+    Block("own maximum", MONEY, "dollars", "own sealed bid so far; those of the others are hidden"),
+    # Trading.
+    Block("asked for", GOODS, "flag", "the offer being made or answered: what its maker asks for"),
+    Block("given", GOODS, "flag", "the same: what its maker gives"),
+    Block("offered cash", MONEY, "dollars", "the same: cash that its maker gives; negative: asks for"),
+    Block("last pick", ("",), "growing", "the pick made last, so that picks come in order: (pick + 1) by a = 8"),
+    Block("counter-offer", ("",), "flag", "the offer answers another"),
+    Block("traded", GOODS, "flag", "goods that a trade has moved in this turn: they stay until it ends"),
+    Block("refused offers", ("",), "count", f"offers refused in this turn, by {MAX_REFUSED}"),
+    Block("refused", tuple(f"{slot} {fact}" for slot in range(1, MAX_REFUSED + 1) for fact in _REFUSED_FACTS), "packed",
+          "each of them: maker and receiver as (maker + 8 x receiver + 1) / 64, in seats on from the owner; the goods, 15 bits "
+          "a feature; cash / (|cash| + 1000), negative if asked for"),
+    # The board and the bank.
+    Block("mortgaged", LOTS, "flag", "whoever owns it"),
+    Block("buildings", STREETS, "count", "by 5: houses, or 5 for a hotel"),
+    Block("mortgaged this turn", ("lots 0-13", "lots 14-27"), "packed", "they may not be lifted again where that would mint money"),
+    Block("in the bank", ("houses", "hotels"), "count", "by the supply of the rules"),
+    Block("pot", MONEY, "dollars", "on Free Parking"),
+    Block("card to come", tuple(f"{deck} {card}" for d, deck in enumerate(DECKS) for card in CARD_ID[0][d]), "flag",
+          "still to be drawn before its deck starts again, which a player can count; their order is hidden. By the numbers of the "
+          "edition's cards; named by the US ones"),
+    # The turn.
+    Block("dice", ("first", "second"), "count", "the last throw, by 6"),
+    Block("doubles", ("",), "count", "thrown in a row in this turn, by 3"),
+    Block("throws again", ("",), "flag", "the turn goes on with another throw"),
+    Block("turns", ("",), "growing", "turns begun, a = 200"),
+    Block("rounds", ("",), "growing", "rounds completed, a = 50"),
+    Block("turn cap", ("",), "share", "turns begun by the cap of the rules; 0 without one"),
+    Block("round cap", ("",), "share", "rounds completed by the cap of the rules; 0 without one"),
+    # What is still to be settled.
+    Block("tasks", ("",), "count", f"still to be settled, by {agenda.AGENDA_DEPTH}"),
+    Block("task", tuple(f"{place} {fact}" for place in range(AGENDA_SHOWN) for fact in _TASK_FACTS), "packed",
+          f"from the top: number of the task + 1 by {len(agenda.TASK_NAMES) + 1}; its player in seats on; its two numbers (see below)"),
+)  # fmt: skip
+
+EACH: Final = (
+    Block("cash", MONEY, "dollars", "in hand"),
+    Block("in the game", ("",), "flag", "not bankrupt and not absent"),
+    Block("place", ("",), "count", f"final rank by {MAX_PLAYERS}; 0 while in the game"),
+    Block("on turn", ("",), "flag", ""),
+    Block("to decide", ("",), "flag", "whose decision it is"),
+    Block("began", ("",), "flag", "had the first turn: a round ends before his next one"),
+    Block("in jail", ("",), "flag", ""),
+    Block("failed throws", ("",), "count", "in jail, by 10"),
+    Block("jail card", DECKS, "flag", "holds the Get Out of Jail Free card of the deck"),
+    Block("offers made", ("",), "count", "in this turn, by 10"),
+    Block("is creditor", ("",), "flag", "gets the amount due"),
+    Block("leads", ("",), "flag", "made the standing bid"),
+    Block("bids", ("",), "flag", "has not folded"),
+    Block("bids next", ("",), "flag", "is the first to be asked for the next bid"),
+    Block("makes the offer", ("",), "flag", ""),
+    Block("gets the offer", ("",), "flag", ""),
+    Block("position", SQUARES, "one-hot", "square of the token; in jail: that of the jail"),
+    Block("owns", LOTS, "flag", ""),
+    Block("share of group", GROUPS, "share", "owned lots of the group by its size"),
+    Block("may be built", COLOURS, "flag", "owns all of the group, no lot of it is mortgaged"),
+)  # fmt: skip
+
+# Fields of the record that the observation leaves out, and why.
+HIDDEN: Final = {
+    "legal": "follows from the rest; it is the action mask, which comes beside the observation",
+    "seed": "decides the dice and cards to come",
+    "rules": "constant in an environment; train a network for one set of rules",
+    "throws": "a counter of the random stream: dice to come",
+    "policy_draws": "a counter of the random stream of policies",
+    "utility_throws": "a counter of the random stream: dice to come",
+    "start_draws": "a counter of the random stream",
+    "deck_draws": "a counter of the random stream: cards to come",
+    "forced_throws": "dice to come",
+    "num_forced": "dice to come",
+    "num_players": "constant in an environment; absent players are zeros",
+    "fault": "not 0 only if the engine is broken",
+    "spare": "never used",
+}
+
+# Tasks whose first number is a set of lots, and those whose second number is a seat (or the bank, or the pot).
+_SETS: Final = np.isin(np.arange(len(agenda.TASK_NAMES)), [agenda.ESTATE, agenda.FEES, agenda.TAKEOVERS])
+_SEATS: Final = np.isin(np.arange(len(agenda.TASK_NAMES)), [agenda.DEBT, agenda.CHARGE, agenda.TAKE])
+TASK_NUMBERS: Final = (
+    "The two numbers of a task (`engine/agenda.py` says what they are): a set of lots is given by its lots 0-13 and, in the next "
+    "feature, 14-27, as binary fractions; a seat as (seats on + 1) / 8, the bank -1/8, Free Parking -2/8; any other number n as "
+    "n / (|n| + 32)."
+)
+
+SHARED_SIZE: Final = total(SHARED)
+EACH_SIZE: Final = total(EACH)
+_S: Final = offsets(SHARED)
+_E: Final = offsets(EACH)
+
+_DECISION, _STAKE, _PRICE, _AMOUNT, _CREDITOR = _S["decision"], _S["at stake"], _S["price"], _S["amount due"], _S["creditor"]
+_WINDOW, _FAILED = _S["window"], _S["failed throw"]
+_BID, _AUCTION, _MAXIMUM = _S["standing bid"], _S["under auction"], _S["own maximum"]
+_ASK, _GIVE, _OFFER_CASH, _PICK, _COUNTER = _S["asked for"], _S["given"], _S["offered cash"], _S["last pick"], _S["counter-offer"]
+_TRADED, _NUM_REFUSED, _REFUSED = _S["traded"], _S["refused offers"], _S["refused"]
+_MORTGAGED, _LEVELS, _FRESH, _SUPPLY = _S["mortgaged"], _S["buildings"], _S["mortgaged this turn"], _S["in the bank"]
+_POT, _CARDS, _DICE, _DOUBLES, _AGAIN = _S["pot"], _S["card to come"], _S["dice"], _S["doubles"], _S["throws again"]
+_TURNS, _ROUNDS, _TURN_CAP, _ROUND_CAP = _S["turns"], _S["rounds"], _S["turn cap"], _S["round cap"]
+_TASKS, _TASK = _S["tasks"], _S["task"]
+
+_CASH, _IN_GAME, _PLACE, _ON_TURN, _DECIDES = _E["cash"], _E["in the game"], _E["place"], _E["on turn"], _E["to decide"]
+_BEGAN, _IN_JAIL, _JAIL_THROWS, _JAIL_CARD, _OFFERS = _E["began"], _E["in jail"], _E["failed throws"], _E["jail card"], _E["offers made"]
+_IS_CREDITOR, _LEADS, _BIDS, _BIDS_NEXT = _E["is creditor"], _E["leads"], _E["bids"], _E["bids next"]
+_MAKER, _RECEIVER = _E["makes the offer"], _E["gets the offer"]
+_POSITION, _OWNS, _GROUP_SHARE, _MAY_BUILD = _E["position"], _E["owns"], _E["share of group"], _E["may be built"]
+
+_NUM_GOODS: Final = len(GOODS)
+_PIECES: Final = NUM_LOTS + 2
+_HALF: Final = 1.0 / (1 << 14)  # half of a set of 28 lots as a binary fraction
+_GOODS_HALF: Final = 1.0 / (1 << 15)
+_RESHUFFLED: Final = number("deck", "reshuffle_each_draw")
+
+
+def names(num_players: int) -> tuple[str, ...]:
+    """A name for each feature."""
+    from monopoly_env.encoding.table import seat_names
+
+    shared = [name for block in SHARED for name in block.names]
+    each = [f"{seat}: {name}" for seat in seat_names(num_players) for block in EACH for name in block.names]
+    return (*shared, *each)
+
+
+@kernel
+def write(game: Game, seat: int, out: Any) -> None:
+    """Write the observation of a seat.
+
+    Args:
+        game: The game.
+        seat: The owner of the observation.
+        out: float32 row, at least as long as the encoding for the game's players; what is beyond becomes 0.
+    """
+    out[:] = 0.0
+    seat = int(seat)
+    _write_decision(game, seat, out)
+    _write_auction(game, seat, out)
+    _write_offer(game, seat, out)
+    _write_board(game, out)
+    _write_turn(game, out)
+    _write_agenda(game, seat, out)
+    for offset in range(game.num_players):
+        start = SHARED_SIZE + offset * EACH_SIZE
+        _write_player(game, (seat + offset) % int(game.num_players), out[start : start + EACH_SIZE])
+    _write_roles(game, seat, out)
+
+
+@kernel
+def _dollars(out: Any, at: int, amount: int) -> None:
+    """Dollars on two scales: linear where most amounts lie, and one that never saturates."""
+    out[at] = min(max(amount * (1.0 / 5000.0), -1.0), 1.0)
+    out[at + 1] = amount / (abs(amount) + 1000.0)
+
+
+@kernel
+def _bits(out: Any, at: int, bits: int, count: int) -> None:
+    for i in range(count):
+        out[at + i] = (bits >> i) & 1
+
+
+@kernel
+def _seats_on(game: Game, seat: int, other: int) -> int:
+    """How many seats after `seat` another one sits; what is no seat stays as it is."""
+    if other < 0 or other >= seat:
+        return other if other < 0 else other - seat
+    return other - seat + int(game.num_players)
+
+
+@kernel
+def _flag(game: Game, seat: int, other: int, feature: int, out: Any) -> None:
+    """Set a player's flag, if there is such a player."""
+    if other >= 0:
+        out[SHARED_SIZE + _seats_on(game, seat, other) * EACH_SIZE + feature] = 1.0
+
+
+# --- shared facts -------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def _write_decision(game: Game, seat: int, out: Any) -> None:
+    decision, top = int(game.decision), int(game.depth) - 1
+    out[_DECISION + decision] = 1.0
+    stake = int(game.auction_lot)
+    if top >= 0:
+        first, second = int(game.agenda[top, 2]), int(game.agenda[top, 3])
+        if decision == agenda.BUY or decision == agenda.TAKEOVER:
+            stake = first
+        elif decision == agenda.WINDOW:
+            out[_WINDOW + first] = 1.0
+        elif decision == agenda.PLACE:
+            stake = first
+            _dollars(out, _AMOUNT, second)
+        elif decision == agenda.DEBT:
+            _dollars(out, _AMOUNT, first)
+            _write_creditor(game, seat, second, out)
+            if top > 0 and game.agenda[top - 1, 0] == agenda.SOLD:
+                stake = int(game.agenda[top - 1, 2])
+        elif decision == agenda.FINE_OR_CHANCE:
+            _dollars(out, _AMOUNT, first)
+            out[_CREDITOR + 1] = 1.0
+        elif decision == agenda.JAIL:
+            out[_FAILED] = first * (1.0 / 12.0)
+            out[_FAILED + 1] = second
+    if stake >= 0:
+        out[_STAKE + stake] = 1.0
+        if stake < NUM_LOTS:
+            out[_PRICE] = PRICE[game.rules.board, stake] * (1.0 / 400.0)
+
+
+@kernel
+def _write_creditor(game: Game, seat: int, creditor: int, out: Any) -> None:
+    if creditor == BANK:
+        out[_CREDITOR] = 1.0
+    elif creditor == POT:
+        out[_CREDITOR + 1] = 1.0
+    else:
+        _flag(game, seat, creditor, _IS_CREDITOR, out)
+
+
+@kernel
+def _write_auction(game: Game, seat: int, out: Any) -> None:
+    out[_AUCTION] = (int(game.auction_lot) + 1) * (1.0 / _PIECES)
+    if game.auction_bid != 0:
+        _dollars(out, _BID, int(game.auction_bid))
+    if game.sealed[seat] != 0:
+        _dollars(out, _MAXIMUM, int(game.sealed[seat]))
+
+
+@kernel
+def _write_offer(game: Game, seat: int, out: Any) -> None:
+    if game.offer_ask != 0:
+        _bits(out, _ASK, int(game.offer_ask), _NUM_GOODS)
+    if game.offer_give != 0:
+        _bits(out, _GIVE, int(game.offer_give), _NUM_GOODS)
+    if game.offer_cash != 0:
+        _dollars(out, _OFFER_CASH, int(game.offer_cash))
+    pick = int(game.offer_last) + 1
+    out[_PICK] = pick / (pick + 8.0)
+    out[_COUNTER] = game.offer_counter
+    if game.traded != 0:
+        _bits(out, _TRADED, int(game.traded), _NUM_GOODS)
+    out[_NUM_REFUSED] = game.num_refused * (1.0 / MAX_REFUSED)
+    for i in range(game.num_refused):
+        _write_refused(game, seat, i, out)
+
+
+@kernel
+def _write_refused(game: Game, seat: int, i: int, out: Any) -> None:
+    at = _REFUSED + i * len(_REFUSED_FACTS)
+    maker, receiver = _seats_on(game, seat, int(game.refused_from[i])), _seats_on(game, seat, int(game.refused_to[i]))
+    ask, give, cash = int(game.refused_ask[i]), int(game.refused_give[i]), int(game.refused_cash[i])
+    out[at] = (maker + 8 * receiver + 1) * (1.0 / 64.0)
+    out[at + 1] = (ask & 0x7FFF) * _GOODS_HALF
+    out[at + 2] = (ask >> 15) * _GOODS_HALF
+    out[at + 3] = (give & 0x7FFF) * _GOODS_HALF
+    out[at + 4] = (give >> 15) * _GOODS_HALF
+    out[at + 5] = cash / (abs(cash) + 1000.0)
+
+
+@kernel
+def _write_board(game: Game, out: Any) -> None:
+    if game.mortgaged != 0:
+        _bits(out, _MORTGAGED, int(game.mortgaged), NUM_LOTS)
+    for lot in range(NUM_STREETS):
+        out[_LEVELS + lot] = np.float32(game.level[lot]) * np.float32(0.2)
+    if game.fresh_mortgages != 0:
+        out[_FRESH] = (int(game.fresh_mortgages) & 0x3FFF) * _HALF
+        out[_FRESH + 1] = (int(game.fresh_mortgages) >> 14) * _HALF
+    out[_SUPPLY] = int(game.houses) / max(1, int(game.rules.houses))
+    out[_SUPPLY + 1] = int(game.hotels) / max(1, int(game.rules.hotels))
+    if game.pot != 0:
+        _dollars(out, _POT, int(game.pot))
+    for deck in range(2):
+        start = 0 if game.rules.deck == _RESHUFFLED else int(game.deck_next[deck])
+        for i in range(start, game.deck_size[deck]):
+            out[_CARDS + deck * DECK_SIZE + int(game.deck[deck, i])] = 1.0
+
+
+@kernel
+def _write_turn(game: Game, out: Any) -> None:
+    turns, rounds = int(game.turns), int(game.rounds)
+    out[_DICE] = game.dice[0] * (1.0 / 6.0)
+    out[_DICE + 1] = game.dice[1] * (1.0 / 6.0)
+    out[_DOUBLES] = game.streak * (1.0 / 3.0)
+    out[_AGAIN] = game.again
+    out[_TURNS] = turns / (turns + 200.0)
+    out[_ROUNDS] = rounds / (rounds + 50.0)
+    if game.rules.max_turns > 0:
+        out[_TURN_CAP] = min(1.0, turns / int(game.rules.max_turns))
+    if game.rules.max_rounds > 0:
+        out[_ROUND_CAP] = min(1.0, rounds / int(game.rules.max_rounds))
+
+
+@kernel
+def _write_agenda(game: Game, seat: int, out: Any) -> None:
+    depth = int(game.depth)
+    out[_TASKS] = depth * (1.0 / agenda.AGENDA_DEPTH)
+    for i in range(min(depth, AGENDA_SHOWN)):
+        at, row = _TASK + i * len(_TASK_FACTS), depth - 1 - i
+        task, first, second = int(game.agenda[row, 0]), int(game.agenda[row, 2]), int(game.agenda[row, 3])
+        out[at] = (task + 1) * (1.0 / (len(agenda.TASK_NAMES) + 1))
+        out[at + 1] = (_seats_on(game, seat, int(game.agenda[row, 1])) + 1) * (1.0 / MAX_PLAYERS)
+        if _SETS[task]:
+            out[at + 2] = (first & 0x3FFF) * _HALF
+            out[at + 3] = (first >> 14) * _HALF
+        else:
+            out[at + 2] = first / (abs(first) + 32.0)
+        if _SEATS[task]:
+            on = _seats_on(game, seat, second)
+            out[at + 4] = (on + 1 if on >= 0 else on) * (1.0 / MAX_PLAYERS)
+        else:
+            out[at + 4] = second / (abs(second) + 32.0)
+
+
+# --- of each player -----------------------------------------------------------------------------------------------------
+
+
+@kernel
+def _write_player(game: Game, player: int, row: Any) -> None:
+    _dollars(row, _CASH, int(game.cash[player]))
+    place, jail, cards = int(game.place[player]), int(game.jail[player]), int(game.jail_cards[player])
+    row[_IN_GAME] = 1.0 if place == 0 else 0.0
+    row[_PLACE] = place * (1.0 / MAX_PLAYERS)
+    if jail > 0:
+        row[_IN_JAIL] = 1.0
+        row[_JAIL_THROWS] = (jail - 1) * 0.1
+    row[_JAIL_CARD] = cards & 1
+    row[_JAIL_CARD + 1] = cards >> 1
+    row[_OFFERS] = game.offers[player] * 0.1
+    row[_BIDS] = (int(game.auction_bidders) >> player) & 1
+    row[_POSITION + int(game.position[player])] = 1.0
+    lots = int(game.lots[player])
+    if lots != 0:
+        _bits(row, _OWNS, lots, NUM_LOTS)
+        _write_groups(lots, int(game.mortgaged), row)
+
+
+@kernel
+def _write_groups(lots: int, mortgaged: int, row: Any) -> None:
+    for group in range(NUM_GROUPS):
+        owned = lots & GROUP_LOTS[group]
+        if owned != 0:
+            row[_GROUP_SHARE + group] = size(owned) / GROUP_SIZE[group]
+            if group < RAILROADS and owned == GROUP_LOTS[group] and mortgaged & owned == 0:
+                row[_MAY_BUILD + group] = 1.0
+
+
+@kernel
+def _write_roles(game: Game, seat: int, out: Any) -> None:
+    """Flags of which at most one player has each."""
+    _flag(game, seat, int(game.turn), _ON_TURN, out)
+    _flag(game, seat, int(game.player), _DECIDES, out)
+    _flag(game, seat, int(game.first), _BEGAN, out)
+    _flag(game, seat, int(game.auction_leader), _LEADS, out)
+    _flag(game, seat, int(game.auction_asked), _BIDS_NEXT, out)
+    _flag(game, seat, int(game.offer_from), _MAKER, out)
+    _flag(game, seat, int(game.offer_to), _RECEIVER, out)

@@ -1,0 +1,98 @@
+"""The agenda: a stack in the record of what is still to be settled.
+
+A task is four numbers: what, who, and two that it explains. Questions come first and carry the number of their decision
+(`actions.DECISIONS`); the loop stops at a question with more than one legal answer. All other tasks run by themselves.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from monopoly_env.actions import DECISION_NAMES
+from monopoly_env.game import AGENDA_DEPTH, Game
+from monopoly_env.kernels import kernel
+
+# Questions. Their two numbers:
+(
+    OVER,
+    BUY,  # lot
+    BID,
+    SEALED_BID,
+    PLACE,  # piece (HOUSE_LOT, HOTEL_LOT), dollars paid
+    WINDOW,  # BEFORE_THROW, AFTER_THROW or OUT_OF_TURN
+    JAIL,  # steps of the failed throw (0: before the throw); 1: must leave
+    ASK,
+    GIVE,
+    CASH,
+    REPLY,
+    DEBT,  # dollars, creditor
+    TAX,
+    FINE_OR_CHANCE,  # dollars
+    TAKEOVER,  # lot
+) = range(15)
+
+# Tasks that run by themselves.
+PROCEDURES: Final = (
+    "begin_turn",
+    "before_throw",
+    "throw",
+    "after_throw",
+    "end_turn",
+    "leave_jail",  # steps
+    "settle",  # how: ORDINARY, CARD_RENT ...; multiplier of the card
+    "card",  # deck; 1: the second draw of a quirk
+    "charge",  # dollars, creditor
+    "take",  # dollars, creditor: taken even below zero (a quirk)
+    "pay_each",  # dollars, offset of the next creditor
+    "collect_each",  # dollars, offset of the next payer
+    "auction",  # lot, seat that bids first
+    "auction_round",
+    "sold",  # lot
+    "estate",  # lots still to be auctioned
+    "fees",  # mortgaged lots received
+    "takeovers",  # mortgaged lots still to be asked about
+)
+(
+    BEGIN_TURN, BEFORE_THROW_TASK, THROW, AFTER_THROW_TASK, END_TURN, LEAVE_JAIL, SETTLE, CARD, CHARGE, TAKE,
+    PAY_EACH, COLLECT_EACH, AUCTION, AUCTION_ROUND, SOLD, ESTATE, FEES, TAKEOVERS,
+) = range(15, 15 + len(PROCEDURES))  # fmt: skip
+TASK_NAMES: Final = (*DECISION_NAMES, *PROCEDURES)
+FIRST_PROCEDURE: Final = len(DECISION_NAMES)
+
+BEFORE_THROW, AFTER_THROW, OUT_OF_TURN = range(3)
+
+# Faults: what `Game.fault` may say.
+FAULTS: Final = ("none", "the agenda overflowed", "a question had no legal answer", "an unknown task")
+AGENDA_OVERFLOW, NO_ANSWER, UNKNOWN_TASK = 1, 2, 3
+
+
+@kernel
+def push(game: Game, task: int, player: int, first: int, second: int) -> None:
+    """Put a task on top."""
+    depth = int(game.depth)
+    if depth >= AGENDA_DEPTH:
+        game.fault = AGENDA_OVERFLOW
+        return
+    game.agenda[depth, 0] = task
+    game.agenda[depth, 1] = player
+    game.agenda[depth, 2] = first
+    game.agenda[depth, 3] = second
+    game.depth = depth + 1
+
+
+@kernel
+def pop(game: Game) -> None:
+    """Take the top task off; its place is zeroed, so that equal games have equal bytes."""
+    depth = int(game.depth) - 1
+    game.agenda[depth, 0] = 0
+    game.agenda[depth, 1] = 0
+    game.agenda[depth, 2] = 0
+    game.agenda[depth, 3] = 0
+    game.depth = depth
+
+
+@kernel
+def clear(game: Game) -> None:
+    """Drop everything that is still to be settled."""
+    while game.depth > 0:
+        pop(game)

@@ -1,0 +1,317 @@
+"""Houses and hotels: buying, selling, shortage of pieces (25-32)."""
+
+from __future__ import annotations
+
+from monopoly_env.board import GROUP_LOTS, GROUP_OF, GROUP_SIZE, GROUP_START, HOTEL, HOUSE_PRICE, NUM_STREETS, RAILROADS
+from monopoly_env.engine.sets import has
+from monopoly_env.game import Game
+from monopoly_env.kernels import kernel
+from monopoly_env.rules import number
+
+HOUSE_LOT, HOTEL_LOT = 28, 29  # a scarce house or hotel where an auction names its lot
+
+EVEN = number("even_build", "even")
+WHOLE_GROUP = number("even_build", "whole_group")
+UNLIMITED = number("building_limit", "unlimited")
+BREAKDOWN_NEEDS_FOUR = number("hotel_breakdown", "needs_four")
+BREAKDOWN_UNLIMITED = number("hotel_breakdown", "unlimited")
+
+COLOURS = RAILROADS  # the groups that can be built on come first
+
+
+@kernel
+def built_groups(game: Game) -> int:
+    """The lots of all groups with a building on any of their lots."""
+    lots = 0
+    for lot in range(NUM_STREETS):
+        if game.level[lot] > 0:
+            lots |= int(GROUP_LOTS[GROUP_OF[lot]])
+    return lots
+
+
+@kernel
+def lowest_level(game: Game, group: int) -> int:
+    """The fewest buildings on a lot of a group."""
+    start = int(GROUP_START[group])
+    level = int(game.level[start])
+    for lot in range(start + 1, start + int(GROUP_SIZE[group])):
+        level = min(level, int(game.level[lot]))
+    return level
+
+
+@kernel
+def highest_level(game: Game, group: int) -> int:
+    """The most buildings on a lot of a group."""
+    start = int(GROUP_START[group])
+    level = int(game.level[start])
+    for lot in range(start + 1, start + int(GROUP_SIZE[group])):
+        level = max(level, int(game.level[lot]))
+    return level
+
+
+@kernel
+def next_level(game: Game, lot: int) -> int:
+    """The level after one more building: a hotel follows the last house (27, 62)."""
+    level = int(game.level[lot])
+    if level >= game.rules.hotel_after or _skips_house(game, level):
+        return HOTEL
+    return level + 1
+
+
+@kernel
+def _skips_house(game: Game, level: int) -> bool:
+    """Whether the last house and the hotel are bought in one step, because the bank has no house (option of 27)."""
+    return game.rules.hotel_direct and level + 1 == game.rules.hotel_after and game.houses == 0 and game.hotels > 0
+
+
+@kernel
+def building_cost(game: Game, lot: int) -> int:
+    """The list price of the next building of a street, or of its group where groups are built at once (26, 27)."""
+    price = int(HOUSE_PRICE[game.rules.board, lot])
+    level = int(game.level[lot])
+    if game.rules.even_build == WHOLE_GROUP:
+        if game.rules.ocnaru_quirks and level >= game.rules.hotel_after:
+            return price  # his program charges a hotel once for the whole group
+        return price * int(GROUP_SIZE[GROUP_OF[lot]])
+    if level < game.rules.hotel_after and next_level(game, lot) == HOTEL:
+        return 2 * price
+    return price
+
+
+@kernel
+def improvable(game: Game, seat: int) -> int:
+    """The streets whose next building the rules allow, whatever it costs and whether the bank has it (25-27)."""
+    lots = 0
+    owned = int(game.lots[seat])
+    for group in range(COLOURS):
+        group_lots = int(GROUP_LOTS[group])
+        if owned & group_lots == group_lots and int(game.mortgaged) & group_lots == 0:
+            lots |= _improvable_in_group(game, group)
+    return lots
+
+
+@kernel
+def _improvable_in_group(game: Game, group: int) -> int:
+    start, rule = int(GROUP_START[group]), game.rules.even_build
+    floor = lowest_level(game, group)
+    if rule == WHOLE_GROUP:
+        return 1 << start if floor < HOTEL else 0
+    lots = 0
+    for lot in range(start, start + int(GROUP_SIZE[group])):
+        level = int(game.level[lot])
+        even = rule != EVEN or level == floor
+        # 27: a hotel needs the full number of houses on every lot first, however unevenly they may be built
+        ready = next_level(game, lot) < HOTEL or floor >= min(level, int(game.rules.hotel_after))
+        if level < HOTEL and even and ready:
+            lots |= 1 << lot
+    return lots
+
+
+@kernel
+def piece_for(game: Game, lot: int) -> int:
+    """The kind of piece that a street needs next: HOUSE_LOT or HOTEL_LOT."""
+    return HOTEL_LOT if next_level(game, lot) == HOTEL else HOUSE_LOT
+
+
+@kernel
+def in_bank(game: Game, piece: int) -> int:
+    """How many pieces of a kind the bank has."""
+    if game.rules.building_limit == UNLIMITED:
+        return NUM_STREETS * HOTEL
+    return int(game.hotels) if piece == HOTEL_LOT else int(game.houses)
+
+
+@kernel
+def placeable(game: Game, seat: int, piece: int, most: int) -> int:
+    """The streets on which a seat may put a piece of this kind whose list price is at most `most` dollars."""
+    lots = 0
+    candidates = improvable(game, seat)
+    if candidates != 0:
+        for lot in range(NUM_STREETS):
+            if has(candidates, lot) and piece_for(game, lot) == piece and building_cost(game, lot) <= most:
+                lots |= 1 << lot
+    return lots
+
+
+@kernel
+def buildable(game: Game, seat: int) -> int:
+    """The streets on which a seat may build now: allowed, in the bank, and payable with the cash in hand."""
+    lots = 0
+    candidates = improvable(game, seat)
+    if candidates != 0:
+        for lot in range(NUM_STREETS):
+            if has(candidates, lot) and in_bank(game, piece_for(game, lot)) > 0 and building_cost(game, lot) <= game.cash[seat]:
+                lots |= 1 << lot
+    return lots
+
+
+@kernel
+def raise_level(game: Game, lot: int) -> None:
+    """Put the next building on a street (or on each of its group), whoever has paid what."""
+    if game.rules.even_build == WHOLE_GROUP:
+        start = int(GROUP_START[GROUP_OF[lot]])
+        for other in range(start, start + int(GROUP_SIZE[GROUP_OF[lot]])):
+            _set_level(game, other, next_level(game, other))
+    else:
+        _set_level(game, lot, next_level(game, lot))
+
+
+@kernel
+def houses_at(game: Game, level: int) -> int:
+    """House pieces standing on a street of this level."""
+    return 0 if level == HOTEL else level
+
+
+@kernel
+def _set_level(game: Game, lot: int, level: int) -> None:
+    """Change a street's level and move the pieces to or from the bank."""
+    before = int(game.level[lot])
+    if game.rules.building_limit != UNLIMITED:
+        game.houses += houses_at(game, before) - houses_at(game, level)
+        game.hotels += (1 if before == HOTEL else 0) - (1 if level == HOTEL else 0)
+    game.level[lot] = level
+
+
+@kernel
+def steps_of(game: Game, level: int) -> int:
+    """Building prices that a level stands for: a hotel is one more than the houses before it."""
+    return int(game.rules.hotel_after) + 1 if level == HOTEL else level
+
+
+@kernel
+def level_of(game: Game, steps: int) -> int:
+    """The level that a number of building prices buys."""
+    return HOTEL if steps > game.rules.hotel_after else steps
+
+
+@kernel
+def sellable(game: Game, seat: int) -> int:
+    """The streets whose top building a seat may sell (31, 32)."""
+    lots = 0
+    for lot in range(NUM_STREETS):
+        if game.level[lot] > 0 and has(game.lots[seat], lot) and _may_sell(game, lot):
+            lots |= 1 << lot
+    return lots
+
+
+@kernel
+def _may_sell(game: Game, lot: int) -> bool:
+    group = int(GROUP_OF[lot])
+    if game.rules.even_build == WHOLE_GROUP:
+        return lot == GROUP_START[group]
+    if game.rules.even_build == EVEN and game.level[lot] != highest_level(game, group):
+        return False
+    breaks_hotel = game.level[lot] == HOTEL and game.rules.building_limit != UNLIMITED
+    return not (breaks_hotel and game.rules.hotel_breakdown == BREAKDOWN_NEEDS_FOUR and game.houses < game.rules.hotel_after)
+
+
+@kernel
+def refund(game: Game, lot: int, ratio: int) -> int:
+    """What the bank pays for one building of a street, at a share in percent."""
+    return int(HOUSE_PRICE[game.rules.board, lot]) * ratio // 100
+
+
+@kernel
+def sell(game: Game, seat: int, lot: int) -> None:
+    """Sell the top building of a street, or as much of its group as the rules sell at once (31, 32)."""
+    if game.rules.even_build == WHOLE_GROUP:
+        _sell_group_level(game, seat, int(GROUP_OF[lot]))
+    elif game.level[lot] < HOTEL or _can_break_down(game):
+        _lower(game, seat, lot, steps_of(game, int(game.level[lot])) - 1)
+    elif game.rules.even_build == EVEN:
+        _collapse(game, seat, lot)
+    else:
+        _lower(game, seat, lot, min(int(game.houses), int(game.rules.hotel_after) - 1))
+
+
+@kernel
+def _can_break_down(game: Game) -> bool:
+    """Whether the bank can return the houses of a hotel."""
+    free = game.rules.building_limit == UNLIMITED or game.rules.hotel_breakdown == BREAKDOWN_UNLIMITED
+    return free or game.houses >= game.rules.hotel_after
+
+
+@kernel
+def _lower(game: Game, seat: int, lot: int, steps: int) -> None:
+    sold = steps_of(game, int(game.level[lot])) - steps
+    game.cash[seat] += sold * refund(game, lot, int(game.rules.sell_ratio))
+    _set_level(game, lot, level_of(game, steps))
+
+
+@kernel
+def _sell_group_level(game: Game, seat: int, group: int) -> None:
+    start = int(GROUP_START[group])
+    hotel_once = game.rules.ocnaru_quirks and game.level[start] == HOTEL
+    for lot in range(start, start + int(GROUP_SIZE[group])):
+        _lower(game, seat, lot, steps_of(game, int(game.level[lot])) - 1)
+    if hotel_once:  # his program pays for a hotel once for the whole group
+        game.cash[seat] -= (int(GROUP_SIZE[group]) - 1) * refund(game, start, int(game.rules.sell_ratio))
+
+
+@kernel
+def _collapse(game: Game, seat: int, lot: int) -> None:
+    """Sell a hotel whose houses the bank lacks: the group goes to the highest even level that can be backed (32)."""
+    group = int(GROUP_OF[lot])
+    start, count = int(GROUP_START[group]), int(GROUP_SIZE[group])
+    supply, total = int(game.houses), -1
+    for other in range(start, start + count):
+        supply += houses_at(game, int(game.level[other]))
+        total += steps_of(game, int(game.level[other]))
+    while _houses_needed(game, total, count) > supply:
+        total -= 1
+    # The lot named goes lowest; the lots with one more are the last of the group.
+    extra = total % count
+    for other in range(start + count - 1, start - 1, -1):
+        steps = total // count
+        if extra > 0 and other != lot and steps_of(game, int(game.level[other])) > steps:
+            steps += 1
+            extra -= 1
+        _lower(game, seat, other, steps)
+
+
+@kernel
+def _houses_needed(game: Game, total: int, count: int) -> int:
+    """House pieces that an even group of `count` lots needs for `total` building prices in all."""
+    needed = 0
+    for i in range(count):
+        needed += houses_at(game, level_of(game, (total + i) // count))
+    return needed
+
+
+@kernel
+def liquidation_of_buildings(game: Game, seat: int, ratio: int) -> int:
+    """What all buildings of a seat bring at a share in percent (31, 56), in dollars."""
+    value = 0
+    for lot in range(NUM_STREETS):
+        if game.level[lot] > 0 and has(game.lots[seat], lot):
+            value += steps_of(game, int(game.level[lot])) * refund(game, lot, ratio)
+    if game.rules.ocnaru_quirks:
+        value -= _hotels_counted_once(game, seat, ratio)
+    return value
+
+
+@kernel
+def _hotels_counted_once(game: Game, seat: int, ratio: int) -> int:
+    value = 0
+    for group in range(COLOURS):
+        start = int(GROUP_START[group])
+        if game.level[start] == HOTEL and has(game.lots[seat], start):
+            value += (int(GROUP_SIZE[group]) - 1) * refund(game, start, ratio)
+    return value
+
+
+@kernel
+def clear_buildings(game: Game, seat: int) -> None:
+    """All buildings of a seat go back to the bank (56)."""
+    for lot in range(NUM_STREETS):
+        if game.level[lot] > 0 and has(game.lots[seat], lot):
+            _set_level(game, lot, 0)
+
+
+@kernel
+def owns_all(game: Game, lots: int) -> bool:
+    """Whether one player owns all of these lots."""
+    for seat in range(game.num_players):
+        if int(game.lots[seat]) & lots == lots:
+            return True
+    return False

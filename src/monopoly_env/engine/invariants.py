@@ -1,0 +1,156 @@
+"""What must hold after every step, as one compiled check (used by the fuzzer, by `position` and by `load`)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from monopoly_env.board import ALL_LOTS, GROUP_LOTS, GROUP_OF, HOTEL, JAIL_SQUARE, NUM_SQUARES, NUM_STREETS
+from monopoly_env.cards import DECK_SIZE, JAIL_CARD_NUMBER
+from monopoly_env.engine import agenda
+from monopoly_env.engine.building import (
+    BREAKDOWN_UNLIMITED,
+    COLOURS,
+    EVEN,
+    UNLIMITED,
+    WHOLE_GROUP,
+    built_groups,
+    highest_level,
+    houses_at,
+    lowest_level,
+    owns_all,
+    steps_of,
+)
+from monopoly_env.engine.legal import count_legal
+from monopoly_env.engine.sets import has, size
+from monopoly_env.game import MAX_PLAYERS, Game
+from monopoly_env.kernels import kernel
+
+VIOLATIONS: Final = (
+    "none",
+    "the engine reported a fault",
+    "a lot has two owners",
+    "a player who left the game owns something",
+    "a lot of the bank is mortgaged",
+    "a group is mortgaged and built at once",
+    "a building stands on a group that nobody owns whole",
+    "a group is built unevenly",
+    "houses are not conserved",
+    "hotels are not conserved",
+    "a player's cash is negative",
+    "a jail card is in two places",
+    "a deck does not hold its cards once each",
+    "a position is off the board",
+    "a jailed player is not on the jail square",
+    "a decision has no legal action",
+    "a player who left the game is asked",
+    "the game is over but a player has no place",
+    "an absent seat has belongings",
+)
+(
+    NONE, FAULT, TWO_OWNERS, GHOST_OWNER, BANK_MORTGAGE, BUILT_MORTGAGE, BUILT_UNOWNED, UNEVEN, HOUSES, HOTELS, NEGATIVE_CASH,
+    CARD_TWICE, DECK, POSITION, JAIL_SQUARE_LEFT, EMPTY_MASK, GHOST_ASKED, NO_PLACE, ABSENT,
+) = range(len(VIOLATIONS))  # fmt: skip
+
+
+@kernel
+def violation(game: Game) -> int:
+    """The number of the first broken invariant, or 0."""
+    if game.fault != 0:
+        return FAULT
+    broken = _ownership(game)
+    if broken == NONE:
+        broken = _buildings(game)
+    if broken == NONE:
+        broken = _players(game)
+    if broken == NONE:
+        broken = _decks(game)
+    if broken == NONE:
+        broken = _question(game)
+    return broken
+
+
+@kernel
+def _ownership(game: Game) -> int:
+    owned, cards = 0, 0
+    for seat in range(MAX_PLAYERS):
+        lots, held = int(game.lots[seat]), int(game.jail_cards[seat])
+        if owned & lots or lots & ~ALL_LOTS:
+            return TWO_OWNERS
+        if cards & held or held & ~3:
+            return CARD_TWICE
+        if lots | held and seat < game.num_players and game.place[seat] != 0 and game.decision != agenda.OVER:
+            return GHOST_OWNER
+        owned |= lots
+        cards |= held
+    if int(game.mortgaged) & ~owned:
+        return BANK_MORTGAGE
+    return BUILT_MORTGAGE if int(game.mortgaged) & built_groups(game) else NONE
+
+
+@kernel
+def _buildings(game: Game) -> int:
+    houses, hotels = int(game.houses), int(game.hotels)
+    for lot in range(NUM_STREETS):
+        level = int(game.level[lot])
+        if level < 0 or level > HOTEL or (level == HOTEL - 1 and game.rules.hotel_after < level):
+            return UNEVEN
+        if level > 0 and not owns_all(game, int(GROUP_LOTS[GROUP_OF[lot]])):
+            return BUILT_UNOWNED
+        houses += houses_at(game, level)
+        hotels += 1 if level == HOTEL else 0
+    for group in range(COLOURS):
+        spread = steps_of(game, highest_level(game, group)) - steps_of(game, lowest_level(game, group))
+        if (game.rules.even_build == EVEN and spread > 1) or (game.rules.even_build == WHOLE_GROUP and spread > 0):
+            return UNEVEN
+    if game.rules.building_limit == UNLIMITED:
+        return NONE
+    if houses != game.rules.houses or (game.houses < 0 and game.rules.hotel_breakdown != BREAKDOWN_UNLIMITED):
+        return HOUSES
+    return HOTELS if hotels != game.rules.hotels or game.hotels < 0 else NONE
+
+
+@kernel
+def _players(game: Game) -> int:
+    for seat in range(MAX_PLAYERS):
+        if seat >= game.num_players:
+            if game.cash[seat] or game.lots[seat] or game.jail_cards[seat] or game.position[seat] or game.jail[seat]:
+                return ABSENT
+            continue
+        if game.cash[seat] < 0 and not game.rules.ocnaru_quirks:
+            return NEGATIVE_CASH
+        if game.position[seat] < 0 or game.position[seat] >= NUM_SQUARES:
+            return POSITION
+        if game.jail[seat] > 0 and game.position[seat] != JAIL_SQUARE:
+            return JAIL_SQUARE_LEFT
+    return NONE
+
+
+@kernel
+def _decks(game: Game) -> int:
+    for deck in range(2):
+        held = 0
+        for seat in range(MAX_PLAYERS):
+            held |= (int(game.jail_cards[seat]) >> deck) & 1
+        cards = held << int(JAIL_CARD_NUMBER[game.rules.board, deck])
+        if game.deck_size[deck] != DECK_SIZE - held or game.deck_next[deck] < 0 or game.deck_next[deck] > game.deck_size[deck]:
+            return DECK
+        for i in range(int(game.deck_size[deck])):
+            card = int(game.deck[deck, i])
+            if card < 0 or card >= DECK_SIZE or has(cards, card):
+                return DECK
+            cards |= 1 << card
+        if size(cards) != DECK_SIZE:
+            return DECK
+    return NONE
+
+
+@kernel
+def _question(game: Game) -> int:
+    if game.decision == agenda.OVER:
+        for seat in range(game.num_players):
+            if game.place[seat] == 0:
+                return NO_PLACE
+        return NONE
+    if game.player < 0 or game.player >= game.num_players or game.place[game.player] != 0:
+        return GHOST_ASKED
+    return EMPTY_MASK if count_legal(game) < 2 else NONE

@@ -1,0 +1,155 @@
+"""Seats: who is still in the game, who is next, who owns what, who won."""
+
+from __future__ import annotations
+
+from monopoly_env.board import GROUP_LOTS, HOUSE_PRICE, MORTGAGE, NUM_STREETS, PRICE
+from monopoly_env.engine import agenda
+from monopoly_env.engine.sets import has, lowest, size
+from monopoly_env.game import NOBODY, Game
+from monopoly_env.kernels import kernel
+from monopoly_env.rules import number
+
+_SCORE_CASH = number("score", "cash")
+_SCORE_SHORT = number("score", "short_game")
+
+
+@kernel
+def solvent(game: Game, seat: int) -> bool:
+    """Whether a seat is still in the game."""
+    return game.place[seat] == 0
+
+
+@kernel
+def solvent_seats(game: Game) -> int:
+    """The seats still in the game, a bit each."""
+    seats = 0
+    for seat in range(game.num_players):
+        if game.place[seat] == 0:
+            seats |= 1 << seat
+    return seats
+
+
+@kernel
+def seat_after(game: Game, seat: int, offset: int) -> int:
+    """The seat `offset` places on, clockwise, whether in the game or not."""
+    return (int(seat) + int(offset)) % int(game.num_players)
+
+
+@kernel
+def next_solvent(game: Game, seat: int) -> int:
+    """The next seat clockwise that is still in the game."""
+    seat = seat_after(game, seat, 1)
+    while game.place[seat] != 0:
+        seat = seat_after(game, seat, 1)
+    return seat
+
+
+@kernel
+def owner_of(game: Game, lot: int) -> int:
+    """The seat that owns a lot, or NOBODY."""
+    for seat in range(game.num_players):
+        if has(game.lots[seat], lot):
+            return seat
+    return NOBODY
+
+
+@kernel
+def owns_group(game: Game, seat: int, group: int) -> bool:
+    """Whether a seat owns every lot of a group."""
+    lots = int(GROUP_LOTS[group])
+    return int(game.lots[seat]) & lots == lots
+
+
+@kernel
+def lots_worth(game: Game, seat: int, mortgaged_percent: int) -> int:
+    """Printed prices of a seat's lots, the mortgaged ones at a share of it (dollars)."""
+    worth = 0
+    lots = int(game.lots[seat])
+    board = int(game.rules.board)
+    while lots:
+        lot = lowest(lots)
+        lots &= lots - 1
+        share = mortgaged_percent if has(game.mortgaged, lot) else 100
+        worth += int(PRICE[board, lot]) * share // 100
+    return worth
+
+
+@kernel
+def pieces_on(game: Game, lot: int) -> int:
+    """Building prices paid for a street: a hotel counts the houses handed in for it and itself (27, 62)."""
+    level = int(game.level[lot])
+    return int(game.rules.hotel_after) + 1 if level == 5 else level
+
+
+@kernel
+def buildings_worth(game: Game, seat: int) -> int:
+    """Purchase prices of the buildings on a seat's streets (dollars)."""
+    worth = 0
+    board = int(game.rules.board)
+    for lot in range(NUM_STREETS):
+        if game.level[lot] > 0 and (game.rules.ocnaru_quirks or has(game.lots[seat], lot)):  # his sums credit all to each
+            worth += pieces_on(game, lot) * int(HOUSE_PRICE[board, lot])
+    return worth
+
+
+@kernel
+def total_worth(game: Game, seat: int) -> int:
+    """Cash, printed price of all lots, purchase price of buildings (51), in dollars."""
+    return int(game.cash[seat]) + lots_worth(game, seat, 100) + buildings_worth(game, seat)
+
+
+@kernel
+def score(game: Game, seat: int) -> int:
+    """What a capped game is decided by (62, 64), in dollars."""
+    if game.rules.score == _SCORE_CASH:
+        return int(game.cash[seat])
+    percent = 50 if game.rules.score == _SCORE_SHORT else 100
+    return int(game.cash[seat]) + lots_worth(game, seat, percent) + buildings_worth(game, seat)
+
+
+@kernel
+def mortgage_values(game: Game, lots: int) -> int:
+    """What mortgaging these lots would bring (dollars)."""
+    value = 0
+    board = int(game.rules.board)
+    while lots:
+        lot = lowest(lots)
+        lots &= lots - 1
+        value += int(MORTGAGE[board, lot])
+    return value
+
+
+@kernel
+def finish(game: Game, by_cash: bool) -> None:
+    """End the game: those still in it are ranked by score or by cash, ties share a place (61, 64, S9)."""
+    seats = solvent_seats(game)
+    for seat in range(game.num_players):
+        if has(seats, seat):
+            mine = int(game.cash[seat]) if by_cash else score(game, seat)
+            place = 1
+            for other in range(game.num_players):
+                if has(seats, other):
+                    theirs = int(game.cash[other]) if by_cash else score(game, other)
+                    if theirs > mine:
+                        place += 1
+            game.place[seat] = place
+    agenda.clear(game)
+    game.decision = agenda.OVER
+    game.player = game.turn
+    for word in range(7):
+        game.legal[word] = 0
+
+
+@kernel
+def is_over(game: Game) -> bool:
+    """Whether the game has ended."""
+    return game.decision == agenda.OVER
+
+
+@kernel
+def finish_if_alone(game: Game) -> bool:
+    """End the game when one player is left (59, 61)."""
+    if size(solvent_seats(game)) > 1:
+        return False
+    finish(game, False)
+    return True

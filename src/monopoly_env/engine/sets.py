@@ -1,0 +1,28 @@
+"""Sets of lots, goods, seats and actions as bits of non-negative integers."""
+
+from __future__ import annotations
+
+from monopoly_env.kernels import kernel
+
+
+@kernel
+def size(bits: int) -> int:
+    """How many members a set of up to 32 has (population count by halves)."""
+    x = int(bits)
+    x = x - ((x >> 1) & 0x55555555)
+    x = (x & 0x33333333) + ((x >> 2) & 0x33333333)
+    x = (x + (x >> 4)) & 0x0F0F0F0F
+    return ((x * 0x01010101) & 0xFFFFFFFF) >> 24
+
+
+@kernel
+def lowest(bits: int) -> int:
+    """The smallest member of a set that is not empty."""
+    x = int(bits)
+    return size((x & -x) - 1)
+
+
+@kernel
+def has(bits: int, member: int) -> bool:
+    """Whether a member is in a set."""
+    return (int(bits) >> member) & 1 == 1

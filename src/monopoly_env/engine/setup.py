@@ -1,0 +1,101 @@
+"""Setting up a game (1, 2, 62, 63)."""
+
+from __future__ import annotations
+
+from monopoly_env.board import NUM_LOTS, PRICE
+from monopoly_env.engine import agenda, decks
+from monopoly_env.engine.movement import POT_BONUS
+from monopoly_env.engine.randomness import START, below
+from monopoly_env.engine.step import settle
+from monopoly_env.engine.trade import close_offer
+from monopoly_env.game import NOBODY, Game
+from monopoly_env.kernels import kernel
+from monopoly_env.rules import number
+
+_BY_THROW = number("first_player", "throw")
+_FIXED = number("first_player", "fixed")
+_POT_500 = number("free_parking_pot", "fines_plus_500")
+
+
+@kernel
+def start(game: Game, num_players: int, seed_low: int, seed_high: int) -> None:
+    """Begin a game in a zeroed record that holds its rules, up to the first decision."""
+    prepare(game, num_players, seed_low, seed_high)
+    game.first = _first_seat(game)
+    _deal(game)
+    agenda.push(game, agenda.BEGIN_TURN, int(game.first), 0, 0)
+    settle(game)
+
+
+@kernel
+def prepare(game: Game, num_players: int, seed_low: int, seed_high: int) -> None:
+    """Money, buildings and decks of a new game; nobody is on turn yet."""
+    game.num_players = num_players
+    game.seed[0] = seed_low
+    game.seed[1] = seed_high
+    game.houses = game.rules.houses
+    game.hotels = game.rules.hotels
+    for seat in range(num_players):
+        game.cash[seat] = game.rules.start_cash
+    game.pot = POT_BONUS if game.rules.free_parking_pot == _POT_500 else 0
+    decks.fill(game, 0)
+    decks.fill(game, 1)
+    game.auction_lot = NOBODY
+    game.auction_leader = NOBODY
+    game.auction_asked = NOBODY
+    close_offer(game)
+
+
+@kernel
+def _draw(game: Game, bound: int) -> int:
+    game.start_draws += 1
+    return below(game, START, 0, int(game.start_draws) - 1, bound)
+
+
+@kernel
+def _first_seat(game: Game) -> int:
+    """Who begins: seat 0, a seat drawn from the seed, or the highest throw, ties throwing again (2)."""
+    if game.rules.first_player == _FIXED:
+        return 0
+    if game.rules.first_player != _BY_THROW:
+        return _draw(game, int(game.num_players))
+    contenders = (1 << int(game.num_players)) - 1
+    while True:
+        best, leaders, leader = 0, 0, 0
+        for seat in range(game.num_players):
+            if (contenders >> seat) & 1:
+                total = _draw(game, 6) + _draw(game, 6) + 2
+                if total > best:
+                    best, leaders, leader = total, 0, seat
+                if total == best:
+                    leaders |= 1 << seat
+        if leaders & (leaders - 1) == 0:
+            return leader
+        contenders = leaders
+
+
+@kernel
+def _deal(game: Game) -> None:
+    """Deal title deeds in the short and the time-limit game, one at a time from the first seat on (62, 63)."""
+    left = NUM_LOTS
+    for i in range(int(game.rules.start_lots) * int(game.num_players)):
+        seat = (int(game.first) + i) % int(game.num_players)
+        skip = _draw(game, left)
+        for lot in range(NUM_LOTS):
+            if not _is_dealt(game, lot):
+                if skip == 0:
+                    game.lots[seat] = int(game.lots[seat]) | 1 << lot
+                    if game.rules.start_lots_paid:
+                        game.cash[seat] -= int(PRICE[game.rules.board, lot])
+                    break
+                skip -= 1
+        left -= 1
+
+
+@kernel
+def _is_dealt(game: Game, lot: int) -> bool:
+    for seat in range(game.num_players):
+        if (int(game.lots[seat]) >> lot) & 1:
+            return True
+    return False
+

@@ -1,0 +1,88 @@
+"""The course of a turn and of the game (3, 7-9, 30, 61-64, S1, S9, S13)."""
+
+from __future__ import annotations
+
+from monopoly_env.engine import agenda
+from monopoly_env.engine.debt import bankrupt
+from monopoly_env.engine.jail import may_pay_before_throw
+from monopoly_env.engine.players import finish, next_solvent, seat_after
+from monopoly_env.engine.trade import forget_turn
+from monopoly_env.game import BANK, Game
+from monopoly_env.kernels import kernel
+from monopoly_env.rules import number
+
+OWN_TURN = number("build_window", "own_turn")
+EVERY_PLAYER = number("build_window", "before_each_throw")
+AFTER_SETTLEMENT = number("build_window", "after_settlement")
+
+
+@kernel
+def begin_turn(game: Game, seat: int) -> None:
+    """The dice pass to a seat."""
+    game.turn = seat
+    game.turns += 1
+    game.streak = 0
+    game.again = 0
+    forget_turn(game)
+    agenda.push(game, agenda.BEFORE_THROW_TASK, seat, 0, 0)
+    if game.cash[seat] < 0:  # only Ocnaru's program lets cash fall below zero; it looks here
+        bankrupt(game, seat, BANK)
+
+
+@kernel
+def before_throw(game: Game, seat: int) -> None:
+    """Open the windows before a throw, then throw, then go on (S1)."""
+    agenda.push(game, agenda.AFTER_THROW_TASK, seat, 0, 0)
+    if game.place[seat] != 0:
+        return
+    agenda.push(game, agenda.THROW, seat, 0, 0)
+    if game.rules.build_window == EVERY_PLAYER:
+        for offset in range(int(game.num_players) - 1, 0, -1):
+            agenda.push(game, agenda.WINDOW, seat_after(game, seat, offset), agenda.OUT_OF_TURN, 0)
+    if game.rules.build_window != AFTER_SETTLEMENT:
+        agenda.push(game, agenda.WINDOW, seat, agenda.BEFORE_THROW, 0)
+    elif game.jail[seat] > 0 and not game.rules.jail_pay_after_throw and may_pay_before_throw(game, seat):
+        agenda.push(game, agenda.JAIL, seat, 0, 0)
+
+
+@kernel
+def after_throw(game: Game, seat: int) -> None:
+    """After a throw is settled: throw again, or the last window and the end of the turn (3, 8, S1, S8)."""
+    alive = game.place[seat] == 0
+    if alive and game.again:
+        agenda.push(game, agenda.BEFORE_THROW_TASK, seat, 0, 0)
+        window = game.rules.build_window == AFTER_SETTLEMENT
+    else:
+        agenda.push(game, agenda.END_TURN, seat, 0, 0)
+        window = game.rules.build_window != EVERY_PLAYER
+    if alive and window:
+        agenda.push(game, agenda.WINDOW, seat, agenda.AFTER_THROW, 0)
+
+
+@kernel
+def end_turn(game: Game, seat: int) -> None:
+    """End the game by its caps, or pass the dice (S9, S13)."""
+    following = next_solvent(game, seat)
+    if _order(game, following) <= _order(game, seat):
+        game.rounds += 1
+    if game.rules.win_cash > 0 and _richest(game) >= game.rules.win_cash:
+        finish(game, True)
+    elif 0 < game.rules.max_turns <= game.turns or 0 < game.rules.max_rounds <= game.rounds:
+        finish(game, False)
+    else:
+        agenda.push(game, agenda.BEGIN_TURN, following, 0, 0)
+
+
+@kernel
+def _order(game: Game, seat: int) -> int:
+    """A seat's place in a round, counted from the seat that began."""
+    return (seat - int(game.first)) % int(game.num_players)
+
+
+@kernel
+def _richest(game: Game) -> int:
+    most = 0
+    for seat in range(game.num_players):
+        if game.place[seat] == 0:
+            most = max(most, int(game.cash[seat]))
+    return most

@@ -1,0 +1,51 @@
+"""The errors that the library raises. Catch `MonopolyError` to catch them all."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class MonopolyError(Exception):
+    """Base of every error that this library raises on purpose."""
+
+
+class RulesError(MonopolyError, ValueError):
+    """An unknown preset or option, a value out of range, or options that contradict each other."""
+
+
+class IllegalActionError(MonopolyError, ValueError):
+    """An action that the rules do not allow here. The game is left as it was."""
+
+
+class PositionError(MonopolyError, ValueError):
+    """A position that cannot arise: it names what is inconsistent."""
+
+
+class FormatError(MonopolyError, ValueError):
+    """A file that is corrupt, foreign, or of another version."""
+
+
+class ConfigurationError(MonopolyError, ValueError):
+    """A wrong argument: a number of players, a name, a shape, a folder."""
+
+
+class GameOverError(IllegalActionError):
+    """A step after the end of a game."""
+
+
+class EngineError(MonopolyError, RuntimeError):
+    """An invariant of the engine is broken. This is a bug: please report it with the saved game."""
+
+
+def nearest(name: object, valid: Iterable[object]) -> str:
+    """A hint for an error message: the closest valid name, then all of them.
+
+    Args:
+        name: What was given.
+        valid: What would have been accepted.
+    """
+    names = [str(item) for item in valid]
+    close = difflib.get_close_matches(str(name), names, n=1, cutoff=0.4)
+    hint = f"Did you mean {close[0]!r}? " if close else ""
+    return f"{hint}Valid: {', '.join(names)}."

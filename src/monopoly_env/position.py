@@ -1,0 +1,289 @@
+"""Positions set up by hand: for tests, puzzles and search."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from monopoly_env import board, cards
+from monopoly_env.core import batch_of, check_players, clone, settle, split_seeds
+from monopoly_env.engine import agenda, invariants, setup
+from monopoly_env.errors import PositionError, nearest
+from monopoly_env.game import MAX_FORCED, Game, empty_games
+from monopoly_env.kernels import entry
+from monopoly_env.rules import Rules
+
+Lot = int | str
+_LAST_LEVEL: Final = board.HOTEL
+
+
+@entry()
+def _prepare(games: Any, num_players: int, seed_low: int, seed_high: int) -> None:
+    setup.prepare(games[0], num_players, seed_low, seed_high)
+
+
+@entry()
+def _violation(games: Any) -> int:
+    return invariants.violation(games[0])
+
+
+def lot_number(lot: Lot, edition: int = 0) -> int:
+    """The number of a lot, given by number or by its name on any board, in any letter case.
+
+    Raises:
+        PositionError: No such lot.
+    """
+    if isinstance(lot, (int, np.integer)) and not isinstance(lot, bool) and 0 <= lot < board.NUM_LOTS:
+        return int(lot)
+    if isinstance(lot, str):
+        for names in (board.LOT_NAME[edition], *board.LOT_NAME):
+            folded = [name.casefold() for name in names]
+            if lot.casefold() in folded:
+                return folded.index(lot.casefold())
+    raise PositionError(f"Unknown lot {lot!r}. {nearest(lot, board.LOT_NAME[edition])}")
+
+
+def position(
+    num_players: int = 4,
+    rules: Rules | str = "official",
+    seed: int = 0,
+    *,
+    turn: int = 0,
+    cash: Mapping[int, int] | Sequence[int] | None = None,
+    lots: Mapping[int, Iterable[Lot]] | None = None,
+    mortgaged: Iterable[Lot] = (),
+    buildings: Mapping[Lot, int] | None = None,
+    positions: Mapping[int, int] | Sequence[int] | None = None,
+    jail: Mapping[int, int] | None = None,
+    jail_cards: Mapping[int, Collection[str]] | None = None,
+    bankrupt: Iterable[int] = (),
+    throws: Sequence[tuple[int, int]] = (),
+    chance: Sequence[str] = (),
+    community_chest: Sequence[str] = (),
+    pot: int | None = None,
+    streak: int = 0,
+) -> Game:
+    """A game in any consistent position, at the moment before a seat's throw.
+
+    The game is settled up to the first real choice: the window before the throw, or what comes after the throw when that window
+    holds no choice.
+
+    Args:
+        num_players: 2 to 8.
+        rules: Rules, or the name of a preset.
+        seed: Decides what is not forced.
+        turn: The seat on turn.
+        cash: Dollars by seat; the default is the start cash.
+        lots: Owned lots by seat, by name or number; all others belong to the bank.
+        mortgaged: Mortgaged lots.
+        buildings: Levels by street: 1 to 4 houses, 5 a hotel.
+        positions: Squares by seat, 0 to 39; jailed tokens are put on the jail square.
+        jail: Seats in jail, with the failed throws so far.
+        jail_cards: Held cards by seat: "chance", "community_chest".
+        bankrupt: Seats that have left the game, the first to leave first.
+        throws: The next throws, of whomever and for whatever.
+        chance: Ids of the Chance cards that come next (see data/cards.csv).
+        community_chest: The same of the Community Chest.
+        pot: Dollars on Free Parking.
+        streak: Doubles thrown in this turn already.
+
+    Raises:
+        PositionError: The position is inconsistent; the message says why.
+    """
+    rules = Rules.coerce(rules)
+    games = empty_games(1)
+    games["rules"] = rules.to_record()
+    low, high = split_seeds([seed])[0]
+    _prepare(games, check_players(num_players), low, high)
+    game = games[0]
+    seats = _Seats(game)
+    for seat, dollars in seats.items(cash, "cash"):
+        game.cash[seat] = _whole("cash", dollars, 0, 2**31 - 1)
+    for seat, square in seats.items(positions, "positions"):
+        game.position[seat] = _whole("positions", square, 0, board.NUM_SQUARES - 1)
+    _set_lots(game, seats, lots or {}, mortgaged, buildings or {})
+    _set_jail(game, seats, jail or {}, jail_cards or {})
+    _set_bankrupt(game, seats, list(bankrupt))
+    if pot is not None:
+        game.pot = _whole("pot", pot, 0, 2**31 - 1)
+    _stack(game, cards.CHANCE_DECK, chance)
+    _stack(game, cards.CHEST_DECK, community_chest)
+    _set_throws(game, throws)
+    _set_turn(game, seats.check(turn, "turn"), _whole("streak", streak, 0, 2))
+    settle(game)
+    _refuse_violations(game)
+    return game
+
+
+def force(
+    game: Game,
+    *,
+    throws: Sequence[tuple[int, int]] = (),
+    chance: Sequence[str] = (),
+    community_chest: Sequence[str] = (),
+) -> Game:
+    """A copy of a game whose next throws and cards are given.
+
+    Raises:
+        PositionError: An impossible throw, an unknown card, or one that is not in its deck.
+    """
+    copy = clone(game)
+    _set_throws(copy, throws)
+    _stack(copy, cards.CHANCE_DECK, chance)
+    _stack(copy, cards.CHEST_DECK, community_chest)
+    return copy
+
+
+class _Seats:
+    """Reads values given by seat, as a mapping or as a sequence with one for each."""
+
+    def __init__(self, game: Game) -> None:
+        self.count = int(game.num_players)
+
+    def check(self, seat: object, name: str) -> int:
+        return _whole(f"{name}: seat", seat, 0, self.count - 1)
+
+    def items(self, values: Mapping[int, Any] | Sequence[Any] | None, name: str) -> list[tuple[int, Any]]:
+        if values is None:
+            return []
+        if isinstance(values, Mapping):
+            return [(self.check(seat, name), value) for seat, value in values.items()]
+        if len(values) != self.count:
+            raise PositionError(f"{name} has {len(values)} values for {self.count} players.")
+        return list(enumerate(values))
+
+
+def _whole(name: str, value: object, low: int, high: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
+        raise PositionError(f"{name} {value!r} must be a whole number from {low} to {high}.")
+    return int(value)
+
+
+def _set_lots(
+    game: Game, seats: _Seats, lots: Mapping[int, Iterable[Lot]], mortgaged: Iterable[Lot], buildings: Mapping[Lot, int]
+) -> None:
+    edition = int(game.rules.board)
+    owner: dict[int, int] = {}
+    for seat, names in seats.items(lots, "lots"):
+        for name in names:
+            lot = lot_number(name, edition)
+            if owner.setdefault(lot, seat) != seat:
+                raise PositionError(f"{board.LOT_NAME[edition][lot]} has two owners: seats {owner[lot]} and {seat}.")
+            game.lots[seat] |= 1 << lot
+    for name in mortgaged:
+        lot = lot_number(name, edition)
+        if lot not in owner:
+            raise PositionError(f"{board.LOT_NAME[edition][lot]} is mortgaged but belongs to the bank.")
+        game.mortgaged |= 1 << lot
+    for name, value in buildings.items():
+        lot, level = lot_number(name, edition), _whole(f"buildings: {name}", value, 0, _LAST_LEVEL)
+        if lot >= board.NUM_STREETS:
+            raise PositionError(f"{board.LOT_NAME[edition][lot]} is no street: nothing can be built there.")
+        if lot not in owner and level:
+            raise PositionError(f"{board.LOT_NAME[edition][lot]} is built on but belongs to the bank.")
+        game.level[lot] = level
+    if Rules.from_record(game.rules).building_limit == "limited":
+        game.houses -= int(np.where(game.level < _LAST_LEVEL, game.level, 0).sum())
+        game.hotels -= int((game.level == _LAST_LEVEL).sum())
+        if game.houses < 0 or game.hotels < 0:
+            raise PositionError(f"More buildings than the box has: {game.houses} houses and {game.hotels} hotels would be left.")
+
+
+def _set_jail(game: Game, seats: _Seats, jail: Mapping[int, int], jail_cards: Mapping[int, Collection[str]]) -> None:
+    for seat, failed in seats.items(jail, "jail"):
+        game.jail[seat] = _whole("jail: failed throws", failed, 0, int(game.rules.jail_turns) - 1) + 1
+        game.position[seat] = board.JAIL_SQUARE
+    for seat, decks in seats.items(jail_cards, "jail_cards"):
+        for name in (decks,) if isinstance(decks, str) else decks:
+            if name not in cards.DECKS:
+                raise PositionError(f"jail_cards: unknown deck {name!r}. {nearest(name, cards.DECKS)}")
+            deck = cards.DECKS.index(name)
+            if any(int(held) >> deck & 1 for held in game.jail_cards):
+                raise PositionError(f"The jail card of {name} is held twice.")
+            game.jail_cards[seat] |= 1 << deck
+            _set_deck(game, deck, [card for card in _upcoming(game, deck) if card != _jail_card(game, deck)])
+
+
+def _set_bankrupt(game: Game, seats: _Seats, bankrupt: list[int]) -> None:
+    for order, value in enumerate(bankrupt):
+        seat = seats.check(value, "bankrupt")
+        if game.lots[seat] or game.jail_cards[seat]:
+            raise PositionError(f"Seat {seat} has left the game but owns something.")
+        if game.place[seat]:
+            raise PositionError(f"Seat {seat} is listed twice as bankrupt.")
+        game.place[seat] = seats.count - order
+        game.cash[seat] = 0
+        game.jail[seat] = 0
+    if seats.count - len(bankrupt) < 2:
+        raise PositionError("Fewer than two players are left: the game would be over.")
+
+
+def _set_throws(game: Game, throws: Sequence[tuple[int, int]]) -> None:
+    if len(throws) > MAX_FORCED:
+        raise PositionError(f"{len(throws)} throws are forced; a record holds {MAX_FORCED}.")
+    for i, throw in enumerate(throws):
+        if len(throw) != 2:
+            raise PositionError(f"A throw is two dice, not {throw!r}.")
+        first, second = (_whole("throw: die", die, 1, 6) for die in throw)
+        game.forced_throws[i] = 10 * first + second
+    if throws:
+        game.num_forced = len(throws)
+
+
+def _jail_card(game: Game, deck: int) -> int:
+    return int(cards.JAIL_CARD_NUMBER[game.rules.board, deck])
+
+
+def _upcoming(game: Game, deck: int) -> list[int]:
+    """The cards in a deck, the next one first."""
+    size, following = int(game.deck_size[deck]), int(game.deck_next[deck])
+    order = [int(card) for card in game.deck[deck, :size]]
+    return order[following:] + order[:following]
+
+
+def _set_deck(game: Game, deck: int, order: list[int]) -> None:
+    game.deck[deck] = 0
+    game.deck[deck, : len(order)] = order
+    game.deck_size[deck] = len(order)
+    game.deck_next[deck] = 0
+
+
+def _stack(game: Game, deck: int, ids: Sequence[str]) -> None:
+    """Put cards on top of a deck, in this order."""
+    if not ids:
+        return
+    if Rules.from_record(game.rules).deck == "reshuffle_each_draw":
+        raise PositionError("Cards can't be forced where the deck is shuffled before each draw: deck='reshuffle_each_draw'.")
+    known = cards.CARD_ID[game.rules.board][deck]
+    order = _upcoming(game, deck)
+    top = []
+    for name in ids:
+        if name not in known:
+            raise PositionError(f"The {cards.DECKS[deck]} deck has no card {name!r}. {nearest(name, known)}")
+        top.append(known.index(name))
+        if top[-1] not in order:
+            raise PositionError(f"The card {name!r} is forced twice, or a player holds it.")
+        order.remove(top[-1])
+    _set_deck(game, deck, top + order)
+
+
+def _set_turn(game: Game, turn: int, streak: int) -> None:
+    if game.place[turn]:
+        raise PositionError(f"Seat {turn} is on turn but has left the game.")
+    game.first = turn
+    game.turn = turn
+    game.turns = 1
+    game.streak = streak
+    agenda.push(game, agenda.BEFORE_THROW_TASK, turn, 0, 0)
+    game.decision = agenda.WINDOW
+    game.player = turn
+    game.legal[0] = 3  # any two, for the check before the game is settled
+    _refuse_violations(game)
+
+
+def _refuse_violations(game: Game) -> None:
+    broken = _violation(batch_of(game))
+    if broken:
+        raise PositionError(f"Inconsistent position: {invariants.VIOLATIONS[broken]}.")

@@ -1,0 +1,281 @@
+"""The options of the rulebook: `Rules`, its presets, and the block of numbers that travels in every record.
+
+Each field of `Rules` is one option. Its metadata says what it may be, which rule it belongs to and what it does; errors,
+the documentation (docs/rules.md) and the numeric block are all built from that.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Any, Final, get_type_hints
+
+import numpy as np
+
+from monopoly_env.board import EDITIONS
+from monopoly_env.errors import RulesError, nearest
+
+RULES_VERSION: Final = 1  # raised whenever the same seed and actions may lead to another game
+
+EDITION_NAMES: Final = tuple(edition.name for edition in EDITIONS)
+
+
+def _choice(rule: str, doc: str, *choices: str) -> Any:
+    """An option with named values; the first is the default. In the record: the number of the value."""
+    return field(default=choices[0], metadata={"rule": rule, "doc": doc, "choices": choices})
+
+
+def _switch(rule: str, doc: str, default: bool) -> Any:
+    return field(default=default, metadata={"rule": rule, "doc": doc})
+
+
+def _number(rule: str, doc: str, default: int, low: int, high: int) -> Any:
+    return field(default=default, metadata={"rule": rule, "doc": doc, "range": (low, high)})
+
+
+def _ratio(rule: str, doc: str, default: float) -> Any:
+    """A share between 0 and 1, in whole percent in the record."""
+    return field(default=default, metadata={"rule": rule, "doc": doc, "range": (0.0, 1.0)})
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How a game is played. Every field has the default of the preset `official`.
+
+    Raises:
+        RulesError: A value is unknown, out of range, or contradicts another option.
+    """
+
+    # Setup and turn
+    board: str = _choice("1", "edition of the board and of both decks", *EDITION_NAMES)
+    start_cash: int = _number("1", "dollars of each player at the start", 1500, 0, 1_000_000)
+    first_player: str = _choice("2 A1", "who starts: drawn from the seed, the highest throw, or seat 0", "random", "throw", "fixed")
+    start_lots: int = _number("62 63", "lots dealt to each player before the start", 0, 0, 3)
+    start_lots_paid: bool = _switch("63", "dealt lots are paid for", False)
+    bank_cash: str = _choice("5", "the bank never runs out of money", "unlimited")
+    # Doubles and GO
+    doubles_again: bool = _switch("9", "a double gives another throw", True)
+    go_salary: int = _number("10 12", "dollars for passing or reaching GO", 200, 0, 10_000)
+    double_go: bool = _switch("12 A2", "landing exactly on GO pays twice (house rule)", False)
+    # Buying and auctions
+    buy_with_raised_cash: bool = _switch("13", "the buyer of a lot may sell and mortgage first", True)
+    auction: str = _choice("14 A3", "what happens to a declined lot; others_only: English without the decliner",
+                           "english", "sealed_second_price", "none", "others_only")  # fmt: skip
+    auction_start: int = _number("15 A4", "lowest opening bid in dollars", 1, 1, 500)
+    auction_step: int = _number("15 A4", "lowest raise in dollars", 1, 1, 500)
+    auction_limit: str = _choice("16 A5", "highest bid: what could be raised, or cash in hand", "raisable", "cash")
+    sealed_increment: int = _number("14", "dollars above the second bid that a sealed auction costs (Mukhar: 5)", 0, 0, 500)
+    # Rent
+    double_rent_if_group_mortgaged: bool = _switch("17 A6", "a full group doubles its rent also when a lot of it is mortgaged", True)
+    count_mortgaged_rr_ut: bool = _switch("18 A7", "mortgaged railroads and utilities count for the others", True)
+    utility_dice: str = _choice("19 A8", "throw that utility rent is counted with", "landing", "fresh")
+    card_utility_pays_when_mortgaged: bool = _switch("21 A9", "a card's utility amount is due on a mortgaged utility", False)
+    rent_in_jail: bool = _switch("22 A10", "an owner in jail collects rent", True)
+    rent_claim: str = _choice("23", "rent is collected without asking", "auto")
+    # Buildings
+    even_build: str = _choice("26 A11", "evenness within a group; whole_group: all lots at once", "even", "free", "whole_group")
+    hotel_after: int = _number("27 62", "houses on each lot before a hotel", 4, 3, 4)
+    hotel_direct: bool = _switch("27", "with no house in the bank, the last house and the hotel may be bought in one step", False)
+    building_limit: str = _choice("28 A12", "supply of buildings", "limited", "unlimited")
+    houses: int = _number("28", "houses in the box", 32, 0, 88)
+    hotels: int = _number("28", "hotels in the box", 12, 0, 22)
+    building_shortage: str = _choice("29 A13", "who gets the last pieces", "auction", "first_come")
+    shortage_floor: str = _choice("29 A13", "lowest bid for a scarce piece: own price, cheapest price on the table, or 10",
+                                  "own_price", "cheapest_price", "ten")  # fmt: skip
+    build_window: str = _choice("30 41 A14 S1", "when to build, mortgage and trade: before each own throw and after the last; every player "
+                                "before each throw; after the last own throw only", "own_turn", "before_each_throw", "after_settlement")  # fmt: skip
+    sell_ratio: float = _ratio("31", "share of a building's price that the bank pays back", 0.5)
+    hotel_breakdown: str = _choice("32 A15", "a hotel whose four houses the bank lacks: the group goes down as far as needed; it "
+                                   "cannot be sold; houses are found anyway", "vector", "needs_four", "unlimited")  # fmt: skip
+    # Mortgages
+    interest_rounding: str = _choice("34 A16", "rounding of the 10% to whole dollars", "up", "down", "nearest")
+    interest_base: str = _choice("35 A17", "what the 10% is counted on", "mortgage", "price")
+    mortgage_transfer_fee: str = _choice("36-38 A18", "10% due when a mortgaged lot changes hands", "official", "none")
+    trade_mortgaged: bool = _switch("39", "mortgaged lots may be traded", True)
+    unmortgage_price: str = _choice("39", "price of lifting a mortgage: value plus 10%, or the 10% alone", "full", "ten_percent")
+    # Trading
+    trade: str = _choice("40 41 A19", "what may be exchanged", "official", "one_for_one", "one_for_one_cash", "none")
+    trade_limit: int = _number("41 A19", "offers of a player in one turn", 4, 0, 10)
+    debt_trade: bool = _switch("42 A20", "a debtor may trade to raise cash", False)
+    # Jail
+    jail_turns: int = _number("45 46", "failed throws after which the fine is forced", 3, 1, 10)
+    jail_fine: int = _number("46", "dollars to leave jail", 50, 0, 1000)
+    jail_double_extra_throw: bool = _switch("46 A21", "a double that leaves jail gives another throw", False)
+    jail_pay_turn3: bool = _switch("47 A22", "the fine may also be paid before the last throw", False)
+    jail_pay_after_throw: bool = _switch("47 A22", "fine and card are offered after a failed throw, not before it", False)
+    deck: str = _choice("50 A23", "what happens to drawn cards", "cyclic", "reshuffle_each_draw", "reshuffle_when_empty")
+    # Taxes and Free Parking
+    income_tax: str = _choice("51 A24", "flat 200; 200 or 10% of worth by choice; the lesser; always 10%", "flat200", "choice", "min", "pct10")
+    luxury_tax: int = _number("52", "dollars", 100, 0, 1000)
+    free_parking_pot: str = _choice("53 A25", "money on Free Parking: none; taxes and fines; the same and 500 at the start and after "
+                                    "each win", "none", "fines", "fines_plus_500")  # fmt: skip
+    # Debts and bankruptcy
+    liquidation: str = _choice("55 A26", "how a debtor raises cash: he chooses; by a fixed order; or he chooses and may give up",
+                               "agent", "houses_then_mortgages", "mortgages_hotels_houses", "one_request")  # fmt: skip
+    bankrupt_sell_ratio: float = _ratio("56", "share of the price paid for the buildings of a bankrupt (Mukhar's code: 1)", 0.5)
+    bank_bankruptcy: str = _choice("57 A27", "lots of a player ruined by the bank: mortgages lifted and auctioned; auctioned as they are; "
+                                   "back to the bank; the game ends", "auction_clear", "auction_mortgaged", "to_bank_unowned", "game_over")  # fmt: skip
+    multi_creditor: str = _choice("58 A28", "who is paid when a debt to every player cannot be met: in turn order; nobody; all alike",
+                                  "seat_order", "bank", "split")  # fmt: skip
+    # End and scoring
+    end_at_first_bankruptcy: bool = _switch("62", "the first bankruptcy ends the game by score", False)
+    win_cash: int = _number("S9", "cash that wins at the end of a turn; 0: never", 0, 0, 10_000_000)
+    max_turns: int = _number("S13", "single turns, all players together, after which the score decides; 0: no cap", 0, 0, 10_000_000)
+    max_rounds: int = _number("64 S13", "rounds after which the score decides; 0: no cap", 0, 0, 1_000_000)
+    score: str = _choice("64 A29", "what a score counts: mortgaged lots at half; all lots at full price; cash alone",
+                         "short_game", "tax_worth", "cash")  # fmt: skip
+    # A published program, defects included
+    ocnaru_quirks: bool = _switch("S15", "the defects of Ocnaru's program that change play", False)
+
+    def __post_init__(self) -> None:
+        for option in dataclasses.fields(self):
+            _check_value(option, getattr(self, option.name))
+        for broken, message in (
+            (self.even_build == "whole_group" and self.building_limit == "limited",
+             "even_build='whole_group' builds a group at a time and needs building_limit='unlimited'"),
+            (self.ocnaru_quirks and self.even_build != "whole_group",
+             "ocnaru_quirks=True reproduces a program that builds whole groups: use even_build='whole_group'"),
+            (self.hotel_direct and self.even_build == "whole_group",
+             "hotel_direct=True has no meaning with even_build='whole_group', where houses never run out"),
+            (self.debt_trade and self.liquidation not in ("agent", "one_request"),
+             f"debt_trade=True needs a debtor who chooses: liquidation='agent', not {self.liquidation!r}"),
+            (self.jail_pay_turn3 and self.jail_pay_after_throw,
+             "jail_pay_turn3 pays before the throw, jail_pay_after_throw after it: choose one"),
+        ):  # fmt: skip
+            if broken:
+                raise RulesError(f"Contradictory options: {message}.")
+
+    @classmethod
+    def preset(cls, name: str, **changes: Any) -> Rules:
+        """The rules of a published edition or system.
+
+        Args:
+            name: One of `Rules.presets()`.
+            **changes: Options that differ from the preset.
+
+        Raises:
+            RulesError: An unknown preset or option.
+        """
+        if name not in PRESETS:
+            raise RulesError(f"Unknown preset {name!r}. {nearest(name, PRESETS)}")
+        return cls.from_dict(PRESETS[name] | changes)
+
+    @classmethod
+    def presets(cls) -> tuple[str, ...]:
+        """The names of all presets."""
+        return tuple(PRESETS)
+
+    @classmethod
+    def from_dict(cls, options: dict[str, Any]) -> Rules:
+        """Rules from options by name; missing ones take their default."""
+        known = [option.name for option in dataclasses.fields(cls)]
+        for name in options:
+            if name not in known:
+                raise RulesError(f"Unknown option {name!r}. {nearest(name, known)}")
+        return cls(**options)
+
+    @classmethod
+    def coerce(cls, rules: Rules | str) -> Rules:
+        """Rules as they are, or the preset of that name."""
+        if isinstance(rules, cls):
+            return rules
+        if isinstance(rules, str):
+            return cls.preset(rules)
+        raise RulesError(f"Rules are a Rules object or the name of a preset, not {rules!r}. {nearest(rules, PRESETS)}")
+
+    @classmethod
+    def from_record(cls, block: np.record) -> Rules:
+        """The rules that a record's numeric block stands for.
+
+        Raises:
+            RulesError: A number has no meaning.
+        """
+        options: dict[str, Any] = {}
+        for option in dataclasses.fields(cls):
+            value = int(block[option.name])
+            if choices := option.metadata.get("choices"):
+                if not 0 <= value < len(choices):
+                    raise RulesError(f"Option {option.name!r} has no value number {value}.")
+                options[option.name] = choices[value]
+            elif isinstance(option.default, bool):
+                options[option.name] = bool(value)
+            else:
+                options[option.name] = value / 100 if isinstance(option.default, float) else value
+        return cls(**options)
+
+    def to_record(self) -> tuple[int, ...]:
+        """The numeric block that travels in a record, in the order of `RULES`."""
+        return tuple(_number_of(option, getattr(self, option.name)) for option in dataclasses.fields(self))
+
+    def changed(self) -> dict[str, Any]:
+        """The options that differ from the default."""
+        return {o.name: getattr(self, o.name) for o in dataclasses.fields(self) if getattr(self, o.name) != o.default}
+
+
+def _check_value(option: dataclasses.Field[Any], value: object) -> None:
+    name, default, choices = option.name, option.default, option.metadata.get("choices")
+    if choices:
+        if value not in choices:
+            raise RulesError(f"Option {name}={value!r} is unknown. {nearest(value, choices)}")
+        return
+    if isinstance(default, bool):
+        if not isinstance(value, bool):
+            raise RulesError(f"Option {name}={value!r} must be True or False.")
+        return
+    whole = isinstance(default, int)
+    wanted: tuple[type, ...] = (int,) if whole else (int, float)
+    low, high = option.metadata["range"]
+    if isinstance(value, bool) or not isinstance(value, wanted) or not low <= value <= high:
+        kind = "a whole number" if whole else "a number"
+        raise RulesError(f"Option {name}={value!r} must be {kind} from {low} to {high}.")
+    if not whole and abs(value * 100 - round(value * 100)) > 1e-9:  # type: ignore[operator]
+        raise RulesError(f"Option {name}={value!r} must be a whole number of percent.")
+
+
+def _number_of(option: dataclasses.Field[Any], value: Any) -> int:
+    choices = option.metadata.get("choices")
+    if choices:
+        return int(choices.index(value))
+    return round(value * 100) if isinstance(option.default, float) else int(value)
+
+
+# The numeric block: one 32-bit number an option (shares in percent), fields named like the options.
+RULES: Final = np.dtype((np.record, [(option.name, np.int32) for option in dataclasses.fields(Rules)]))
+OPTION_TYPES: Final = get_type_hints(Rules)
+
+
+def choices(option: str) -> tuple[str, ...]:
+    """The named values of an option, in the order of their numbers in a record."""
+    return tuple(Rules.__dataclass_fields__[option].metadata["choices"])
+
+
+_MUKHAR: Final = {
+    "auction": "sealed_second_price", "sealed_increment": 5, "income_tax": "min", "building_shortage": "first_come", "trade": "none",
+    "multi_creditor": "bank", "liquidation": "mortgages_hotels_houses", "bankrupt_sell_ratio": 1.0, "max_turns": 400,
+}  # fmt: skip
+_OCNARU: Final = {
+    "auction": "none", "even_build": "whole_group", "building_limit": "unlimited", "build_window": "after_settlement",
+    "trade_mortgaged": False, "jail_double_extra_throw": True, "jail_pay_after_throw": True, "deck": "reshuffle_when_empty",
+    "liquidation": "one_request", "bank_bankruptcy": "game_over", "max_turns": 1000,
+}  # fmt: skip
+_UK: Final = {"board": "uk", "double_rent_if_group_mortgaged": False}
+
+# Options of each preset that differ from the default (facts: the editions' booklets and the systems' papers and programs).
+PRESETS: Final[dict[str, dict[str, Any]]] = {
+    "official": {},
+    "any_time": {"build_window": "before_each_throw"},
+    "modern": {"auction_start": 10},
+    "short": {"start_lots": 3, "hotel_after": 3, "jail_turns": 1, "jail_pay_after_throw": True, "end_at_first_bankruptcy": True},
+    "classic": {"board": "us_pre2008", "income_tax": "choice", "luxury_tax": 75},
+    "uk": _UK,
+    "ocnaru": _OCNARU,
+    "mukhar": _MUKHAR,
+    "pring": _UK | {"rent_in_jail": False, "trade": "one_for_one", "trade_limit": 1, "liquidation": "houses_then_mortgages",
+                    "win_cash": 20_000},
+    "frayn": {},
+}  # fmt: skip
+
+
+def number(option: str, value: str) -> int:
+    """The number of a named value in a record, for kernels: `number("auction", "none")`."""
+    return choices(option).index(value)
