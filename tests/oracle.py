@@ -58,7 +58,7 @@ STREETS = range(22)
 class State:
     """A game as a person would write it down."""
 
-    rules: Any
+    rules: me.Rules
     deeds: list[Deed]
     cash: list[int]
     in_jail: list[bool]

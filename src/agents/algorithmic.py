@@ -1,9 +1,9 @@
 """`algorithmic`: a plain scripted player, by thresholds on cash and on what a lot is worth to whom.
 
 It buys and bids while it keeps a reserve (without one for a lot that completes or blocks a group), builds where a dollar
-brings the most rent, raises cash by what hurts least, and leaves jail while there is something to buy. It makes one kind of offer: for the lot
-that completes a group of its own, against a lot that does the same for the partner, or cash, or both; at most one in a turn and
-then none for a while. Offers of others it answers by the same values; it never counters.
+brings the most rent, raises cash by what hurts least, and leaves jail while there is something to buy. It makes one kind of
+offer: for the lot that completes a group of its own, against a lot that does the same for the partner, or cash, or both; at
+most one in a turn and then none for a while. Offers of others it answers by the same values; it never counters.
 """
 
 from __future__ import annotations
@@ -12,22 +12,40 @@ from typing import Final
 
 import numpy as np
 
-from agents.policy import CompiledPolicy, policy_kernel
+from agents.policy import CompiledPolicy, Mask, Row, policy_kernel
 from monopoly_env.actions import (
-    A_ASK, A_BID, A_BUILD, A_BUY, A_CASH, A_CHOICE, A_GIVE, A_JAIL, A_MORTGAGE, A_REPLY, A_SELL, A_TRADE, A_TURN, A_UNMORTGAGE,
-    CASH_CANCEL, GOODS_CANCEL, GOODS_DONE, NOTES, RAISES,
+    A_ASK,
+    A_BID,
+    A_BUILD,
+    A_BUY,
+    A_CASH,
+    A_CHOICE,
+    A_GIVE,
+    A_JAIL,
+    A_MORTGAGE,
+    A_REPLY,
+    A_SELL,
+    A_TRADE,
+    A_TURN,
+    A_UNMORTGAGE,
+    CASH_CANCEL,
+    GOODS_CANCEL,
+    GOODS_DONE,
+    NOTES,
+    RAISES,
 )  # fmt: skip
 from monopoly_env.board import ALL_LOTS, GROUP_LOTS, GROUP_OF, HOUSE_PRICE, MORTGAGE, NUM_LOTS, NUM_STREETS, PRICE, RAILROADS, RENT
 from monopoly_env.engine import agenda
 from monopoly_env.engine.building import HOUSE_LOT, building_cost, next_level
-from monopoly_env.engine.mortgage import lifting_cost
+from monopoly_env.engine.mortgage import lifting_cost, principal
 from monopoly_env.engine.players import owner_of, total_worth
 from monopoly_env.engine.sets import has, lowest, size
 from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.rules import number
 
-# name: (value, why)
+# What the policy goes by: a value for each name, and the reason for it.
 CONSTANTS: Final[dict[str, tuple[float, str]]] = {
     "reserve": (200.0, "dollars kept when buying and building: one pass of GO, or a visit to a street with two houses"),
     "rich": (500.0, "dollars kept when lifting a mortgage: an idle lot earns less than a house"),
@@ -55,15 +73,17 @@ _NO_LOT = -1
 
 
 @kernel
-def _open(game, start, count):  # type: ignore[no-untyped-def]
+def _open(game: Game, start: int, count: int) -> int:
     """The legal actions from `start` on, a bit each; at most 32 of them."""
-    low = np.int64(game.legal[start >> 5])
-    high = np.int64(game.legal[(start >> 5) + 1])
-    return ((low | (high << 32)) >> (start & 31)) & ((1 << count) - 1)
+    word, shift = start >> 5, start & 31
+    bits = int(game.legal[word]) >> shift
+    if shift + count > 32:
+        bits |= int(game.legal[word + 1]) << (32 - shift)
+    return bits & ((1 << count) - 1)
 
 
 @kernel
-def _unowned(game):  # type: ignore[no-untyped-def]
+def _unowned(game: Game) -> int:
     """How many lots the bank still has."""
     owned = 0
     for seat in range(game.num_players):
@@ -72,19 +92,19 @@ def _unowned(game):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _price(game, lot):  # type: ignore[no-untyped-def]
+def _price(game: Game, lot: int) -> int:
     return int(PRICE[game.rules.board, lot])
 
 
 @kernel
-def _completes(game, seat, lot):  # type: ignore[no-untyped-def]
+def _completes(game: Game, seat: int, lot: int) -> bool:
     """Whether a seat owns all other lots of a lot's group."""
     others = int(GROUP_LOTS[GROUP_OF[lot]]) & ~(1 << lot)
     return int(game.lots[seat]) & others == others
 
 
 @kernel
-def _blocks(game, seat, lot):  # type: ignore[no-untyped-def]
+def _blocks(game: Game, seat: int, lot: int) -> bool:
     """Whether an opponent owns all other lots of a lot's group."""
     for other in range(game.num_players):
         if other != seat and _completes(game, other, lot):
@@ -93,7 +113,7 @@ def _blocks(game, seat, lot):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _worth(game, seat, lot, params):  # type: ignore[no-untyped-def]
+def _worth(game: Game, seat: int, lot: int, params: Row) -> float:
     """What a lot is worth in a seat's hands, in dollars."""
     value = float(_price(game, lot))
     if _completes(game, seat, lot):
@@ -108,7 +128,7 @@ def _worth(game, seat, lot, params):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _loss(game, seat, other, lot, params):  # type: ignore[no-untyped-def]
+def _loss(game: Game, seat: int, other: int, lot: int, params: Row) -> float:
     """What giving a lot to another seat costs: its worth here, or what the other gains by it, in dollars."""
     value = _worth(game, seat, lot, params)
     if _completes(game, other, lot):
@@ -120,7 +140,7 @@ def _loss(game, seat, other, lot, params):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _buy(game, seat, params):  # type: ignore[no-untyped-def]
+def _buy(game: Game, seat: int, params: Row) -> int:
     lot = int(game.agenda[game.depth - 1, 2])
     price, cash = _price(game, lot), int(game.cash[seat])
     needed = _completes(game, seat, lot)
@@ -135,7 +155,7 @@ def _buy(game, seat, params):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _of_whole_groups(game, seat):  # type: ignore[no-untyped-def]
+def _of_whole_groups(game: Game, seat: int) -> int:
     """The lots of a seat that belong to its complete groups."""
     owned, lots = int(game.lots[seat]), 0
     for group in range(len(GROUP_LOTS)):
@@ -146,7 +166,7 @@ def _of_whole_groups(game, seat):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _mortgage_value(game, lots):  # type: ignore[no-untyped-def]
+def _mortgage_value(game: Game, lots: int) -> int:
     value = 0
     while lots:
         value += int(MORTGAGE[game.rules.board, lowest(lots)])
@@ -155,7 +175,7 @@ def _mortgage_value(game, lots):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _cheapest(game, lots):  # type: ignore[no-untyped-def]
+def _cheapest(game: Game, lots: int) -> int:
     best = lowest(lots)
     while lots:
         lot = lowest(lots)
@@ -166,7 +186,7 @@ def _cheapest(game, lots):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _bid_limit(game, seat, params):  # type: ignore[no-untyped-def]
+def _bid_limit(game: Game, seat: int, params: Row) -> float:
     """The highest bid: what the lot is worth, of the cash beyond half the reserve (all of it for a lot that completes a group)."""
     cash, lot = float(game.cash[seat]), int(game.auction_lot)
     if lot >= HOUSE_LOT:
@@ -177,7 +197,7 @@ def _bid_limit(game, seat, params):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _dearest_house(game, seat):  # type: ignore[no-untyped-def]
+def _dearest_house(game: Game, seat: int) -> int:
     """The highest house price of a seat's complete groups."""
     lots, price = _of_whole_groups(game, seat) & ((1 << NUM_STREETS) - 1), 0
     while lots:
@@ -187,7 +207,7 @@ def _dearest_house(game, seat):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _bid(game, seat, standing, share, params):  # type: ignore[no-untyped-def]
+def _bid(game: Game, seat: int, standing: int, share: float, params: Row) -> int:
     """Raise by at most a share of the room below the limit, at least by the smallest raise that fits into it."""
     room = _bid_limit(game, seat, params) - standing
     for i in range(len(RAISES) - 1, -1, -1):
@@ -203,7 +223,7 @@ def _bid(game, seat, standing, share, params):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _turn(game, seat, params, memory):  # type: ignore[no-untyped-def]
+def _turn(game: Game, seat: int, params: Row, memory: Row) -> int:
     if _open(game, A_JAIL, 2) and _leaves_early(game, params):
         return _leave(game)
     mortgaged = _open(game, A_UNMORTGAGE, NUM_LOTS)
@@ -224,29 +244,28 @@ def _turn(game, seat, params, memory):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _leaves_early(game, params):  # type: ignore[no-untyped-def]
+def _leaves_early(game: Game, params: Row) -> bool:
     """Early in the game jail keeps a player from buying; later it keeps him from paying rent."""
     return _unowned(game) >= params[_LOTS_LEFT] and game.cash[game.player] >= params[_RESERVE]
 
 
 @kernel
-def _leave(game):  # type: ignore[no-untyped-def]
+def _leave(game: Game) -> int:
     """By card if there is one, else by the fine."""
     return A_JAIL + 1 if _open(game, A_JAIL + 1, 1) else A_JAIL
 
 
 @kernel
-def _jail(game, params):  # type: ignore[no-untyped-def]
+def _jail(game: Game, params: Row) -> int:
     if _open(game, A_TURN, 1) and not _leaves_early(game, params):
         return A_TURN
     return _leave(game)
 
 
 @kernel
-def _lift_first(game, seat, lots):  # type: ignore[no-untyped-def]
+def _lift_first(game: Game, seat: int, lots: int) -> int:
     """The mortgaged lot to lift first: of a complete group, which can then be built on, and the dearest of these."""
-    whole = lots & _of_whole_groups(game, seat)
-    lots = whole if whole else lots
+    lots = lots & _of_whole_groups(game, seat) or lots
     best = lowest(lots)
     while lots:
         lot = lowest(lots)
@@ -257,7 +276,7 @@ def _lift_first(game, seat, lots):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _best_building(game, streets, funds):  # type: ignore[no-untyped-def]
+def _best_building(game: Game, streets: int, funds: int) -> int:
     """The street whose next building brings the most rent a dollar and costs no more than the funds, or _NO_LOT."""
     best, best_gain = _NO_LOT, 0.0
     while streets:
@@ -270,7 +289,7 @@ def _best_building(game, streets, funds):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _rent_gain(game, street):  # type: ignore[no-untyped-def]
+def _rent_gain(game: Game, street: int) -> float:
     """Rent that the next building of a street adds, for each dollar of a house's price."""
     board, level = int(game.rules.board), int(game.level[street])
     now = int(RENT[board, street, level]) * (2 if level == 0 else 1)  # a complete group doubles the base rent
@@ -281,7 +300,7 @@ def _rent_gain(game, street):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _plan_offer(game, seat, params, memory):  # type: ignore[no-untyped-def]
+def _plan_offer(game: Game, seat: int, params: Row, memory: Row) -> bool:
     """Look for an offer that both sides gain by, and put it into memory; looks again only after a pause."""
     memory[_NEXT_OFFER] = game.turns + params[_PAUSE] * game.num_players
     owned = int(game.lots[seat])
@@ -304,7 +323,7 @@ def _plan_offer(game, seat, params, memory):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _swap(game, seat, partner, but):  # type: ignore[no-untyped-def]
+def _swap(game: Game, seat: int, partner: int, but: int) -> int:
     """A street of this seat that completes a group of the partner, outside one group, or _NO_LOT."""
     streets = int(game.lots[seat]) & ((1 << NUM_STREETS) - 1) & ~int(GROUP_LOTS[but])
     while streets:
@@ -316,7 +335,7 @@ def _swap(game, seat, partner, but):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _fair_cash(game, seat, partner, ask, give, params):  # type: ignore[no-untyped-def]
+def _fair_cash(game: Game, seat: int, partner: int, ask: int, give: int, params: Row) -> int:
     """The dollars that make the partner accept, rounded up to ten; -1 if that is too much, or not allowed."""
     due = params[_MARGIN] * _loss(game, partner, seat, ask, params)
     loss = 0.0
@@ -333,7 +352,7 @@ def _fair_cash(game, seat, partner, ask, give, params):  # type: ignore[no-untyp
 
 
 @kernel
-def _pick(game, start, wanted, picked):  # type: ignore[no-untyped-def]
+def _pick(game: Game, start: int, wanted: int, picked: int) -> int:
     """A step of composing the goods: the lot wanted (its number + 1; 0: none), then done; cancel where that is not allowed."""
     if wanted > 0 and not has(picked, wanted - 1):
         action = wanted - 1
@@ -343,7 +362,7 @@ def _pick(game, start, wanted, picked):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _pick_cash(game, wanted):  # type: ignore[no-untyped-def]
+def _pick_cash(game: Game, wanted: int) -> int:
     """A step of composing the cash: the largest note that is still missing, then done."""
     missing = wanted - int(game.offer_cash)
     for i in range(len(NOTES)):
@@ -353,7 +372,7 @@ def _pick_cash(game, wanted):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _reply(game, seat, params):  # type: ignore[no-untyped-def]
+def _reply(game: Game, seat: int, params: Row) -> int:
     """Accept what brings the margin and leaves half the reserve in cash."""
     proposer = int(game.offer_from)
     received, given = 0.0, 0.0
@@ -383,7 +402,7 @@ def _reply(game, seat, params):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _raise_cash(game, seat):  # type: ignore[no-untyped-def]
+def _raise_cash(game: Game, seat: int) -> int:
     """What hurts least first: lots without a group, then buildings by the rent they bring, then lots of complete groups."""
     lots = _open(game, A_MORTGAGE, NUM_LOTS)
     singles = lots & ~_of_whole_groups(game, seat)
@@ -398,7 +417,7 @@ def _raise_cash(game, seat):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _least_wanted(game, seat, lots):  # type: ignore[no-untyped-def]
+def _least_wanted(game: Game, seat: int, lots: int) -> int:
     """The lot of whose group the fewest are owned; of these the cheapest."""
     best, least = _NO_LOT, 0
     while lots:
@@ -411,7 +430,7 @@ def _least_wanted(game, seat, lots):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _least_built(game, streets):  # type: ignore[no-untyped-def]
+def _least_built(game: Game, streets: int) -> int:
     """The street whose top building earns the least for each dollar of its price."""
     best, least = _NO_LOT, 0.0
     board = int(game.rules.board)
@@ -426,21 +445,22 @@ def _least_built(game, streets):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _tax(game, seat):  # type: ignore[no-untyped-def]
+def _tax(game: Game, seat: int) -> int:
     share = total_worth(game, seat) // 10
-    wanted = A_CHOICE if _FLAT_TAX <= share else A_CHOICE + 1
+    wanted = A_CHOICE if share >= _FLAT_TAX else A_CHOICE + 1
     return wanted if _open(game, wanted, 1) else 2 * A_CHOICE + 1 - wanted
 
 
 @kernel
-def _take_over(game, seat, params):  # type: ignore[no-untyped-def]
+def _take_over(game: Game, seat: int, params: Row) -> int:
     lot = int(game.agenda[game.depth - 1, 2])
-    lifts = _open(game, A_CHOICE + 1, 1) and int(game.cash[seat]) - lifting_cost(game, lot) >= params[_RICH]
+    kept = params[_RESERVE] if _completes(game, seat, lot) else params[_RICH]
+    lifts = _open(game, A_CHOICE + 1, 1) and int(game.cash[seat]) - principal(game, lot) >= kept
     return A_CHOICE + 1 if lifts else A_CHOICE
 
 
 @policy_kernel
-def _play(game, mask, params, memory):  # type: ignore[no-untyped-def]
+def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     seat, decision = int(game.player), int(game.decision)
     if decision == agenda.WINDOW:
         return _turn(game, seat, params, memory)
@@ -472,7 +492,7 @@ def _play(game, mask, params, memory):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _place(game):  # type: ignore[no-untyped-def]
+def _place(game: Game) -> int:
     """Where a scarce building goes: to the street that gains most, whatever was paid for it."""
     streets = _open(game, A_BUILD, NUM_STREETS)
     best = lowest(streets)

@@ -132,7 +132,7 @@ def arrangements(sitting: NDArray[np.int16], games: int, seed: int) -> tuple[NDA
         (G, P) policies by seat, (G,) units: games of a unit share their seed.
     """
     if len(sitting) <= _ALL_ORDERS_UP_TO:
-        orders = _different(np.array(sorted(itertools.permutations(sitting), key=lambda order: _rotation_class(order))))
+        orders = _different(np.array(sorted(itertools.permutations(sitting), key=_rotation_class)))
         unit = np.arange(games) // len(orders)
         return orders[np.arange(games) % len(orders)].astype(np.int16), unit.astype(np.int32)
     generator = np.random.Generator(np.random.Philox(seed))

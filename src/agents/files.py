@@ -6,7 +6,6 @@ The format is that of the safetensors library: a length, a JSON header, raw arra
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,6 +15,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from monopoly_env.actions import HEADS
+from monopoly_env.core import write_atomically
 from monopoly_env.errors import ConfigurationError, FormatError
 from monopoly_env.rules import RULES_VERSION
 
@@ -39,7 +39,7 @@ def _versions() -> dict[str, Any]:
 
 
 def write(path: str | Path, policy: Policy) -> None:
-    """Write a policy: to a temporary name first, so that a file is whole or not there.
+    """Write a policy; the file is there whole or not at all.
 
     Raises:
         ConfigurationError: The suffix is another, or the file can't be written.
@@ -49,23 +49,7 @@ def write(path: str | Path, policy: Policy) -> None:
         raise ConfigurationError(f"A policy is saved to a {SUFFIX} file, not to {str(path)!r}.")
     about = _versions() | {"kind": policy.kind, "name": policy.name, "options": policy.options(), "encoding": policy.encoding()}
     arrays = {name: np.ascontiguousarray(array) for name, array in policy.arrays().items()}
-    write_bytes(target, save(arrays, {_KEY: json.dumps(about)}))
-
-
-def write_bytes(target: Path, content: bytes) -> None:
-    """Write a file whole or not at all.
-
-    Raises:
-        ConfigurationError: It can't be written.
-    """
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_bytes(content)
-        os.replace(temporary, target)
-    except OSError as error:
-        raise ConfigurationError(f"{str(target)!r} can't be written: {error.strerror}.") from error
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_atomically(target, save(arrays, {_KEY: json.dumps(about)}))
 
 
 def read(path: str | Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

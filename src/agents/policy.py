@@ -30,7 +30,9 @@ MEMORY: Final = 64  # float64 numbers that a compiled policy may keep for each g
 # What a compiled policy is called with and returns.
 SIGNATURE: Final = numba.int64(numba.from_dtype(GAME), numba.boolean[::1], numba.float64[::1], numba.float64[::1])
 
-Kernel: TypeAlias = Callable[[Any, NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]], int]
+Mask: TypeAlias = NDArray[np.bool_]  # (205,)
+Row: TypeAlias = NDArray[np.float64]
+Kernel: TypeAlias = Callable[[Any, Mask, Row, Row], int]
 
 
 class Decisions:
@@ -96,7 +98,7 @@ class Decisions:
         """
         from monopoly_env import encoding as encodings  # an arena of compiled policies needs none
 
-        return encodings.observe(self.games, encoding, pad_to)
+        return encodings.observe_all(self.games, encoding, pad_to=pad_to)
 
 
 @entry()
@@ -136,10 +138,9 @@ class Policy(ABC):
 
     Attributes:
         name: What tables and messages call it.
-        kind: The registered name whose factory rebuilds it from a file; the name itself unless a subclass says otherwise.
     """
 
-    name: str = ""
+    name: str
 
     @abstractmethod
     def act(self, decisions: Decisions) -> NDArray[np.int64]:
@@ -216,18 +217,20 @@ class PolicyKernel:
         """
         parameters = list(inspect.signature(self.function).parameters)
         if len(parameters) != 4:
-            raise ConfigurationError(f"A policy kernel takes (game, mask, params, memory); {self.__name__} takes ({', '.join(parameters)}).")
+            raise ConfigurationError(
+                f"A policy kernel takes (game, mask, params, memory); {self.__name__} takes ({', '.join(parameters)})."
+            )
         if numba.config.DISABLE_JIT:
             return self.function
         source = Path(inspect.getsourcefile(self.function) or "")
         try:
             if source.is_file():
-                return entry(SIGNATURE, sources=(source,))(self.function)
+                return entry(SIGNATURE)(self.function)
             return numba.njit(SIGNATURE, nogil=True, error_model="numpy")(self.function)  # typed at a prompt
         except numba.core.errors.NumbaError as error:
             raise ConfigurationError(f"The policy kernel {self.__name__} does not compile: {error}") from error
 
-    def __call__(self, game: Any, mask: NDArray[np.bool_], params: NDArray[np.float64], memory: NDArray[np.float64]) -> int:
+    def __call__(self, game: Any, mask: Mask, params: Row, memory: Row) -> int:
         """Choose for one game, a record."""
         return self.compiled(game, mask, params, memory)
 

@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from agents.policy import CompiledPolicy, policy_kernel
+from agents.policy import CompiledPolicy, Mask, Row, policy_kernel
 from monopoly_env.actions import HEADS, NUM_ACTIONS
 from monopoly_env.engine.randomness import policy_draw
 from monopoly_env.engine.sets import lowest, size
+from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 
 _WORDS: Final = (NUM_ACTIONS + 31) // 32
 
 
-def _words(*left_out: str) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _words(*left_out: str) -> NDArray[np.int64]:
     """All actions but those of some heads, as 32-bit words."""
     actions = [a for a in range(NUM_ACTIONS) if not any(HEADS[name].start <= a < HEADS[name].stop for name in left_out)]
     return np.array([sum(1 << (a & 31) for a in actions if a >> 5 == word) for word in range(_WORDS)])
@@ -26,7 +28,7 @@ _NO_OFFERS: Final = _words("trade")
 
 
 @kernel
-def _draw_legal(game, among):  # type: ignore[no-untyped-def]
+def _draw_legal(game: Game, among: NDArray[np.int64]) -> int:
     """A legal action out of a set of actions, each as likely."""
     count = 0
     for word in range(_WORDS):
@@ -44,13 +46,13 @@ def _draw_legal(game, among):  # type: ignore[no-untyped-def]
 
 
 @policy_kernel
-def _uniform(game, mask, params, memory):  # type: ignore[no-untyped-def]
+def _uniform(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     """Every legal action is as likely."""
     return _draw_legal(game, _ALL)
 
 
 @policy_kernel
-def _no_trades(game, mask, params, memory):  # type: ignore[no-untyped-def]
+def _no_trades(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     """The same among the actions that do not begin an offer."""
     return _draw_legal(game, _NO_OFFERS)
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from agents.files import write_bytes
+from monopoly_env.core import write_atomically
 from monopoly_env.errors import ConfigurationError, FormatError
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ class Results:
 
         console = Console(file=io.StringIO(), width=100)
         console.print(self.table())
-        return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
+        return console.file.getvalue()  # type: ignore[attr-defined]
 
     def to_pandas(self) -> pandas.DataFrame:
         """The rows as a data frame."""
@@ -209,11 +209,11 @@ class Results:
         """
         target = Path(path)
         if target.suffix == ".npz":
-            write_bytes(target, self._npz())
+            write_atomically(target, self._npz())
         elif target.suffix == ".csv":
-            write_bytes(target, self.to_pandas().to_csv(index=False).encode())
+            write_atomically(target, self.to_pandas().to_csv(index=False).encode())
         elif target.suffix == ".json":
-            write_bytes(target, (json.dumps(self.summary(), indent=2) + "\n").encode())
+            write_atomically(target, (json.dumps(self.summary(), indent=2) + "\n").encode())
         else:
             raise ConfigurationError(f"Results are saved to .npz, .csv or .json, not to {str(path)!r}.")
 
@@ -224,7 +224,7 @@ class Results:
             value = getattr(self, field.name)
             (arrays if isinstance(value, np.ndarray) else about)[field.name] = value
         buffer = io.BytesIO()
-        np.savez_compressed(buffer, allow_pickle=False, about=np.array(json.dumps(about)), **arrays)  # type: ignore[arg-type]
+        np.savez_compressed(buffer, allow_pickle=False, about=np.array(json.dumps(about)), **arrays)
         return buffer.getvalue()
 
     @classmethod
@@ -235,7 +235,7 @@ class Results:
             FormatError: The file is missing, corrupt, foreign, or of another version.
         """
         try:
-            with np.load(path, allow_pickle=False) as file:
+            with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as file:
                 about = json.loads(str(file["about"]))
                 arrays = {name: file[name] for name in file.files if name != "about"}
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
@@ -258,9 +258,7 @@ def merge(parts: Sequence[Results], names: Sequence[str]) -> Results:
     """
     numbers = [np.array([names.index(name) for name in part.names], np.int16) for part in parts]
     offsets = np.cumsum([0, *(int(part.unit.max()) + 1 for part in parts)])
-    joined = {
-        name: np.concatenate([getattr(part, name) for part in parts]) for name in ("place", "first", "turns", "choices", "capped")
-    }
+    joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in ("place", "first", "turns", "choices", "capped")}
     return Results(
         names=tuple(names),
         rules=parts[0].rules,
@@ -299,5 +297,5 @@ def clustered(won: NDArray[np.float64], unit: NDArray[np.int32], confidence: flo
     return max(0.0, float(rate - half)), min(1.0, float(rate + half))
 
 
-def _mean(values: NDArray[Any]) -> float | None:  # type: ignore[type-arg]
+def _mean(values: NDArray[Any]) -> float | None:
     return float(values.mean()) if values.size else None

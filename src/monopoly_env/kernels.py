@@ -1,51 +1,70 @@
 """How rules are compiled: `kernel` for the pieces, `entry` for what Python calls.
 
-Every rule is a plain Python function on one record. `kernel` hands it to Numba, which compiles it on first use, into
-whatever calls it. `entry` also keeps the machine code on disk. Numba's own disk cache looks only at the file of the function
-itself, so an edit in another chapter of the rulebook would go unseen: ours lies in a folder named by a hash of all sources.
+Every rule is a plain Python function on one record, which Numba compiles on first use and keeps on disk. Numba's own disk cache
+looks only at the file of the function itself, so an edit in another chapter of the rulebook would go unseen: ours lies in a
+folder named by a hash of the function's module and of all that this module imports from the library.
 
-With `NUMBA_DISABLE_JIT=1` both return the function as it is.
+With `NUMBA_DISABLE_JIT=1` the decorators return the function as it is.
 """
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import os
 import shutil
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import numba
 import platformdirs
+from numba import types
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # nogil: slices of a batch run on a thread pool. numpy error model: no hidden branch for division by zero.
-_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-_STALE_AFTER_DAYS = 30
+_OPTIONS: Final[dict[str, Any]] = {"nogil": True, "error_model": "numpy"}
+_STALE_AFTER_DAYS: Final = 30
+_PACKAGES: Final = ("monopoly_env", "agents", "training")
+_DATA: Final = Path(__file__).parent / "data"
 
 
 def kernel(function: Function) -> Function:
-    """Compile a piece of the rulebook on first use."""
-    return numba.njit(**_OPTIONS)(function)  # type: ignore[no-any-return]
+    """Compile a piece of the rulebook on first use, once: all integer arguments are 64 bits wide."""
+    if numba.config.DISABLE_JIT:
+        return function
+    dispatcher: Any = entry()(function)
+    resolve = dispatcher.get_call_template
+
+    def resolve_widened(args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
+        return resolve(tuple(map(_widened, args)), {name: _widened(kind) for name, kind in kws.items()})
+
+    # Numba would compile a kernel anew for each mix of integer widths and literals: half as much again to compile.
+    dispatcher.get_call_template = resolve_widened
+    return dispatcher  # type: ignore[no-any-return]
 
 
-def entry(*signature: Any, sources: tuple[Path, ...] = ()) -> Callable[[Function], Function]:
-    """Compile a function that Python calls, and keep its machine code on disk.
+def _widened(kind: Any) -> Any:
+    kind = types.unliteral(kind)
+    return types.int64 if isinstance(kind, types.Integer) else kind
+
+
+def entry(*signature: Any) -> Callable[[Function], Function]:
+    """Compile a function on first use and keep its machine code on disk.
 
     Args:
         signature: A Numba signature; only policy kernels need one, since they are called through a pointer.
-        sources: Files outside the library that the function's code depends on.
     """
 
     def decorate(function: Function) -> Function:
         if numba.config.DISABLE_JIT:
             return function
         before = numba.config.CACHE_DIR
-        numba.config.CACHE_DIR = str(cache_folder(sources))  # read by Numba while it decorates
+        numba.config.CACHE_DIR = str(cache_folder(function.__module__))  # read by Numba while it decorates
         try:
             return numba.njit(*signature, cache=True, **_OPTIONS)(function)  # type: ignore[no-any-return]
         finally:
@@ -55,13 +74,13 @@ def entry(*signature: Any, sources: tuple[Path, ...] = ()) -> Callable[[Function
 
 
 @cache
-def cache_folder(sources: tuple[Path, ...] = ()) -> Path:
-    """The folder of the compiled code that belongs to exactly these sources.
+def cache_folder(module: str) -> Path:
+    """The folder of the compiled code that belongs to a module as it and its imports stand now.
 
     `MONOPOLY_ENV_CACHE` moves the parent folder; the default is the user's cache folder.
     """
     root = Path(os.environ.get("MONOPOLY_ENV_CACHE") or platformdirs.user_cache_dir("monopoly_env"))
-    folder = root / source_hash(sources)
+    folder = root / source_hash(module)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _drop_stale(root, keep=folder)
@@ -70,16 +89,62 @@ def cache_folder(sources: tuple[Path, ...] = ()) -> Path:
     return folder
 
 
-def source_hash(sources: tuple[Path, ...] = ()) -> str:
-    """A hash of all sources that kernels are made of: the rulebook, the compiled policies and the data files."""
-    package = Path(__file__).parent
-    ours = [path for root in (package, package.parent / "agents") for path in sorted(root.rglob("*.py"))]
-    ours += sorted((package / "data").glob("*.*"))
+def source_hash(module: str) -> str:
+    """A hash of a module's source, of all that it imports from the library, directly or not, and of the data files."""
     digest = hashlib.sha256(numba.__version__.encode())
-    for path in (*ours, *sources):
-        digest.update(path.name.encode())
-        digest.update(path.read_bytes())
+    for name in sorted(_closure(module)):
+        digest.update(name.encode() + _own_hash(name))
+    for path in sorted(_DATA.iterdir()):
+        digest.update(_file_hash(path))
     return digest.hexdigest()[:16]
+
+
+def _closure(module: str) -> set[str]:
+    """A module and all modules of the library that it depends on."""
+    found, open_ends = set(), [module]
+    while open_ends:
+        name = open_ends.pop()
+        if name not in found:
+            found.add(name)
+            open_ends += _imports(name)
+    return found
+
+
+@cache
+def _imports(module: str) -> tuple[str, ...]:
+    path = _path(module)
+    return () if path is None else tuple(dict.fromkeys(_imported_names(ast.parse(path.read_bytes()))))
+
+
+def _imported_names(tree: ast.Module) -> Iterator[str]:
+    """Modules of the library that the top level of a module imports: `from package import name` may mean a module."""
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] in _PACKAGES:
+            yield node.module
+            yield from (name for alias in node.names if _path(name := f"{node.module}.{alias.name}"))
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name.split(".")[0] in _PACKAGES)
+
+
+@cache
+def _path(module: str) -> Path | None:
+    """The source file of a module: of one of ours without importing it, of a user's as it was loaded."""
+    if module.split(".")[0] in _PACKAGES:
+        source = Path(__file__).parents[1].joinpath(*module.split("."))
+        return next((path for path in (source.with_suffix(".py"), source / "__init__.py") if path.is_file()), None)
+    loaded = getattr(sys.modules.get(module), "__file__", None)
+    return Path(loaded) if loaded and Path(loaded).is_file() else None
+
+
+@cache
+def _own_hash(module: str) -> bytes:
+    path = _path(module)
+    return b"" if path is None else _file_hash(path)
+
+
+@cache
+def _file_hash(path: Path) -> bytes:
+    return hashlib.sha256(path.read_bytes()).digest()
 
 
 def _drop_stale(root: Path, keep: Path) -> None:

@@ -7,6 +7,8 @@ All rewards are zero-sum over the seats and lie in [-1, 1] at the end of a game:
 - `net_worth`: the share of total worth at the end, centred and scaled: +1 for all of it, 0 for an equal share. A game that
   ends with one solvent player is rewarded as by `win`; one that ends by a cap, by how far ahead each player is.
 
+What a bankrupt player gets cannot change any more: the environments give it to him at once, when he leaves.
+
 `win_shaped`, `rank_shaped` and `net_worth_shaped` add, at every step, the potential-based shaping of Ng, Harada and Russell,
 "Policy invariance under reward transformations" (ICML 1999), F = discount * phi(after) - phi(before). The potential phi of a
 seat is its centred share of total worth; it is 0 before the first step and after the end, so that with discount 1 the
@@ -23,10 +25,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from monopoly_env.core import batch_of
 from monopoly_env.engine import agenda
 from monopoly_env.engine.players import total_worth
 from monopoly_env.errors import ConfigurationError, nearest
-from monopoly_env.game import GAME, Game, Games
+from monopoly_env.game import Game, Games
 from monopoly_env.kernels import entry, kernel
 
 KINDS: Final = {
@@ -69,9 +72,9 @@ class Reward:
         Returns:
             (P,) float32, a reward for each seat.
         """
-        out = np.empty((1, int(game.num_players)), np.float32)
-        _write_all(self.kind, self.shaping, self.discount, np.frombuffer(game, GAME), potential[None], out)
-        return out[0]
+        out = np.empty(int(game.num_players), np.float32)
+        _write_all(self.kind, self.shaping, self.discount, batch_of(game), potential[None], out[None])
+        return out
 
 
 def make(name: str = "win", discount: float = 1.0) -> Reward:
@@ -152,8 +155,8 @@ def _rank(game: Game, seat: int) -> float:
 
 @kernel
 def _worth(game: Game, seat: int) -> int:
-    """Total worth; below zero, which only a defect of Ocnaru's program makes, counts as nothing."""
-    return max(0, total_worth(game, seat))
+    """Total worth. Defects of Ocnaru's program do not count: worth below zero, and buildings of others in the hands of the bankrupt."""
+    return max(0, total_worth(game, seat) if game.lots[seat] != 0 else int(game.cash[seat]))
 
 
 @kernel

@@ -12,10 +12,12 @@ from typing import Any, Final, get_type_hints
 
 import numpy as np
 
-from monopoly_env.board import EDITIONS
+from monopoly_env.board import EDITIONS, PRICE
 from monopoly_env.errors import RulesError, nearest
 
 RULES_VERSION: Final = 1  # raised whenever the same seed and actions may lead to another game
+
+_HIGHEST_PRICE: Final = int(PRICE.max())
 
 EDITION_NAMES: Final = tuple(edition.name for edition in EDITIONS)
 
@@ -137,6 +139,8 @@ class Rules:
              "ocnaru_quirks=True reproduces a program that builds whole groups: use even_build='whole_group'"),
             (self.hotel_direct and self.even_build == "whole_group",
              "hotel_direct=True has no meaning with even_build='whole_group', where houses never run out"),
+            (self.start_lots_paid and self.start_cash < _HIGHEST_PRICE * self.start_lots,
+             f"start_lots_paid=True may cost {_HIGHEST_PRICE * self.start_lots} dollars, more than start_cash={self.start_cash}"),
             (self.debt_trade and self.liquidation not in ("agent", "one_request"),
              f"debt_trade=True needs a debtor who chooses: liquidation='agent', not {self.liquidation!r}"),
             (self.jail_pay_turn3 and self.jail_pay_after_throw,

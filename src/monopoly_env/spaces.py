@@ -1,18 +1,20 @@
-"""What the Gymnasium and the PettingZoo environments share: action spaces that know the mask, and what an info says."""
+"""What the Gymnasium and the PettingZoo environments share: spaces (action spaces that know the mask among them) and rendering."""
 
 from __future__ import annotations
 
+from itertools import compress
 from typing import Any, Final, Protocol
 
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from monopoly_env.actions import DECISION_NAMES, HEADS, NUM_ACTIONS
+from monopoly_env.actions import HEAD_NAMES, HEADS, NUM_ACTIONS
+from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.game import Game
 
-# A head and its actions, a bit each.
-_HEAD_BITS: Final = tuple((name, ((1 << head.size) - 1) << head.start) for name, head in HEADS.items())
+RENDER_MODES: Final = ("ansi", "human")
+_STARTS: Final = [head.start for head in HEADS.values()]
 
 
 class Masked(Protocol):
@@ -27,6 +29,9 @@ class MaskedDiscrete(spaces.Discrete[Any]):
     Programs that know nothing of masks (environment checkers, warm-up phases) thereby play legally. An explicit mask or
     probability goes first. A copy of the space alone is a plain `Discrete`: an environment links its own anew.
 
+    Gymnasium's checker also draws an action, resets, and takes the action in the new game, where it may be illegal. Such a draw
+    stands for a random legal action there (`in_this_game`): the very object that `sample` returned, and no other number.
+
     Args:
         source: Holds the mask; its row 0 counts. None: a plain `Discrete`.
     """
@@ -34,12 +39,26 @@ class MaskedDiscrete(spaces.Discrete[Any]):
     def __init__(self, source: Masked | None = None) -> None:
         super().__init__(NUM_ACTIONS)
         self.source = source
+        self._drawn: Any = None  # the last action that was drawn without a mask
+        self._drawn_before: Any = None  # the same at the beginning of the game
 
     def sample(self, mask: Any = None, probability: Any = None) -> Any:
         """A random action; by default one that is legal now."""
-        if mask is None and probability is None and self.source is not None:
-            mask = self.source.action_mask[0].astype(np.int8)
-        return super().sample(mask, probability)
+        if mask is not None or probability is not None or self.source is None:
+            return super().sample(mask, probability)
+        self._drawn = super().sample(self.source.action_mask[0].astype(np.int8))
+        return self._drawn
+
+    def begin_game(self) -> None:
+        """Note that a new game has begun."""
+        self._drawn_before = self._drawn
+
+    def in_this_game(self, action: Any) -> Any:
+        """The action itself, unless it was drawn by `sample` in an earlier game and is illegal in this one: then a legal one."""
+        if action is None or action is not self._drawn_before or self.source is None or self.source.action_mask[0, action]:
+            return action
+        legal = np.flatnonzero(self.source.action_mask[0])
+        return legal[action % len(legal)] if len(legal) else action
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"source": None}
@@ -64,17 +83,34 @@ class MaskedMultiDiscrete(spaces.MultiDiscrete[Any]):
         return self.__dict__ | {"source": None}
 
 
-def observation_space(size: int) -> spaces.Box:
+def observation_space(size: int) -> spaces.Box[np.float32]:
     """The space of encoded observations: (size,) float32 in [-1, 1]."""
     return spaces.Box(-1.0, 1.0, (size,), np.float32)
 
 
-def open_heads(game: Game) -> tuple[str, ...]:
-    """Names of the heads in which a game's open decision has legal actions."""
-    legal = int.from_bytes(game["legal"].tobytes(), "little")
-    return tuple(name for name, bits in _HEAD_BITS if legal & bits)
+def open_heads(mask: NDArray[Any]) -> tuple[str, ...]:
+    """Names of the heads in which a mask has legal actions."""
+    return tuple(compress(HEAD_NAMES, np.logical_or.reduceat(mask, _STARTS).tolist()))
 
 
-def describe_decision(game: Game) -> dict[str, Any]:
-    """What an info says of the open decision: its name and the names of the open heads."""
-    return {"decision": DECISION_NAMES[game["decision"]], "heads": open_heads(game)}
+def check_render_mode(mode: str | None) -> str | None:
+    """A render mode that there is.
+
+    Raises:
+        ConfigurationError: There is no such mode.
+    """
+    if mode is not None and mode not in RENDER_MODES:
+        raise ConfigurationError(f"Unknown render_mode {mode!r}. {nearest(mode, RENDER_MODES)}")
+    return mode
+
+
+def render(game: Game, mode: str | None) -> str | None:
+    """A game as text: returned by the mode `ansi`, printed by `human`."""
+    if mode is None:
+        return None
+    from monopoly_env.text import to_text
+
+    if mode == "ansi":
+        return to_text(game)
+    print(to_text(game))
+    return None

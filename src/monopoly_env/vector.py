@@ -25,51 +25,68 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from monopoly_env import encoding as encodings
+from monopoly_env import rewards
 from monopoly_env.actions import NUM_ACTIONS
+from monopoly_env.core import check_players, illegal, split_seeds
+from monopoly_env.encoding import Encoding
 from monopoly_env.engine import agenda
+from monopoly_env.engine.agenda import FAULTS
+from monopoly_env.engine.players import solvent_seats
 from monopoly_env.engine.randomness import philox
+from monopoly_env.engine.sets import has
 from monopoly_env.engine.setup import start
 from monopoly_env.engine.step import apply, is_legal, write_mask
-from monopoly_env.errors import ConfigurationError, IllegalActionError
-from monopoly_env.game import GAME, MAX_PLAYERS, MIN_PLAYERS, Game, Games, empty_games
+from monopoly_env.errors import ConfigurationError, EngineError, GameOverError, IllegalActionError
+from monopoly_env.game import Game, Games, empty_games
 from monopoly_env.kernels import entry, kernel
+from monopoly_env.rewards import Reward
 from monopoly_env.rules import Rules
 
 if TYPE_CHECKING:
     from agents.policy import Policy
-    from monopoly_env.encoding import Encoding
+    from agents.registry import PolicyLike
 
+Terms: TypeAlias = tuple[int, float, float]  # what kernels need of a reward: kind, shaping, discount
+
+DEFAULT_PLAYERS: Final = 4
 LEARNER: Final = -1  # who sits in a seat: the learner, or the number of an opponent
 BEGIN: Final = -1  # in place of an action: begin the next game
-NOT_WAITING: Final = -1
-_SMALLEST_SLICE: Final = 256  # games; below that a thread costs more than it brings
-_MANY: Final = 1000  # games in a row that end before the learner is asked anything
+READY: Final = -1  # of a game: it waits for no opponent
+PATIENCE: Final = 10_000  # decisions of opponents in one turn after which they are held to be stuck
+
+# What may go wrong inside the kernels.
+NO_TROUBLE, REFUSED, STUCK, NEVER_ASKED, BROKEN = range(5)
+
+_SLICE: Final = 256  # games; for fewer, a thread costs more than it brings
+_MANY_GAMES: Final = 1000  # in a row that end before the learner is asked anything
 _WORD: Final = 0xFFFFFFFF
 
 
 @dataclass
 class Batch:
-    """What a step brings, one row a game. B games, P players, D features, F games that ended in this step.
+    """What a step brings, a row a game: B games, P players, D features, F games that ended in this step.
 
     Attributes:
         observation: (B, D) float32, what the player who is asked sees.
         action_mask: (B, 205) bool, his legal actions.
         player: (B,) int16, his seat.
         decision: (B,) int16, what is asked: an index into `actions.DECISION_NAMES`.
-        reward: (B, P) float32, what the step gave to each seat. With opponents only the learner's column, `actor`, is whole.
-        terminated: (B,) bool, the game ended by its rules (with opponents also: for the learner).
+        reward: (B, P) float32, what the step brought to each seat; a bankrupt player is paid when he leaves. With opponents,
+            only the learner's column counts, `reward[i, actor[i]]`.
+        terminated: (B,) bool, the game ended by its rules; with opponents also: the learner is bankrupt.
         truncated: (B,) bool, the game was cut off at `turn_limit`.
-        actor: (B,) int16, the seat that made the move: `reward[i, actor[i]]` is what it got for it.
-        out: (B, P) bool, seats whose game terminated in this step, bankrupt or because all of it did. They are not asked again.
-        finished: (F,) int64, the games that ended. Rows of `observation`, `action_mask`, `player` and `decision` belong to the
-            games after them already.
-        final_observation: their last observations, for the value of a truncated game: (F, P, D) float32, as each seat sees it;
-            with opponents (F, D), as the learner sees it. Row f is that of game `finished[f]`.
+        actor: (B,) int16, the seat that made the last move.
+        out: (B, P) bool, seats that left in this step: bankrupt, or the game ended by its rules. They are not asked again.
+        finished: (F,) int64, the games that ended. Their rows of `observation`, `action_mask`, `player` and `decision` belong
+            to the games that follow them.
+        final_observation: What was last to be seen of them, for the value of a truncated game. Self-play: (F, P, D) float32, by
+            each seat; with opponents: (F, D), by the learner. Row f is of game `finished[f]`.
         final_games: (F,) records, the games as they ended.
     """
 
@@ -88,97 +105,623 @@ class Batch:
 
 
 class _Settings(NamedTuple):
-    """What stays the same for all games, as the kernels see it."""
+    """What is the same for all games, as the kernels see it."""
 
     num_players: int
-    num_compiled: int  # opponents 0 to num_compiled - 1 are compiled, the rest batched
-    seat: int  # the learner's; LEARNER: another one every game
-    turn_limit: int
+    turn_limit: int  # single turns
     autoreset: bool
+    seat: int  # the learner's; LEARNER: another one every game
+    encoding: int
+    terms: Terms
     key_low: int
     key_high: int
 
 
 class _Tables(NamedTuple):
-    """The state of all games, as the kernels see it."""
+    """The state of all games, as the kernels see it; S is P with opponents and 0 without."""
 
     games: Games
     template: Games  # (1,) an empty game with its rules
     generation: NDArray[np.int64]  # (B,) games begun
-    sitting: NDArray[np.int8]  # (B, P) who sits where: LEARNER or the number of an opponent
-    memory: NDArray[np.float64]  # (B, P, 64) of the opponents
-    waiting: NDArray[np.int16]  # (B,) the batched opponent that the game waits for, or NOT_WAITING
-    fault: NDArray[np.int16]  # (B,) 1 + an illegal action of an opponent; -1: no game in which the learner is asked
+    asked: NDArray[np.bool_]  # (B,) the learner has been asked in this game
+    unpaid: NDArray[np.int64]  # (B,) seats that have not left yet, a bit each
+    potential: NDArray[np.float64]  # (B, P) of shaped rewards
+    order: NDArray[np.int16]  # (S - 1,) opponents clockwise from the learner
+    sitting: NDArray[np.int16]  # (B, S) who sits where: LEARNER or the number of an opponent
+    memory: NDArray[np.float64]  # (B, S, 64) of compiled opponents
+    params: NDArray[np.float64]  # (K, L) rows of K compiled opponents, padded
+    lengths: NDArray[np.int64]  # (K,) of these rows; opponents from K on are batched
+    waiting: NDArray[np.int16]  # (B,) the batched opponent that a game waits for, or READY
+    trouble: NDArray[np.int16]  # (B,) NO_TROUBLE, or what went wrong
+    refused: NDArray[np.int64]  # (B,) the illegal action of an opponent
     ended: Games  # (B,) the last game that ended
+
+
+class _Views(NamedTuple):
+    """The arrays of a batch that the kernels write."""
+
+    observation: NDArray[np.float32]
+    action_mask: NDArray[np.bool_]
+    player: NDArray[np.int16]
+    decision: NDArray[np.int16]
+    reward: NDArray[np.float32]
+    terminated: NDArray[np.bool_]
+    truncated: NDArray[np.bool_]
+    out: NDArray[np.bool_]
 
 
 # --- kernels ------------------------------------------------------------------------------------------------------------
 
 
 @entry()
-def _first_illegal(games: Games, actions: NDArray[np.int64]) -> int:
+def first_illegal(games: Games, actions: NDArray[np.int64]) -> int:
     """The first game whose action is not legal, or -1."""
     for i in range(len(games)):
-        action = actions[i]
-        if action < 0 or action >= NUM_ACTIONS or not is_legal(games[i], action):
+        if actions[i] < 0 or actions[i] >= NUM_ACTIONS or not is_legal(games[i], actions[i]):
             return i
     return -1
 
 
+@entry()
+def _advance(
+    tables: _Tables, views: _Views, settings: _Settings, kernels: Any, todo: NDArray[np.int64], actions: NDArray[np.int64]
+) -> None:  # fmt: skip
+    """Carry out a legal action in each of some games (or BEGIN) and go on until the learner or a batched opponent is asked."""
+    mask = np.zeros(NUM_ACTIONS, np.bool_)
+    for j in range(len(todo)):
+        i = todo[j]
+        tables.waiting[i] = READY
+        if actions[j] == BEGIN:
+            _begin(tables, settings, i)
+        else:
+            apply(tables.games[i], actions[j])
+        _go_on(tables, views, settings, kernels, mask, i)
+
+
+@kernel
+def pay(terms: Terms, game: Game, before: int, potential: Any, out: Any) -> int:
+    """Write the rewards of a step: the last one for a seat that has left in it, shaping at most for the others.
+
+    Args:
+        terms: Of the reward.
+        game: The game after the step.
+        before: The seats that had not left before the step, a bit each.
+        potential: (P,) float64, zeros when a game begins, else as this kernel left them.
+        out: (P,) float32.
+
+    Returns:
+        The seats that have still not left: neither bankrupt nor has the game ended.
+    """
+    kind, shaping, discount = terms
+    out[:] = 0.0
+    over = game.decision == agenda.OVER
+    now = 0 if over else solvent_seats(game)
+    if now != before:
+        rewards.write_final(kind, game, out)  # of a bankrupt player it is settled, whatever comes
+    total = 0 if over or shaping == 0.0 else rewards.worth_of_all(game)
+    for seat in range(len(out)):
+        left = has(before, seat) and not has(now, seat)
+        if not left:
+            out[seat] = 0.0
+        if shaping != 0.0 and has(before, seat):
+            after = 0.0 if left else rewards.worth_lead(game, seat, total)
+            out[seat] += shaping * (discount * after - potential[seat])
+            potential[seat] = after
+    return now
+
+
 @kernel
 def _begin(tables: _Tables, settings: _Settings, i: int) -> None:
-    """Begin the next game number i and seat everybody: its seed and the learner's seat follow from the vector's seed."""
-    generation = tables.generation[i]
+    """Begin the next game number i: its seed, and the seat of a learner who has no fixed one, follow from the vector's seed."""
+    i, generation = int(i), int(tables.generation[i])
     tables.generation[i] = generation + 1
-    low = philox(i & _WORD, generation & _WORD, 0, 0, settings.key_low, settings.key_high)
-    high = philox(i & _WORD, generation & _WORD, 1, 0, settings.key_low, settings.key_high)
-    seat = settings.seat
-    if seat == LEARNER:
-        draw = philox(i & _WORD, generation & _WORD, 2, 0, settings.key_low, settings.key_high)
-        seat = (draw * settings.num_players) >> 32
-    for offset in range(1, tables.sitting.shape[1]):
-        tables.sitting[i, (seat + offset) % settings.num_players] = offset - 1
-    if tables.sitting.shape[1] > 0:
-        tables.sitting[i, seat] = LEARNER
-    tables.memory[i] = 0.0
     tables.games[i] = tables.template[0]
+    tables.asked[i] = False
+    tables.unpaid[i] = (1 << settings.num_players) - 1
+    tables.potential[i] = 0.0
+    if len(tables.order) > 0:
+        seat = settings.seat
+        if seat == LEARNER:
+            seat = (_random_word(settings, i, generation, 2) * settings.num_players) >> 32
+        tables.memory[i] = 0.0
+        tables.sitting[i, seat] = LEARNER
+        for offset in range(len(tables.order)):
+            tables.sitting[i, (seat + 1 + offset) % settings.num_players] = tables.order[offset]
+    low, high = _random_word(settings, i, generation, 0), _random_word(settings, i, generation, 1)
     start(tables.games[i], settings.num_players, low, high)
 
 
 @kernel
-def _asked(tables: _Tables, i: int) -> int:
-    """Who answers the open decision of game i: LEARNER or the number of an opponent."""
-    if tables.sitting.shape[1] == 0:
-        return LEARNER
-    return int(tables.sitting[i, tables.games[i].player])
+def _random_word(settings: _Settings, i: int, generation: int, number: int) -> int:
+    return philox(i & _WORD, generation & _WORD, (i >> 32 << 2) + number, generation >> 32, settings.key_low, settings.key_high)
 
 
 @kernel
-def _is_out(game: Game, tables: _Tables, i: int) -> bool:
-    """Whether the game is over for the learner: it ended, or he is bankrupt."""
+def _go_on(tables: _Tables, views: _Views, settings: _Settings, kernels: Any, mask: Any, i: int) -> None:
+    """Let the opponents play until the learner is asked; begin the next game where one ends."""
+    game = tables.games[i]
+    for _ in range(_MANY_GAMES):
+        _let_opponents_play(tables, settings, kernels, mask, i)
+        if tables.waiting[i] != READY or tables.trouble[i] != NO_TROUBLE:
+            return
+        over = _is_over(tables, i)
+        if not over and game.turns <= settings.turn_limit:
+            if tables.asked[i]:
+                _pay(tables, views, settings, i)
+            tables.asked[i] = True
+            _show(tables, views, settings, i)
+            return
+        if tables.asked[i]:
+            _pay(tables, views, settings, i)
+            views.terminated[i] = over
+            views.truncated[i] = not over
+            tables.ended[i] = game
+            if not settings.autoreset:
+                _show(tables, views, settings, i)
+                views.decision[i] = agenda.OVER
+                views.action_mask[i] = False
+                return
+        _begin(tables, settings, i)
+    tables.trouble[i] = NEVER_ASKED
+
+
+@kernel
+def _let_opponents_play(tables: _Tables, settings: _Settings, kernels: Any, mask: Any, i: int) -> None:
+    """Compiled opponents answer until somebody else is asked or the game has ended."""
+    game = tables.games[i]
+    turn, patience = int(game.turns), PATIENCE
+    while game.fault == 0 and not _is_over(tables, i) and game.turns <= settings.turn_limit:
+        who = LEARNER if len(tables.order) == 0 else int(tables.sitting[i, game.player])
+        if who == LEARNER:
+            return
+        if who >= len(tables.lengths):
+            tables.waiting[i] = who
+            return
+        if game.turns != turn:
+            turn, patience = int(game.turns), PATIENCE
+        write_mask(game, mask)
+        action = kernels[who](game, mask, tables.params[who][: tables.lengths[who]], tables.memory[i, game.player])
+        patience -= 1
+        if patience == 0:
+            tables.trouble[i] = STUCK
+            return
+        if action < 0 or action >= NUM_ACTIONS or not is_legal(game, action):
+            tables.trouble[i] = REFUSED
+            tables.refused[i] = action
+            return
+        apply(game, action)
+    if game.fault != 0:
+        tables.trouble[i] = BROKEN
+
+
+@kernel
+def _is_over(tables: _Tables, i: int) -> bool:
+    """Whether the game is over for the learner: it has ended, or he is bankrupt."""
+    game = tables.games[i]
     if game.decision == agenda.OVER:
         return True
-    for seat in range(tables.sitting.shape[1]):
-        if tables.sitting[i, seat] == LEARNER and game.place[seat] != 0:
+    for seat in range(tables.sitting.shape[1]):  # noqa: SIM110 - compiled
+        if game.place[seat] != 0 and tables.sitting[i, seat] == LEARNER:
             return True
     return False
 
 
 @kernel
-def _let_opponents_play(tables: _Tables, settings: _Settings, kernels: Any, params: NDArray[np.float64], mask: Any, i: int) -> None:
-    """Compiled opponents answer until somebody else is asked or the game has ended."""
+def _pay(tables: _Tables, views: _Views, settings: _Settings, i: int) -> None:
+    """Write the rewards of a step, and who left in it."""
+    before = int(tables.unpaid[i])
+    now = pay(settings.terms, tables.games[i], before, tables.potential[i], views.reward[i])
+    for seat in range(settings.num_players):
+        views.out[i, seat] = has(before & ~now, seat)
+    tables.unpaid[i] = now
+
+
+@kernel
+def _show(tables: _Tables, views: _Views, settings: _Settings, i: int) -> None:
+    """Write what the player who is asked sees; after the end, what the learner sees."""
     game = tables.games[i]
-    while game.fault == 0 and not _is_out(game, tables, i) and game.rounds < settings.turn_limit:
-        who = _asked(tables, i)
-        if who == LEARNER:
+    player = int(game.player)
+    for seat in range(tables.sitting.shape[1]):
+        if tables.sitting[i, seat] == LEARNER:
+            player = seat
+    views.player[i] = player
+    views.decision[i] = game.decision
+    write_mask(game, views.action_mask[i])
+    encodings.write(settings.encoding, game, player, views.observation[i])
+
+
+@entry()
+def write_observations(code: int, games: Games, seats: NDArray[np.int64], out: NDArray[np.float32]) -> None:
+    """What several seats of each game see: `seats` is (B, S), `out` (B, S, D)."""
+    for i in range(len(games)):
+        for k in range(seats.shape[1]):
+            encodings.write(code, games[i], seats[i, k], out[i, k])
+
+
+# --- games in step ------------------------------------------------------------------------------------------------------
+
+
+class VectorMonopoly:
+    """Many games in step, see the module's text.
+
+    Attributes:
+        num_games: B.
+        num_players: P.
+        rules: The rules of all games.
+        encoding: Of the observations; `encoding.size` is D.
+        reward: What players are paid for.
+        opponents: The policies that sit clockwise from the learner; empty: self-play.
+        threads: Threads at work.
+        batch: What `reset` and `step` return: always the same object, its arrays overwritten by each step.
+    """
+
+    def __init__(  # noqa: PLR0913, PLR0917 - the options of a table
+        self,
+        num_games: int = 4096,
+        num_players: int | None = None,
+        rules: Rules | str = "official",
+        encoding: str | Encoding = "standard",
+        opponents: Sequence[PolicyLike] | None = None,
+        seed: int = 0,
+        threads: int | None = None,
+        *,
+        reward: str | Reward = "win",
+        turn_limit: int = 1000,
+        seat: int | Literal["random"] = "random",
+        autoreset: bool = True,
+    ) -> None:
+        """Set the tables up; `reset` begins the games.
+
+        Args:
+            num_games: 1 or more.
+            num_players: 2 to 8; by default 4, or one more than there are opponents.
+            rules: Rules, or the name of a preset.
+            encoding: A name, or an `Encoding` (one with `pad_to`, for instance).
+            opponents: Policies, names or saved files, one for each seat but the learner's. None: every seat is asked.
+            seed: 0 to 2**64 - 1.
+            threads: Threads to use; by default a core each. The games do not depend on it.
+            reward: A name, or a `Reward` (one with a discount, for instance).
+            turn_limit: Turns a player after which a game is truncated.
+            seat: The learner's seat among opponents; "random": drawn anew for every game.
+            autoreset: False: games stay as they ended, and `reset` is due as soon as one has.
+
+        Raises:
+            ConfigurationError: A wrong number, name or combination.
+            RulesError: Unknown rules.
+        """
+        self.opponents: tuple[Policy, ...] = _resolve(opponents)
+        if num_players is None:
+            num_players = len(self.opponents) + 1 if self.opponents else DEFAULT_PLAYERS
+        self.num_players = check_players(num_players)
+        if self.opponents and len(self.opponents) != self.num_players - 1:
+            raise ConfigurationError(
+                f"{len(self.opponents)} opponents make a table of {len(self.opponents) + 1}, not num_players={num_players}."
+            )
+        self.num_games = check_count("num_games", num_games)
+        self.threads = check_count("threads", _cores() if threads is None else threads)
+        self.turn_limit = check_count("turn_limit", turn_limit)
+        self.rules = Rules.coerce(rules)
+        self.encoding = encoding if isinstance(encoding, Encoding) else encodings.make(encoding, self.num_players)
+        self.reward = reward if isinstance(reward, Reward) else rewards.make(reward)
+        self._seat = _check_seat(seat, self.num_players)
+        self._autoreset = bool(autoreset)
+        self._seed(seed)
+        self._build()
+
+    def _build(self) -> None:
+        """Make the arrays."""
+        from agents.policy import MEMORY, CompiledPolicy, kernel_list
+
+        count, players = self.num_games, self.num_players
+        # Compiled opponents come first in the kernels' numbering.
+        numbered = sorted(set(self.opponents), key=lambda policy: (not isinstance(policy, CompiledPolicy), self.opponents.index(policy)))
+        compiled = [policy for policy in numbered if isinstance(policy, CompiledPolicy)]
+        seats = players if self.opponents else 0
+        self._numbered = numbered
+        self._kernels = kernel_list(compiled)
+        params, lengths = _pad([policy.params for policy in compiled])
+        template = empty_games(1)
+        template["rules"] = self.rules.to_record()
+        self._tables = _Tables(
+            games=empty_games(count),
+            template=template,
+            generation=np.zeros(count, np.int64),
+            asked=np.zeros(count, np.bool_),
+            unpaid=np.zeros(count, np.int64),
+            potential=np.zeros((count, players)),
+            order=np.array([numbered.index(policy) for policy in self.opponents], np.int16),
+            sitting=np.zeros((count, seats), np.int16),
+            memory=np.zeros((count, seats, MEMORY)),
+            params=params,
+            lengths=lengths,
+            waiting=np.full(count, READY, np.int16),
+            trouble=np.zeros(count, np.int16),
+            refused=np.zeros(count, np.int64),
+            ended=empty_games(count),
+        )
+        self._views = _Views(
+            observation=np.zeros((count, self.encoding.size), np.float32),
+            action_mask=np.zeros((count, NUM_ACTIONS), np.bool_),
+            player=np.zeros(count, np.int16),
+            decision=np.zeros(count, np.int16),
+            reward=np.zeros((count, players), np.float32),
+            terminated=np.zeros(count, np.bool_),
+            truncated=np.zeros(count, np.bool_),
+            out=np.zeros((count, players), np.bool_),
+        )
+        none, actor = np.zeros(0, np.int64), np.zeros(count, np.int16)
+        self.batch = Batch(
+            **self._views._asdict(),
+            actor=actor,
+            finished=none,
+            final_observation=self._last_observation(none, actor),
+            final_games=empty_games(0),
+        )
+        self._all = np.arange(count)
+        self._pool: ThreadPoolExecutor | None = None
+        self._running = False
+
+    @property
+    def games(self) -> Games:
+        """(B,) records, the games under way. Read them; to change one is to change the game."""
+        return self._tables.games
+
+    @property
+    def seeds(self) -> NDArray[np.uint64]:
+        """(B,) uint64, the seeds of the games under way: `new_game(num_players, rules, seed)` begins the same game."""
+        words = self.games["seed"].astype(np.uint64)
+        seeds: NDArray[np.uint64] = words[:, 0] | words[:, 1] << np.uint64(32)
+        return seeds
+
+    def reset(self, seed: int | None = None) -> Batch:
+        """Begin all games anew, from generation 0: the same seed gives the same games again.
+
+        Args:
+            seed: A new seed from 0 to 2**64 - 1; None: the one there is.
+
+        Returns:
+            The batch; its rewards are 0 and nothing has ended.
+
+        Raises:
+            ConfigurationError: A seed out of range, or rules under which nobody is ever asked anything.
+        """
+        if seed is not None:
+            self._seed(seed)
+        self._tables.generation.fill(0)
+        self._tables.trouble.fill(NO_TROUBLE)
+        self._views.terminated.fill(False)
+        self._views.truncated.fill(False)
+        self._run(np.full(self.num_games, BEGIN))
+        self.batch.actor[:] = self.batch.player
+        return self.batch
+
+    def step(self, actions: ArrayLike) -> Batch:
+        """Carry out an action in every game and go on to the next decision.
+
+        Args:
+            actions: (B,) integers, each legal by `batch.action_mask`.
+
+        Returns:
+            The batch.
+
+        Raises:
+            ConfigurationError: Actions of a wrong shape or dtype; or `reset` is due.
+            IllegalActionError: An action is not legal: the first such game, what was given and what was legal. Nothing has
+                changed in any game. Or an opponent broke the rules; then `reset` is due.
+            GameOverError: A game has ended and there is no autoreset.
+        """
+        chosen = self._check_actions(actions)
+        batch = self.batch
+        batch.actor[:] = batch.player
+        for array in (batch.reward, batch.terminated, batch.truncated, batch.out):
+            array.fill(0)
+        self._run(chosen)
+        return batch
+
+    def observe(self, seats: ArrayLike) -> NDArray[np.float32]:
+        """What some seat of every game sees now, asked or not.
+
+        Args:
+            seats: (B,) integers, a seat for each game; or (B, S), several.
+
+        Returns:
+            (B, D) or (B, S, D) float32, an array of your own.
+
+        Raises:
+            ConfigurationError: A wrong shape, dtype or seat.
+        """
+        who = np.asarray(seats)
+        if who.dtype.kind not in "iu" or who.ndim not in (1, 2) or len(who) != self.num_games:
+            raise ConfigurationError(f"seats must be integers of shape ({self.num_games},) or ({self.num_games}, S), not {_shape(who)}.")
+        if who.size and not 0 <= who.min() <= who.max() < self.num_players:
+            raise ConfigurationError(f"Seats are 0 to {self.num_players - 1}, not {who.min()} to {who.max()}.")
+        out = np.empty((*who.shape, self.encoding.size), np.float32)
+        columns = len(who), -1
+        write_observations(self.encoding.code, self.games, who.astype(np.int64).reshape(columns), out.reshape(*columns, self.encoding.size))
+        return out
+
+    def close(self) -> None:
+        """Let the threads go; they come back when they are needed."""
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+
+    def __len__(self) -> int:
+        return self.num_games
+
+    def __repr__(self) -> str:
+        names = [policy.name for policy in self.opponents]
+        return f"VectorMonopoly(num_games={self.num_games}, num_players={self.num_players}, opponents={names or None})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but threads and machine code."""
+        return self.__dict__ | {"_pool": None, "_kernels": None, "_views": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        from agents.policy import CompiledPolicy, kernel_list
+
+        self.__dict__.update(state)
+        self._kernels = kernel_list([policy for policy in self._numbered if isinstance(policy, CompiledPolicy)])
+        # The kernels must write the arrays that the batch has.
+        self._views = _Views(*(getattr(self.batch, name) for name in _Views._fields))
+
+    def _seed(self, seed: int) -> None:
+        low, high = split_seeds([seed])[0]
+        self.seed = int(seed)
+        self._settings = _Settings(
+            num_players=self.num_players,
+            turn_limit=self.turn_limit * self.num_players,
+            autoreset=self._autoreset,
+            seat=self._seat,
+            encoding=self.encoding.code,
+            terms=terms_of(self.reward),
+            key_low=int(low),
+            key_high=int(high),
+        )
+
+    def _check_actions(self, actions: ArrayLike) -> NDArray[np.int64]:
+        if not self._running:
+            raise ConfigurationError("No games are running: call reset() first.")
+        given = np.asarray(actions)
+        if given.shape != (self.num_games,) or given.dtype.kind not in "iu":
+            raise ConfigurationError(f"actions must be integers of shape ({self.num_games},), one a game, not {_shape(given)}.")
+        if not self._autoreset and self.batch.finished.size:
+            raise GameOverError(f"Game {self.batch.finished[0]} has ended: call reset().")
+        chosen = np.ascontiguousarray(given, np.int64)
+        wrong = first_illegal(self.games, chosen)
+        if wrong >= 0:
+            raise _refusal(f"Game {wrong} of {self.num_games}", self.games[wrong], given[wrong])
+        return chosen
+
+    def _run(self, actions: NDArray[np.int64]) -> None:
+        """Carry the actions out in all games; ask batched opponents, each for all its decisions at once, until none is left."""
+        self._running = False  # until all went well
+        todo = self._all
+        while len(todo):
+            self._on_all_cores(todo, actions)
+            if self._tables.trouble.any():
+                self._explain()
+            todo = np.flatnonzero(self._tables.waiting != READY)
+            actions = np.zeros(len(todo), np.int64)
+            who = self._tables.waiting[todo]
+            for number in np.unique(who):
+                actions[who == number] = self._ask(self._numbered[number], todo[who == number])
+        self._collect()
+        self._running = True
+
+    def _on_all_cores(self, todo: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
+        slices = min(self.threads, -(-len(todo) // _SLICE))
+        fixed = self._tables, self._views, self._settings, self._kernels
+        if slices == 1:
+            _advance(*fixed, todo, actions)
             return
-        if who >= settings.num_compiled:
-            tables.waiting[i] = who
-            return
-        write_mask(game, mask)
-        action = kernels[who](game, mask, params[who], tables.memory[i, game.player])
-        if action < 0 or action >= NUM_ACTIONS or not is_legal(game, action):
-            tables.refused[i] = action
-            tables.waiting[i] = REFUSED
-            return
-        apply(game, action)
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.threads, "monopoly")
+        parts = zip(np.array_split(todo, slices), np.array_split(actions, slices), strict=True)
+        for job in [self._pool.submit(_advance, *fixed, *part) for part in parts]:
+            job.result()
+
+    def _ask(self, policy: Policy, games: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The actions of a batched opponent in the games of these numbers."""
+        from agents.policy import Decisions
+
+        records = self.games[games]
+        decisions = Decisions(records)
+        self.games["policy_draws"][games] = records["policy_draws"]  # keys were drawn
+        given = np.asarray(policy.act(decisions))
+        if given.shape != (len(games),) or given.dtype.kind not in "iu":
+            raise ConfigurationError(f"Policy {policy.name!r} must return integers of shape ({len(games)},), not {_shape(given)}.")
+        actions = np.ascontiguousarray(given, np.int64)
+        wrong = first_illegal(records, actions)
+        if wrong >= 0:
+            raise _refusal(f"Opponent {policy.name!r}, game {games[wrong]}", records[wrong], given[wrong])
+        return actions
+
+    def _collect(self) -> None:
+        """What was last to be seen of the games that ended."""
+        batch = self.batch
+        finished = np.flatnonzero(batch.terminated | batch.truncated)
+        if len(finished) or len(batch.finished):
+            batch.finished = finished
+            batch.final_games = self._tables.ended[finished]
+            batch.final_observation = self._last_observation(finished, batch.actor)
+
+    def _last_observation(self, finished: NDArray[np.int64], actors: NDArray[np.int16]) -> NDArray[np.float32]:
+        seats = np.tile(np.arange(self.num_players), (len(finished), 1))
+        if self.opponents:
+            seats = actors[finished, None].astype(np.int64)
+        out = np.empty((*seats.shape, self.encoding.size), np.float32)
+        write_observations(self.encoding.code, self._tables.ended[finished], seats, out)
+        return out[:, 0] if self.opponents else out
+
+    def _explain(self) -> None:
+        """Raise what went wrong inside the kernels."""
+        number = int(np.flatnonzero(self._tables.trouble)[0])
+        trouble, game = self._tables.trouble[number], self.games[number]
+        if trouble == BROKEN:
+            fault = FAULTS[game.fault]
+            raise EngineError(f"The engine stopped in game {number} of seed {self.seeds[number]}: {fault}. Please report it.")
+        if trouble == NEVER_ASKED:
+            raise ConfigurationError(f"{_MANY_GAMES} games in a row ended before the learner was asked anything: check the rules.")
+        name = self._numbered[self._tables.sitting[number, game.player]].name
+        if trouble == STUCK:
+            raise IllegalActionError(f"Opponent {name!r} made {PATIENCE} choices in one turn of game {number}: it never goes on.")
+        raise _refusal(f"Opponent {name!r}, game {number}", game, int(self._tables.refused[number]))
+
+
+def terms_of(reward: Reward) -> Terms:
+    """A reward as the kernel `pay` takes it."""
+    return reward.kind, reward.shaping, reward.discount
+
+
+def check_count(name: str, value: object) -> int:
+    """A positive number as an int.
+
+    Raises:
+        ConfigurationError: It is not a whole number of 1 or more.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value < 1 << 24:
+        raise ConfigurationError(f"{name}={value!r} must be a whole number from 1 to {(1 << 24) - 1}.")
+    return int(value)
+
+
+def _check_seat(seat: object, num_players: int) -> int:
+    if seat == "random":
+        return LEARNER
+    if isinstance(seat, bool) or not isinstance(seat, (int, np.integer)) or not 0 <= seat < num_players:
+        raise ConfigurationError(f"seat={seat!r} must be 'random' or a seat from 0 to {num_players - 1}.")
+    return int(seat)
+
+
+def _resolve(opponents: Sequence[PolicyLike] | None) -> tuple[Policy, ...]:
+    if opponents is None or (not isinstance(opponents, str) and not len(opponents)):
+        return ()
+    if isinstance(opponents, str):
+        raise ConfigurationError(f"opponents={opponents!r} must be a list, one policy a seat: [{opponents!r}] is a table of two.")
+    from agents.registry import resolve_all  # the one look upwards: policies by name
+
+    return tuple(resolve_all(opponents))
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _pad(rows: list[NDArray[np.float64]]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Rows of different lengths as one array, and their lengths."""
+    lengths = np.array([len(row) for row in rows], np.int64)
+    padded = np.zeros((len(rows), max([1, *lengths])))
+    for number, row in enumerate(rows):
+        padded[number, : len(row)] = row
+    return padded, lengths
+
+
+def _shape(array: NDArray[Any]) -> str:
+    return f"{array.dtype} of shape {array.shape}"
+
+
+def _refusal(where: str, game: Game, action: Any) -> IllegalActionError:
+    """The error for an illegal action; the same words as in `core.step`, and where it was."""
+    if not 0 <= action < NUM_ACTIONS:
+        return IllegalActionError(f"{where}: action {action} must be an integer from 0 to {NUM_ACTIONS - 1}.")
+    return IllegalActionError(f"{where}: {illegal(game, int(action))}")

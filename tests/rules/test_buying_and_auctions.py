@@ -162,7 +162,9 @@ def test_rule_15_a04_opening_bid(rules: Any, raises: set[str]) -> None:
     assert legal(declined(rules=rules), "bid") == raises
 
 
-@pytest.mark.parametrize(("step", "raises"), [(1, {"+1", "+5", "+10", "+20", "+50", "+100", "+500"}), (7, {"+10", "+20", "+50", "+100", "+500"})])
+@pytest.mark.parametrize(
+    ("step", "raises"), [(1, {"+1", "+5", "+10", "+20", "+50", "+100", "+500"}), (7, {"+10", "+20", "+50", "+100", "+500"})]
+)
 def test_rule_15_a04_raise(step: int, raises: set[str]) -> None:
     game = act(declined(rules=me.Rules(auction_step=step)), "bid +10")
     assert legal(game, "bid") == raises
@@ -176,7 +178,9 @@ def test_rule_16_no_bid_leaves_the_lot_unowned() -> None:
     assert cash(game) == [1500] * 3
 
 
-@pytest.mark.parametrize(("limit", "raises"), [("raisable", {"+1", "+5", "+10", "+20", "+50", "+100"}), ("cash", {"+1", "+5", "+10", "+20"})])
+@pytest.mark.parametrize(
+    ("limit", "raises"), [("raisable", {"+1", "+5", "+10", "+20", "+50", "+100"}), ("cash", {"+1", "+5", "+10", "+20"})]
+)
 def test_rule_16_a05_highest_bid(limit: str, raises: set[str]) -> None:
     game = declined(lots={1: ["Short Line"]}, cash={1: 30}, anchored=(0, 2), rules=me.Rules(auction_limit=limit))
     assert asked(game) == ("bid", 1)
@@ -205,6 +209,14 @@ def test_rule_16_raisable_counts_buildings_and_unmortgaged_lots() -> None:
     act(game, "bid +50")
     act(game, "fold")
     assert legal(game, "bid") == {"+1", "+5", "+10", "+20"}
+
+
+def test_rule_16_a_bid_never_counts_hotels_that_cannot_be_sold() -> None:
+    pink = ["St. Charles Place", "States Avenue", "Virginia Avenue"]
+    rules = me.Rules(houses=0, hotel_breakdown="needs_four")
+    game = declined(lots={1: pink}, buildings=dict.fromkeys(pink, 5), cash={1: 7}, anchored=(0, 2), rules=rules)
+    assert asked(game) == ("bid", 1)
+    assert legal(game, "bid") == {"+1", "+5"}
 
 
 def test_s02_folding_is_final() -> None:

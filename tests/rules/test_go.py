@@ -38,7 +38,9 @@ def test_rule_10_salary_comes_before_the_destination_is_settled() -> None:
     assert game.cash[0] == 0  # 200 in, 200 income tax out
 
 
-@pytest.mark.parametrize("contents", [{"square": 30}, {"square": 36, "chance": ["go_to_jail"]}, {"square": 33, "community_chest": ["go_to_jail"]}])
+@pytest.mark.parametrize(
+    "contents", [{"square": 30}, {"square": 36, "chance": ["go_to_jail"]}, {"square": 33, "community_chest": ["go_to_jail"]}]
+)
 def test_rule_11_no_salary_on_the_way_to_jail(contents: dict[str, Any]) -> None:
     assert cash(land(**contents)) == [1500] * 3
 

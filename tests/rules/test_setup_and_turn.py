@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import monopoly_env as me
-from monopoly_env import actions
+from monopoly_env import actions, board
 from tests.play import act, asked, cash, end_turn, land, owner, table, texts, throw
 
 
@@ -72,6 +72,12 @@ def test_rule_03_settling_comes_before_the_next_throw() -> None:
     assert game.position[0] == (39 + 12) % 40
 
 
+def test_rule_03_chains_of_cards_are_settled_in_full() -> None:
+    game = land(36, chance=["back_3"], community_chest=["bank_error"])
+    assert game.position[0] == 33
+    assert cash(game) == [1700, 1500, 1500]
+
+
 def test_rule_04_own_property_costs_nothing() -> None:
     game = land(39, lots={0: ["Boardwalk"]})
     assert cash(game) == [1500] * 3
@@ -97,7 +103,7 @@ def test_rule_06_no_loans_and_no_buildings_between_players() -> None:
         "trade", "trade_ask", "trade_give", "trade_cash", "reply", "choice",
     ]  # fmt: skip
     goods = {"ask for the Chance jail card", "ask for the Community Chest jail card", "ask: done", "ask: cancel"}
-    assert goods | {f"ask for {name}" for name in me.board.LOT_NAME[0]} == set(map(actions.describe, _numbers("trade_ask")))
+    assert goods | {f"ask for {name}" for name in board.LOT_NAME[0]} == set(map(actions.describe, _numbers("trade_ask")))
     notes = (500, 100, 50, 20, 10, 5, 1)
     assert {f"give ${note}" for note in notes} < set(map(actions.describe, _numbers("trade_cash")))
 

@@ -21,9 +21,10 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from monopoly_env.core import batch_of
 from monopoly_env.encoding import ocnaru, standard
 from monopoly_env.errors import ConfigurationError, nearest
-from monopoly_env.game import GAME, MAX_PLAYERS, MIN_PLAYERS, Game, Games
+from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS, Game, Games
 from monopoly_env.kernels import entry, kernel
 
 NAMES: Final = ("standard", "ocnaru100", "ocnaru100+")
@@ -128,8 +129,8 @@ def observe(game: Game, name: str = "standard", seat: int | None = None, pad_to:
     Raises:
         ConfigurationError: An unknown name, a seat that does not exist, or a number of players that the encoding does not know.
     """
-    games = np.frombuffer(game, GAME)
-    return observe_all(games, name, None if seat is None else np.array([seat]), pad_to)[0]
+    rows = observe_all(batch_of(game), name, None if seat is None else np.array([seat]), pad_to)
+    return rows.reshape(-1)
 
 
 def observe_all(

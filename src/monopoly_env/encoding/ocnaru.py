@@ -47,7 +47,8 @@ BLOCKS: Final = (
     Block("cash", _BOTH, "signed", "by 5000 dollars, at most 1; not cut off below"),
     Block("in jail", _BOTH, "flag", ""),
     Block("jail cards", _BOTH, "count", "by 2"),
-    Block("liquidity", ("",), "signed", "cash by net worth. Defect of his net worth: all buildings on the board count, a hotel as one house"),
+    Block("liquidity", ("",), "signed", "cash by net worth (at least 1). Defect: in his net worth all buildings on the board count, "
+          "and a hotel as one house"),
     Block("group", tuple(f"{colour} {fact}" for colour in COLOURS for fact in _GROUP_FACTS), "signed",
           "the last three are 0 without the complete group. Level: houses, 5 for a hotel (the lowest of the group). Return: rent gained "
           "by the next level / its cost, x 1.2 for orange and red, x 1.1 for green and dark blue, by 0.5, at most 1; defects: 0 at one "
@@ -60,7 +61,8 @@ BLOCKS: Final = (
     Block("for sale", ("square", "price", "street", "railroad", "utility", "value", "cash"), "signed",
           "only when the owner is asked to buy: square by 40; price by 400; kind; his program's value by price by 2, at most 1; cash by "
           "price, at most 5, by 5"),
-    Block("danger beyond jail", ("",), "share", "of the throws from jail: sum of probability x min(1, rent to pay / cash); mortgaged lots too"),
+    Block("danger beyond jail", ("",), "share",
+          "of the throws from jail: sum of probability x min(1, rent to pay / cash); defect: of mortgaged lots too"),
     Block("fine", ("",), "signed", "cash by the jail fine, at most 5, by 5"),
     Block("failed throws", ("",), "count", "in jail, by 3"),
 )  # fmt: skip
@@ -182,7 +184,7 @@ def _rent_gained(game: Game, group: int, level: int) -> int:
     board, start = int(game.rules.board), int(GROUP_START[group])
     gain = 0
     for lot in range(start, start + int(GROUP_SIZE[group])):
-        if level == 0 or level == HOTEL:  # he forgets the four houses once the hotel stands
+        if level in (0, HOTEL):  # he forgets the four houses once the hotel stands
             gain += int(RENT[board, lot, 1]) - int(RENT[board, lot, 0])
         elif level == 4:
             gain += int(RENT[board, lot, HOTEL]) - int(RENT[board, lot, 4])
@@ -206,12 +208,12 @@ def _value(game: Game, me: int, lot: int) -> float:
     board, group = int(game.rules.board), int(GROUP_OF[lot])
     price, owned = float(PRICE[board, lot]), size(int(game.lots[me]) & int(GROUP_LOTS[group]))
     if group == RAILROADS:
-        return (price + 10.0 * RENT[board, lot, min(owned, 3)]) * _RAILROAD_FACTOR
+        return (price + 10.0 * int(RENT[board, lot, min(owned, 3)])) * _RAILROAD_FACTOR
     if group == UTILITIES:
-        return (price + 56.0 * RENT[board, lot, min(owned, 1)]) * _UTILITY_FACTOR  # eight throws of seven
-    houses = RENT[board, lot, 1] + RENT[board, lot, 2] + RENT[board, lot, 3] + RENT[board, lot, 4]
-    value = price + 20.0 * RENT[board, lot, 0] + houses / 4.0 + RENT[board, lot, HOTEL] / 5.0
-    return value * (1.0 + _COMPLETION * owned / GROUP_SIZE[group]) * _EYED[group]
+        return (price + 56.0 * int(RENT[board, lot, min(owned, 1)])) * _UTILITY_FACTOR  # eight throws of seven
+    houses = int(RENT[board, lot, 1]) + int(RENT[board, lot, 2]) + int(RENT[board, lot, 3]) + int(RENT[board, lot, 4])
+    value = price + 20.0 * int(RENT[board, lot, 0]) + houses / 4.0 + int(RENT[board, lot, HOTEL]) / 5.0
+    return value * (1.0 + _COMPLETION * owned / int(GROUP_SIZE[group])) * float(_EYED[group])
 
 
 @kernel

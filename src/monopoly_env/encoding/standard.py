@@ -13,16 +13,16 @@ from typing import Any, Final
 import numpy as np
 
 from monopoly_env.actions import DECISION_NAMES
-from monopoly_env.board import GROUP_LOTS, GROUP_SIZE, GROUPS, NUM_GROUPS, NUM_LOTS, NUM_SQUARES, NUM_STREETS, PRICE, RAILROADS
+from monopoly_env.board import GROUP_LOTS, GROUP_SIZE, GROUPS, NUM_GROUPS, NUM_LOTS, NUM_STREETS, PRICE, RAILROADS
 from monopoly_env.cards import CARD_ID, DECK_SIZE, DECKS
-from monopoly_env.encoding.table import COLOURS, GOODS, LOTS, MONEY, SQUARES, STREETS, Block, offsets, total
+from monopoly_env.encoding.table import COLOURS, GOODS, LOTS, MONEY, SQUARES, STREETS, Block, offsets, seat_names, total
 from monopoly_env.engine import agenda
 from monopoly_env.engine.sets import size
-from monopoly_env.game import BANK, MAX_PLAYERS, MAX_REFUSED, NOBODY, POT, Game
+from monopoly_env.game import AGENDA_DEPTH, BANK, MAX_PLAYERS, MAX_REFUSED, POT, Game
 from monopoly_env.kernels import kernel
 from monopoly_env.rules import number
 
-AGENDA_SHOWN: Final = 16  # tasks, from the top; no position found so far has more
+AGENDA_SHOWN: Final = 16  # tasks, from the top; random play has reached 14, with eight players and a window for each of them
 _TASK_FACTS: Final = ("task", "player", "first number", "rest of a set", "second number")
 _REFUSED_FACTS: Final = ("from and to", "asked, lots 0-14", "asked, the rest", "given, lots 0-14", "given, the rest", "cash")
 
@@ -69,7 +69,7 @@ SHARED: Final = (
     Block("turn cap", ("",), "share", "turns begun by the cap of the rules; 0 without one"),
     Block("round cap", ("",), "share", "rounds completed by the cap of the rules; 0 without one"),
     # What is still to be settled.
-    Block("tasks", ("",), "count", f"still to be settled, by {agenda.AGENDA_DEPTH}"),
+    Block("tasks", ("",), "count", f"still to be settled, by {AGENDA_DEPTH}"),
     Block("task", tuple(f"{place} {fact}" for place in range(AGENDA_SHOWN) for fact in _TASK_FACTS), "packed",
           f"from the top: number of the task + 1 by {len(agenda.TASK_NAMES) + 1}; its player in seats on; its two numbers (see below)"),
 )  # fmt: skip
@@ -115,7 +115,7 @@ HIDDEN: Final = {
 }
 
 # Tasks whose first number is a set of lots, and those whose second number is a seat (or the bank, or the pot).
-_SETS: Final = np.isin(np.arange(len(agenda.TASK_NAMES)), [agenda.ESTATE, agenda.FEES, agenda.TAKEOVERS])
+_SETS: Final = np.isin(np.arange(len(agenda.TASK_NAMES)), [agenda.ESTATE, agenda.TAKEOVERS])
 _SEATS: Final = np.isin(np.arange(len(agenda.TASK_NAMES)), [agenda.DEBT, agenda.CHARGE, agenda.TAKE])
 TASK_NUMBERS: Final = (
     "The two numbers of a task (`engine/agenda.py` says what they are): a set of lots is given by its lots 0-13 and, in the next "
@@ -153,8 +153,6 @@ _RESHUFFLED: Final = number("deck", "reshuffle_each_draw")
 
 def names(num_players: int) -> tuple[str, ...]:
     """A name for each feature."""
-    from monopoly_env.encoding.table import seat_names
-
     shared = [name for block in SHARED for name in block.names]
     each = [f"{seat}: {name}" for seat in seat_names(num_players) for block in EACH for name in block.names]
     return (*shared, *each)
@@ -221,7 +219,7 @@ def _write_decision(game: Game, seat: int, out: Any) -> None:
     stake = int(game.auction_lot)
     if top >= 0:
         first, second = int(game.agenda[top, 2]), int(game.agenda[top, 3])
-        if decision == agenda.BUY or decision == agenda.TAKEOVER:
+        if decision in (agenda.BUY, agenda.TAKEOVER):
             stake = first
         elif decision == agenda.WINDOW:
             out[_WINDOW + first] = 1.0
@@ -332,7 +330,7 @@ def _write_turn(game: Game, out: Any) -> None:
 @kernel
 def _write_agenda(game: Game, seat: int, out: Any) -> None:
     depth = int(game.depth)
-    out[_TASKS] = depth * (1.0 / agenda.AGENDA_DEPTH)
+    out[_TASKS] = depth * (1.0 / AGENDA_DEPTH)
     for i in range(min(depth, AGENDA_SHOWN)):
         at, row = _TASK + i * len(_TASK_FACTS), depth - 1 - i
         task, first, second = int(game.agenda[row, 0]), int(game.agenda[row, 2]), int(game.agenda[row, 3])

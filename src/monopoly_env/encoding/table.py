@@ -53,8 +53,8 @@ SCALES: Final = {
     "share": "[0, 1]",
     "count": "[0, 1]: divided by the most there can be, as the text says",
     "growing": "[0, 1): n / (n + a), with a as the text says",
-    "packed": f"[0, 1): bits as a binary fraction, exact in float32; seats as (seats on + 1) / {MAX_PLAYERS}",
-    "signed": "[-1, 1]",
+    "packed": f"[-1, 1]: bits as a binary fraction, exact in float32; seats as (seats on + 1) / {MAX_PLAYERS}",
+    "signed": "[0, 1] while cash is not below zero, as a defect of Ocnaru's program allows",
 }
 
 

@@ -49,15 +49,15 @@ PROCEDURES: Final = (
     "auction_round",
     "sold",  # lot
     "estate",  # lots still to be auctioned
-    "fees",  # mortgaged lots received
     "takeovers",  # mortgaged lots still to be asked about
 )
 (
     BEGIN_TURN, BEFORE_THROW_TASK, THROW, AFTER_THROW_TASK, END_TURN, LEAVE_JAIL, SETTLE, CARD, CHARGE, TAKE,
-    PAY_EACH, COLLECT_EACH, AUCTION, AUCTION_ROUND, SOLD, ESTATE, FEES, TAKEOVERS,
+    PAY_EACH, COLLECT_EACH, AUCTION, AUCTION_ROUND, SOLD, ESTATE, TAKEOVERS,
 ) = range(15, 15 + len(PROCEDURES))  # fmt: skip
 TASK_NAMES: Final = (*DECISION_NAMES, *PROCEDURES)
 FIRST_PROCEDURE: Final = len(DECISION_NAMES)
+LAST_TASK: Final = len(TASK_NAMES) - 1
 
 BEFORE_THROW, AFTER_THROW, OUT_OF_TURN = range(3)
 

@@ -211,6 +211,8 @@ def hand_over(game: Game, seat: int, lot: int) -> None:
     if game.place[seat] == 0:
         game.lots[seat] |= 1 << lot
         mortgage.take_over(game, seat, 1 << lot)
+    else:  # the winner gave up paying for it
+        game.mortgaged = int(game.mortgaged) & ~(1 << lot)
 
 
 @kernel

@@ -100,11 +100,19 @@ def _improvable_in_group(game: Game, group: int) -> int:
     for lot in range(start, start + int(GROUP_SIZE[group])):
         level = int(game.level[lot])
         even = rule != EVEN or level == floor
-        # 27: a hotel needs the full number of houses on every lot first, however unevenly they may be built
-        ready = next_level(game, lot) < HOTEL or floor >= min(level, int(game.rules.hotel_after))
-        if level < HOTEL and even and ready:
+        if level < HOTEL and even and (next_level(game, lot) < HOTEL or _neighbours_ready(game, lot, group)):
             lots |= 1 << lot
     return lots
+
+
+@kernel
+def _neighbours_ready(game: Game, lot: int, group: int) -> bool:
+    """Whether every other lot of the group has the houses that a hotel needs first, however unevenly they may be built (27)."""
+    start = int(GROUP_START[group])
+    for other in range(start, start + int(GROUP_SIZE[group])):
+        if other != lot and game.level[other] < game.rules.hotel_after:
+            return False
+    return True
 
 
 @kernel

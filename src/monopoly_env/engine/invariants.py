@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from monopoly_env.board import ALL_LOTS, GROUP_LOTS, GROUP_OF, HOTEL, JAIL_SQUARE, NUM_SQUARES, NUM_STREETS
+from monopoly_env.board import ALL_LOTS, EDITIONS, GROUP_LOTS, GROUP_OF, HOTEL, JAIL_SQUARE, NUM_LOTS, NUM_SQUARES, NUM_STREETS
 from monopoly_env.cards import DECK_SIZE, JAIL_CARD_NUMBER
 from monopoly_env.engine import agenda
 from monopoly_env.engine.building import (
     BREAKDOWN_UNLIMITED,
     COLOURS,
     EVEN,
+    HOTEL_LOT,
+    HOUSE_LOT,
     UNLIMITED,
     WHOLE_GROUP,
     built_groups,
@@ -22,8 +24,20 @@ from monopoly_env.engine.building import (
 )
 from monopoly_env.engine.legal import count_legal
 from monopoly_env.engine.sets import has, size
-from monopoly_env.game import MAX_PLAYERS, Game
+from monopoly_env.game import (
+    AGENDA_DEPTH,
+    CHEST_GOOD,
+    MAX_FORCED,
+    MAX_PLAYERS,
+    MAX_REFUSED,
+    MIN_PLAYERS,
+    NOBODY,
+    POT,
+    Game,
+)
 from monopoly_env.kernels import kernel
+
+NUM_EDITIONS: Final = len(EDITIONS)
 
 VIOLATIONS: Final = (
     "none",
@@ -45,10 +59,12 @@ VIOLATIONS: Final = (
     "a player who left the game is asked",
     "the game is over but a player has no place",
     "an absent seat has belongings",
+    "a seat, lot, die or counter is out of range",
+    "the agenda holds an impossible task",
 )
 (
     NONE, FAULT, TWO_OWNERS, GHOST_OWNER, BANK_MORTGAGE, BUILT_MORTGAGE, BUILT_UNOWNED, UNEVEN, HOUSES, HOTELS, NEGATIVE_CASH,
-    CARD_TWICE, DECK, POSITION, JAIL_SQUARE_LEFT, EMPTY_MASK, GHOST_ASKED, NO_PLACE, ABSENT,
+    CARD_TWICE, DECK, POSITION, JAIL_SQUARE_LEFT, EMPTY_MASK, GHOST_ASKED, NO_PLACE, ABSENT, RANGE, AGENDA,
 ) = range(len(VIOLATIONS))  # fmt: skip
 
 
@@ -57,7 +73,11 @@ def violation(game: Game) -> int:
     """The number of the first broken invariant, or 0."""
     if game.fault != 0:
         return FAULT
-    broken = _ownership(game)
+    broken = _ranges(game)
+    if broken == NONE:
+        broken = _agenda(game)
+    if broken == NONE:
+        broken = _ownership(game)
     if broken == NONE:
         broken = _buildings(game)
     if broken == NONE:
@@ -67,6 +87,61 @@ def violation(game: Game) -> int:
     if broken == NONE:
         broken = _question(game)
     return broken
+
+
+@kernel
+def _within(value: int, low: int, high: int) -> bool:
+    return low <= value <= high
+
+
+@kernel
+def _ranges(game: Game) -> int:
+    """Whatever the engine uses as an index: a record from a file could hold anything."""
+    last = int(game.num_players) - 1
+    sound = _within(game.num_players, MIN_PLAYERS, MAX_PLAYERS) and _within(game.depth, 0, AGENDA_DEPTH)
+    sound = sound and _within(game.rules.board, 0, NUM_EDITIONS - 1) and _within(game.decision, 0, agenda.FIRST_PROCEDURE - 1)
+    sound = sound and _within(game.first, 0, last) and _within(game.turn, 0, last) and _within(game.player, 0, last)
+    sound = sound and _within(game.num_refused, 0, MAX_REFUSED) and _within(game.num_forced, 0, MAX_FORCED)
+    sound = sound and _within(game.auction_lot, NOBODY, HOTEL_LOT) and _within(game.auction_asked, NOBODY, last)
+    sound = sound and _within(game.auction_leader, NOBODY, last) and _within(game.auction_bidders, 0, (2 << last) - 1)
+    sound = sound and _within(game.offer_from, NOBODY, last) and _within(game.offer_to, NOBODY, last)
+    sound = sound and _within(game.offer_last, NOBODY, CHEST_GOOD)
+    for seat in range(MAX_PLAYERS):
+        sound = sound and _within(game.position[seat], 0, NUM_SQUARES - 1) and _within(game.place[seat], 0, MAX_PLAYERS)
+        sound = sound and game.jail[seat] >= 0 and game.throws[seat] >= 0 and game.sealed[seat] >= 0
+    for i in range(MAX_FORCED):
+        sound = sound and _within(game.forced_throws[i], 0, 66)
+    return NONE if sound else RANGE
+
+
+@kernel
+def _agenda(game: Game) -> int:
+    """Every task names a seat of this game and numbers that its kind can have."""
+    last = int(game.num_players) - 1
+    for i in range(int(game.depth)):
+        task, seat = int(game.agenda[i, 0]), int(game.agenda[i, 1])
+        first, second = int(game.agenda[i, 2]), int(game.agenda[i, 3])
+        nobody = task == agenda.AUCTION_ROUND
+        sound = _within(task, 1, agenda.LAST_TASK) and _within(seat, NOBODY if nobody else 0, NOBODY if nobody else last)
+        if task == agenda.BUY or task == agenda.TAKEOVER or task == agenda.SOLD or task == agenda.AUCTION:
+            sound = sound and _within(first, 0, NUM_LOTS - 1)
+        elif task == agenda.PLACE:
+            sound = sound and _within(first, HOUSE_LOT, HOTEL_LOT)
+        elif task == agenda.CARD:
+            sound = sound and _within(first, 0, 1)
+        elif task == agenda.CHARGE or task == agenda.DEBT or task == agenda.TAKE:
+            sound = sound and _within(second, POT, last)
+        elif task == agenda.PAY_EACH or task == agenda.COLLECT_EACH:
+            sound = sound and _within(second, 1, MAX_PLAYERS)
+        elif task == agenda.ESTATE or task == agenda.TAKEOVERS:
+            sound = sound and _within(first, 0, ALL_LOTS)
+        elif task == agenda.LEAVE_JAIL or task == agenda.JAIL:
+            sound = sound and _within(first, 0, 12)
+        if not sound:
+            return AGENDA
+        if (_within(task, agenda.ASK, agenda.REPLY) and game.offer_to < 0) or (task == agenda.BID and game.auction_lot < 0):
+            return AGENDA
+    return NONE
 
 
 @kernel
@@ -82,9 +157,22 @@ def _ownership(game: Game) -> int:
             return GHOST_OWNER
         owned |= lots
         cards |= held
-    if int(game.mortgaged) & ~owned:
+    if int(game.mortgaged) & ~(owned | _changing_hands(game)):
         return BANK_MORTGAGE
     return BUILT_MORTGAGE if int(game.mortgaged) & built_groups(game) else NONE
+
+
+@kernel
+def _changing_hands(game: Game) -> int:
+    """Lots on their way from an estate to a buyer, who may take them over mortgaged (57, option)."""
+    lots = 1 << int(game.auction_lot) if game.auction_lot >= 0 else 0
+    for i in range(int(game.depth)):
+        task, first = int(game.agenda[i, 0]), int(game.agenda[i, 2])
+        if task == agenda.ESTATE:
+            lots |= first
+        elif task == agenda.AUCTION or task == agenda.SOLD:
+            lots |= 1 << first
+    return lots
 
 
 @kernel

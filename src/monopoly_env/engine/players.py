@@ -133,11 +133,20 @@ def finish(game: Game, by_cash: bool) -> None:
                     if theirs > mine:
                         place += 1
             game.place[seat] = place
+    game.mortgaged = int(game.mortgaged) & _owned(game)  # lots of an estate may still wait for their auction
     agenda.clear(game)
     game.decision = agenda.OVER
     game.player = game.turn
     for word in range(7):
         game.legal[word] = 0
+
+
+@kernel
+def _owned(game: Game) -> int:
+    lots = 0
+    for seat in range(game.num_players):
+        lots |= int(game.lots[seat])
+    return lots
 
 
 @kernel

@@ -1,0 +1,280 @@
+"""A player of networks, one for each head: it plays the legal action of the highest value over all heads that are open.
+
+The numbers come from training (`python -m training.dqn`); playing them takes NumPy alone. A saved one says what it was trained
+for: encoding, number of players, rules, heads. `agents.load` refuses a file whose encoding is another one than this version's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.policy import BatchedPolicy, Decisions, Policy
+from monopoly_env import encoding as encodings
+from monopoly_env.actions import A_REPLY, DECISION_NAMES, HEAD_NAMES, HEAD_OF, HEADS, NUM_ACTIONS
+from monopoly_env.engine.trade import COUNTER
+from monopoly_env.errors import ConfigurationError, FormatError, nearest
+
+OFFER_HEADS: Final = ("trade", "trade_ask", "trade_give", "trade_cash")  # making offers
+RAISING_HEADS: Final = ("sell", "mortgage")
+_DEBT: Final = DECISION_NAMES.index("debt")
+
+
+@dataclass(frozen=True)
+class Repertoire:
+    """The actions among which the networks choose.
+
+    Attributes:
+        heads: The heads that have a network.
+        raise_freely: Whether to sell and mortgage also where no debt is due.
+    """
+
+    heads: tuple[str, ...]
+    raise_freely: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the heads.
+
+        Raises:
+            ConfigurationError: None, an unknown one, or one twice; or offers of which only a part can be made.
+        """
+        for head in self.heads:
+            if head not in HEADS:
+                raise ConfigurationError(f"Unknown head {head!r}. {nearest(head, HEAD_NAMES)}")
+        if not self.heads or len(set(self.heads)) != len(self.heads):
+            raise ConfigurationError(f"Name each head that has a network once, not {', '.join(self.heads) or 'none'}.")
+        if 0 < len(set(self.heads) & set(OFFER_HEADS)) < len(OFFER_HEADS):
+            raise ConfigurationError(f"An offer is made by {', '.join(OFFER_HEADS)} together: learn all of them or none.")
+
+    @cached_property
+    def actions(self) -> NDArray[np.bool_]:
+        """(205,) bool, the actions of these heads; without the making of offers, no counter-offer either."""
+        mine = np.isin(HEAD_OF, [HEAD_NAMES.index(head) for head in self.heads])
+        if "trade" not in self.heads:
+            mine[A_REPLY + COUNTER] = False
+        return mine
+
+    def open(self, legal: NDArray[np.bool_], decision: NDArray[np.int16]) -> NDArray[np.bool_]:
+        """The legal actions that are in the repertoire.
+
+        Args:
+            legal: (B, 205) bool.
+            decision: (B,) what is asked, an index into `DECISION_NAMES`.
+
+        Returns:
+            (B, 205) bool; a row may be empty.
+        """
+        mine = legal & self.actions
+        if not self.raise_freely:
+            calm = decision != _DEBT
+            for head in RAISING_HEADS:
+                mine[calm, HEADS[head].slice] = False
+        return mine
+
+    def needs_parent(self) -> list[str]:
+        """Heads that are missing for playing whole games alone; making offers is never needed."""
+        return [head for head in HEAD_NAMES if head not in self.heads and head not in OFFER_HEADS]
+
+
+def fall_back(legal: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """(B,) the last legal action of each row: where nothing of the repertoire is open, it cancels what was begun."""
+    return NUM_ACTIONS - 1 - legal[:, ::-1].argmax(1).astype(np.int64)
+
+
+def share_out(
+    repertoire: Repertoire, legal: NDArray[np.bool_], decision: NDArray[np.int16], by_parent: NDArray[np.int64] | None
+) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Say which decisions are the networks' and how the others are answered.
+
+    With a parent, a decision is the networks' if the parent's own answer lies in one of their heads: they then choose among the
+    open actions of their heads, and so act where the parent would have acted with that head. A network of `build` that is to
+    decide also *whether* to build needs the head `turn` beside it.
+
+    Args:
+        repertoire: What the networks choose among.
+        legal: (B, 205) bool.
+        decision: (B,) what is asked.
+        by_parent: (B,) the parent's answers; None: nobody stands behind the networks.
+
+    Returns:
+        (B, 205) bool, what the networks choose among, rows with fewer than two actions emptied; and (B,) int64, the answer
+        where they have nothing to choose.
+    """
+    choices = repertoire.open(legal, decision)
+    if by_parent is not None:
+        choices[~repertoire.actions[by_parent]] = False
+    count = choices.sum(1)
+    answers = fall_back(legal) if by_parent is None else by_parent
+    answers = np.where(count == 1, choices.argmax(1), answers).astype(np.int64)
+    choices[count < 2] = False
+    return choices, answers
+
+
+class NeuralPolicy(BatchedPolicy):
+    """Networks of linear layers with ReLU between them, one a head, and the best of the open actions.
+
+    Attributes:
+        name: What tables and messages call it.
+        repertoire: What the networks choose among.
+        parent: Who plays what they do not; or None.
+    """
+
+    def __init__(
+        self,
+        heads: Sequence[str],
+        hidden: Sequence[int],
+        *,
+        encoding: str = "standard",
+        num_players: int = 2,
+        raise_freely: bool = False,
+        parent: str | None = None,
+        rules: Mapping[str, Any] | None = None,
+        features: str | None = None,
+        name: str = "neural",
+    ) -> None:
+        """Networks of zeros; `set_arrays` fills them.
+
+        Args:
+            heads: The heads that have a network.
+            hidden: Units of the hidden layers.
+            encoding: What the networks see.
+            num_players: At which tables they play.
+            raise_freely: See `Repertoire`.
+            parent: Name of the policy that plays the rest.
+            rules: The options in which the rules of training differ from the official ones; kept for the reader.
+            features: The digest of the encoding's features that a saved file carries; it is compared with this version's.
+            name: What tables call it.
+
+        Raises:
+            ConfigurationError: An unknown head, encoding or parent; heads that can't play alone and no parent.
+            FormatError: The features are not those of this version.
+        """
+        self.name = name
+        self.repertoire = Repertoire(tuple(heads), raise_freely)
+        missing = self.repertoire.needs_parent()
+        if parent is None and missing:
+            raise ConfigurationError(f"Without networks for {', '.join(missing)} a parent has to play these heads.")
+        self._encoding = encodings.make(encoding, num_players)
+        if features not in (None, features_digest(self._encoding)):
+            raise FormatError(f"it was trained on other features than this version's encoding {encoding!r} for {num_players} players")
+        self._num_players = num_players
+        self._rules = dict(rules or {})
+        self._hidden = tuple(hidden)
+        self._parent_name = parent
+        self.parent = _policy(parent)
+        self._arrays = {
+            name: np.zeros(shape, np.float32) for head in heads for name, shape in layer_shapes(head, self._encoding.size, hidden).items()
+        }
+
+    @property
+    def kind(self) -> str:
+        """`neural`."""
+        return "neural"
+
+    def encoding(self) -> str:
+        """The encoding of the observations that the networks see."""
+        return self._encoding.name
+
+    def options(self) -> dict[str, Any]:
+        """What the networks are and what they were trained for."""
+        return {
+            "heads": list(self.repertoire.heads),
+            "hidden": list(self._hidden),
+            "encoding": self._encoding.name,
+            "num_players": self._num_players,
+            "raise_freely": self.repertoire.raise_freely,
+            "parent": self._parent_name,
+            "rules": self._rules,
+            "features": features_digest(self._encoding),
+        }
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Weights and biases, `head.layer.weight` (out, in) and `head.layer.bias` (out,)."""
+        return self._arrays
+
+    def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take over weights and biases.
+
+        Raises:
+            FormatError: Other names, shapes or types, or a number that is not finite.
+        """
+        super().set_arrays(arrays)
+        for name, array in arrays.items():
+            if not np.isfinite(array).all():
+                raise FormatError(f"Policy {self.name!r}: array {name!r} holds a number that is not finite.")
+        self._arrays = {name: np.array(arrays[name], np.float32) for name in self._arrays}
+
+    def act(self, decisions: Decisions) -> NDArray[np.int64]:
+        """The open action of the highest value.
+
+        Raises:
+            ConfigurationError: The table has another number of players.
+        """
+        seated = decisions.games["num_players"]
+        if (seated != self._num_players).any():
+            given = int(seated[seated != self._num_players][0])
+            raise ConfigurationError(f"Policy {self.name!r} was trained for tables of {self._num_players}, not of {given}.")
+        by_parent = None if self.parent is None else self.parent.act(decisions)
+        choices, actions = share_out(self.repertoire, decisions.mask, decisions.decision, by_parent)
+        mine = np.flatnonzero(choices.any(1))
+        if len(mine):
+            seen = decisions.observation(self._encoding.name) if len(mine) == len(actions) else self._observe(decisions, mine)
+            actions[mine] = self.values(seen, choices[mine]).argmax(1)
+        return actions
+
+    def _observe(self, decisions: Decisions, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        return encodings.observe_all(decisions.games[rows], self._encoding.name)
+
+    def values(self, observation: NDArray[np.float32], choices: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """Action values.
+
+        Args:
+            observation: (B, D) float32.
+            choices: (B, 205) bool, the actions to value.
+
+        Returns:
+            (B, 205) float32, minus infinity for the others.
+        """
+        values = np.full(choices.shape, -np.inf, np.float32)
+        for head in self.repertoire.heads:
+            part = HEADS[head].slice
+            rows = np.flatnonzero(choices[:, part].any(1))
+            if len(rows):
+                values[rows, part] = self._forward(head, observation[rows])
+        values[~choices] = -np.inf
+        return values
+
+    def _forward(self, head: str, signal: NDArray[np.float32]) -> NDArray[np.float32]:
+        for layer in range(len(self._hidden) + 1):
+            if layer:
+                signal = np.maximum(signal, 0)
+            signal = signal @ self._arrays[f"{head}.{layer}.weight"].T + self._arrays[f"{head}.{layer}.bias"]
+        return signal
+
+
+def layer_shapes(head: str, features: int, hidden: Sequence[int]) -> dict[str, tuple[int, ...]]:
+    """The arrays of a head's network: names and shapes."""
+    sizes = (features, *hidden, HEADS[head].size)
+    shapes: dict[str, tuple[int, ...]] = {}
+    for layer, (before, after) in enumerate(zip(sizes, sizes[1:], strict=False)):
+        shapes |= {f"{head}.{layer}.weight": (after, before), f"{head}.{layer}.bias": (after,)}
+    return shapes
+
+
+def features_digest(encoding: encodings.Encoding) -> str:
+    """A short hash of the names of an encoding's features, in their order."""
+    return hashlib.sha256("\n".join(encoding.names).encode()).hexdigest()[:16]
+
+
+def _policy(name: str | None) -> Policy | None:
+    if name is None:
+        return None
+    from agents.registry import make  # the registry knows this module
+
+    return make(name)

@@ -1,0 +1,238 @@
+"""What a step did, in words: the agenda is settled task by task, and each change of the record is told.
+
+Nothing is logged inside the rules; whoever wants the story compares the record before and after each task. An event is a
+subject and what is said of it; events of one subject in one task make one sentence.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from monopoly_env import actions
+from monopoly_env.board import LOT_NAME, NUM_STREETS, SQUARE_NAME, lots_of
+from monopoly_env.cards import CARD_LABEL, DECKS
+from monopoly_env.core import batch_of, illegal
+from monopoly_env.engine import agenda
+from monopoly_env.engine.building import HOTEL_LOT, HOUSE_LOT
+from monopoly_env.engine.step import answer, settle_one
+from monopoly_env.game import BANK, CHANCE_GOOD, CHEST_GOOD, Game, Games
+from monopoly_env.kernels import entry
+from monopoly_env.render.text import PLAYERS
+
+Names: TypeAlias = Sequence[str]
+Event: TypeAlias = tuple[str, str]
+Teller: TypeAlias = Callable[[Game, Game, Names], list[Event]]
+
+_PIECES: Final = {HOUSE_LOT: "a house", HOTEL_LOT: "a hotel"}
+_LEVELS: Final = ("no house", "1 house", "2 houses", "3 houses", "4 houses", "a hotel")
+_GOODS: Final = {CHANCE_GOOD: "the Chance jail card", CHEST_GOOD: "the Community Chest jail card"}
+# Choices that are told as such; the others show in what they change.
+_TOLD: Final = ("decline", "fold", "done", "reject", "accept", "counter", "use a jail card")
+
+
+@entry()
+def _answer(games: Games, action: int) -> None:
+    answer(games[0], action)
+
+
+@entry()
+def _settle_one(games: Games) -> bool:
+    return settle_one(games[0])
+
+
+def step(game: Game, action: int, names: Names = PLAYERS) -> list[str]:
+    """Carry out an action, as `monopoly_env.step` does, and tell what happened.
+
+    Args:
+        game: A game that is not over; it changes in place.
+        action: A legal action.
+        names: What to call the players, by seat.
+
+    Returns:
+        A sentence for each event, in order.
+
+    Raises:
+        IllegalActionError: The action is not legal here; the game is left as it was.
+    """
+    batch = batch_of(game)
+    number = actions.check(action)
+    if not int(game.legal[number >> 5]) >> (number & 31) & 1:
+        raise illegal(game, number)
+    text = actions.describe(number, game)
+    told = [f"{names[game.player]}: {text}."] if text in _TOLD or number >= actions.A_CHOICE else []
+    before = batch.copy()
+    _answer(batch, number)
+    told += compare(before[0], game, names)
+    running = True
+    while running:
+        before = batch.copy()
+        running = _settle_one(batch)
+        told += compare(before[0], game, names)
+    return told
+
+
+def compare(before: Game, after: Game, names: Names = PLAYERS) -> list[str]:
+    """Tell what changed between two records that lie one task apart."""
+    events = [event for teller in TELLERS for event in teller(before, after, names)]
+    groups = itertools.groupby(events, key=lambda event: event[0])
+    return [f"{subject} {_joined([said for _, said in group])}." for subject, group in groups]
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return " and ".join(part for part in (", ".join(parts[:-1]), *parts[-1:]) if part)
+
+
+def _seats(game: Game) -> range:
+    return range(game.num_players)
+
+
+def _lot(game: Game, lot: int) -> str:
+    return _PIECES.get(lot) or LOT_NAME[int(game.rules.board)][lot]
+
+
+def _turn(before: Game, after: Game, names: Names) -> list[Event]:
+    return [(f"Turn {after.turns}:", names[after.turn])] if after.turns > before.turns else []
+
+
+def _throws(before: Game, after: Game, names: Names) -> list[Event]:
+    dice = f"{after.dice[0]} + {after.dice[1]}"
+    told = [(names[seat], f"throws {dice}") for seat in _seats(after) if after.throws[seat] > before.throws[seat]]
+    return told + ([("A throw for the utility:", dice)] if after.utility_throws > before.utility_throws else [])
+
+
+def _cards(before: Game, after: Game, names: Names) -> list[Event]:
+    if before.depth == 0 or before.agenda[before.depth - 1, 0] != agenda.CARD:
+        return []
+    seat, deck = int(before.agenda[before.depth - 1, 1]), int(before.agenda[before.depth - 1, 2])
+    label = CARD_LABEL[int(after.rules.board)][deck][_card_drawn(before, after, deck)]
+    return [(names[seat], f'draws from {DECKS[deck].replace("_", " ").title()} "{label}"')]
+
+
+def _card_drawn(before: Game, after: Game, deck: int) -> int:
+    """The card that was drawn: the one missing now, or the one just before the next one (cards drawn stay where they are)."""
+    if after.deck_size[deck] < before.deck_size[deck]:
+        left = after.deck[deck][: after.deck_size[deck]].tolist()
+        return int(next(card for card in before.deck[deck][: before.deck_size[deck]].tolist() if card not in left))
+    return int(after.deck[deck][after.deck_next[deck] - 1])
+
+
+def _moves(before: Game, after: Game, names: Names) -> list[Event]:
+    told = []
+    for seat in _seats(after):
+        was, now = int(before.jail[seat]), int(after.jail[seat])
+        if now and not was:
+            told.append((names[seat], "goes to jail"))
+        elif now > was:
+            told.append((names[seat], "stays in jail"))
+        elif was and not now and after.place[seat] == 0:
+            told.append((names[seat], "leaves jail"))
+        if after.position[seat] != before.position[seat] and not now:
+            told.append((names[seat], f"moves to {SQUARE_NAME[int(after.rules.board)][after.position[seat]]}"))
+    return told
+
+
+def _debts(before: Game, after: Game, names: Names) -> list[Event]:
+    if after.decision != agenda.DEBT or before.decision == agenda.DEBT:
+        return []
+    amount, creditor = (int(number) for number in after.agenda[after.depth - 1, 2:])
+    to = names[creditor] if creditor > BANK else "the bank"
+    return [(names[after.player], f"owes {to} ${amount:,} and must raise cash")]
+
+
+def _offers(before: Game, after: Game, names: Names) -> list[Event]:
+    if after.decision != agenda.REPLY or before.decision == agenda.REPLY:
+        return []
+    give = [_good(after, good) for good in _bits(after.offer_give)]
+    ask = [_good(after, good) for good in _bits(after.offer_ask)]
+    cash = int(after.offer_cash)
+    if cash:
+        (give if cash > 0 else ask).append(f"${abs(cash):,}")
+    offered, wanted = _joined(give) or "nothing", _joined(ask) or "nothing"
+    return [(names[after.offer_from], f"offers {names[after.offer_to]} {offered} for {wanted}")]
+
+
+def _bits(goods: int) -> list[int]:
+    return [good for good in range(CHEST_GOOD + 1) if int(goods) >> good & 1]
+
+
+def _good(game: Game, good: int) -> str:
+    return _GOODS.get(good) or _lot(game, good)
+
+
+def _auctions(before: Game, after: Game, names: Names) -> list[Event]:
+    was, lot = int(before.auction_lot), int(after.auction_lot)
+    told = []
+    if lot != was and lot >= 0:
+        told.append(("Auction:", _lot(after, lot)))
+    if lot >= 0 and after.auction_bid > before.auction_bid and after.auction_leader >= 0:
+        told.append((names[after.auction_leader], f"bids ${after.auction_bid:,}"))
+    if was >= 0 and lot < 0:
+        # A closed auction leaves the winner's payment on the agenda in place of the round; without a bid nothing.
+        told.append(("The auction", "is closed" if after.depth >= before.depth else "ends without a bid"))
+    return told
+
+
+def _lots(before: Game, after: Game, names: Names) -> list[Event]:
+    told = []
+    owned = 0
+    for seat in _seats(after):
+        mine = int(after.lots[seat])
+        owned |= mine
+        for verb, lots in (
+            ("gets", mine & ~int(before.lots[seat])),
+            ("mortgages", mine & int(after.mortgaged) & ~int(before.mortgaged)),
+            ("lifts the mortgage on", mine & int(before.mortgaged) & ~int(after.mortgaged)),
+        ):
+            if lots:
+                told.append((names[seat], f"{verb} {_joined([_lot(after, lot) for lot in lots_of(lots)])}"))
+    returned = int(np.bitwise_or.reduce(before.lots)) & ~owned
+    return told + [(_lot(after, lot), "goes back to the bank") for lot in lots_of(returned)]
+
+
+def _buildings(before: Game, after: Game, names: Names) -> list[Event]:
+    told = []
+    for lot in range(NUM_STREETS):
+        was, now = int(before.level[lot]), int(after.level[lot])
+        if was != now:
+            owner = next(names[seat] for seat in _seats(before) if int(before.lots[seat]) >> lot & 1)
+            told.append((owner, f"{'builds' if now > was else 'sells'}: {_lot(after, lot)} now has {_LEVELS[now]}"))
+    return told
+
+
+def _jail_cards(before: Game, after: Game, names: Names) -> list[Event]:
+    return [
+        (names[seat], f"gets {_GOODS[CHANCE_GOOD + deck]}")
+        for seat in _seats(after)
+        for deck in range(len(DECKS))
+        if (int(after.jail_cards[seat]) & ~int(before.jail_cards[seat])) >> deck & 1
+    ]
+
+
+def _money(before: Game, after: Game, names: Names) -> list[Event]:
+    change = after.cash.astype(int) - before.cash
+    payers = [seat for seat in _seats(after) if change[seat] < 0]
+    takers = [seat for seat in _seats(after) if change[seat] > 0]
+    if len(payers) == len(takers) == 1 and change.sum() == 0:
+        return [(names[payers[0]], f"pays {names[takers[0]]} ${change[takers[0]]:,}")]
+    told = [(names[seat], f"pays ${-change[seat]:,}") for seat in payers]
+    return told + [(names[seat], f"gets ${change[seat]:,}") for seat in takers]
+
+
+def _ends(before: Game, after: Game, names: Names) -> list[Event]:
+    ruined = [seat for seat in _seats(after) if after.place[seat] > 1 and before.place[seat] == 0]
+    if after.decision != agenda.OVER:
+        return [(names[seat], "is bankrupt") for seat in ruined]
+    if before.decision == agenda.OVER:
+        return []
+    winners = [names[seat] for seat in _seats(after) if after.place[seat] == 1]
+    return [("The game", "is over"), (_joined(winners), "wins" if len(winners) == 1 else "share the win")]
+
+
+# In the order in which a reader wants to hear of what one task changed.
+TELLERS: Final[tuple[Teller, ...]] = (
+    _turn, _throws, _cards, _moves, _debts, _offers, _auctions, _lots, _jail_cards, _buildings, _money, _ends,
+)  # fmt: skip

@@ -1,0 +1,143 @@
+"""`python -m monopoly_env.validate landing | fuzz`: check the engine's claims yourself."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from dataclasses import dataclass, field
+from typing import Annotated
+
+import tyro
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from monopoly_env.board import SQUARE_NAME
+from monopoly_env.core import write_atomically
+from monopoly_env.errors import MonopolyError
+from monopoly_env.text import to_text
+from monopoly_env.validate import fuzz as fuzzer
+from monopoly_env.validate import landing as odds
+
+
+@dataclass
+class Landing:
+    """Where the token rests after each throw, for players who buy, bid and trade nothing.
+
+    Played by the rules engine itself, decks and jail included. The US board with jail left at once is compared with the exact
+    odds, square by square; staying in jail with the published share of In Jail.
+    """
+
+    board: odds.Board = "us"
+    """us or uk"""
+    jail: odds.Jail = "leave"
+    """leave at once; stay three turns; stay_reroll: stay, with an extra throw after a double that leaves jail"""
+    throws: int = 20_000_000
+    """throws in all"""
+    seed: int = 0
+    """decides every throw and both decks"""
+    threads: int = field(default_factory=lambda: os.cpu_count() or 1)
+    """does not change the result"""
+    csv: str | None = None
+    """write the table here, columns index,percent; row 40 is In Jail"""
+    json: bool = False
+    """print one JSON object instead of a table"""
+
+    def run(self) -> int:
+        """Measure, print, compare; 0 when all that is known agrees."""
+        began = time.perf_counter()
+        with Console(stderr=True).status(f"{self.throws:,} throws ..."):
+            result = odds.measure(self.board, self.jail, self.throws, self.seed, self.threads)
+        seconds = time.perf_counter() - began
+        if self.csv:
+            write_atomically(self.csv, result.csv().encode())
+        agrees = result.difference is None or result.difference <= result.tolerance
+        if self.json:
+            print(json.dumps({"board": self.board, "jail": self.jail, "throws": result.throws, "seconds": round(seconds, 2),
+                              "percent": result.percent.round(6).tolist(), "difference": result.difference,
+                              "tolerance": result.tolerance, "agrees": agrees}))  # fmt: skip
+        else:
+            _print_landing(result, seconds)
+        return 0 if agrees else 1
+
+
+def _print_landing(result: odds.Landing, seconds: float) -> None:
+    table = Table(title=f"{result.board} board, {result.jail}: {result.throws:,} throws in {seconds:.1f} s")
+    for column in ("square", "", "percent", "exact", "difference"):
+        table.add_column(column, justify="left" if not column else "right")
+    names = [*SQUARE_NAME[0 if result.board == "us" else 2], "In Jail"]
+    for i, (name, value) in enumerate(zip(names, result.percent, strict=True)):
+        exact = "" if result.exact is None else f"{result.exact[i]:.4f}"
+        difference = "" if result.exact is None else f"{value - result.exact[i]:+.4f}"
+        table.add_row(str(i), name, f"{value:.4f}", exact, difference)
+    console = Console()
+    console.print(table)
+    if result.difference is None:
+        console.print("No exact odds are known for this case; nothing to compare with.")
+    else:
+        what = "largest difference from the exact odds" if result.exact is not None else "difference from the published In Jail"
+        verdict = "agrees" if result.difference <= result.tolerance else "[bold red]DISAGREES[/]"
+        console.print(f"{what}: {result.difference:.4f} points, tolerance {result.tolerance:.4f}: {verdict}")
+
+
+@dataclass
+class Fuzz:
+    """Random options, random positions, random legal play: every invariant and every dollar checked after every step."""
+
+    games: int = 10_000
+    """cases to play"""
+    seed: int = 0
+    """with the case's number, all that a case depends on"""
+    case: int | None = None
+    """play this case alone and print where it starts"""
+    most: int = 2_000
+    """most decisions of a game"""
+    threads: int = field(default_factory=lambda: os.cpu_count() or 1)
+    """does not change what is found"""
+    json: bool = False
+    """print one JSON object instead of text"""
+
+    def run(self) -> int:
+        """Play all cases; 0 when none fails."""
+        first, count = (0, self.games) if self.case is None else (self.case, 1)
+        if self.case is not None:
+            print(to_text(fuzzer.case(self.seed, self.case)))
+        began = time.perf_counter()
+        result = fuzzer.FuzzResult()
+        columns = (TextColumn("fuzzing"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[speed]}"), TimeRemainingColumn())
+        with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+            bar = progress.add_task("games", total=count, speed="")
+            for result in fuzzer.run(count, self.seed, self.most, self.threads, first):
+                speed = result.games / (time.perf_counter() - began)
+                progress.update(bar, completed=result.games, speed=f"{speed:,.0f} games/s, {len(result.failures)} failures")
+        seconds = time.perf_counter() - began
+        if self.json:
+            print(json.dumps({"games": result.games, "decisions": result.decisions, "finished": result.finished,
+                              "refused": result.refused, "seconds": round(seconds, 2), "failures": result.failures}))  # fmt: skip
+        else:
+            print(f"{result.games:,} games, {result.decisions:,} decisions, {result.finished:,} games played to the end, "
+                  f"{result.refused:,} illegal actions refused, {seconds:.1f} s: {len(result.failures)} violations")  # fmt: skip
+            for number, what in result.failures[:20]:
+                print(f"  case {number}: {what}. Again: python -m monopoly_env.validate fuzz --seed {self.seed} --case {number}")
+        return 1 if result.failures else 0
+
+
+def main() -> int:
+    """Run a command; errors of ours are one line on stderr."""
+    command = tyro.cli(
+        Annotated[Landing, tyro.conf.subcommand("landing")] | Annotated[Fuzz, tyro.conf.subcommand("fuzz")],  # type: ignore[arg-type]
+        prog="python -m monopoly_env.validate",
+        description="Checks of the rules engine that anybody can repeat.",
+        config=(tyro.conf.OmitSubcommandPrefixes,),
+    )
+    try:
+        return int(command.run())  # type: ignore[attr-defined]
+    except MonopolyError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,215 @@
+"""Random options, random positions, random legal play; every invariant and every dollar checked after every step.
+
+A case is a function of (seed, number) alone, so a failing one is rebuilt from these two.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from monopoly_env import actions, board, core
+from monopoly_env.actions import HEAD_OF, HEADS
+from monopoly_env.engine import agenda, invariants
+from monopoly_env.engine.legal import ask, count_legal, nth_legal
+from monopoly_env.engine.randomness import policy_draw
+from monopoly_env.engine.step import answer, settle_one
+from monopoly_env.errors import MonopolyError, PositionError, RulesError
+from monopoly_env.game import GAME, Game, Games, empty_games
+from monopoly_env.kernels import entry
+from monopoly_env.position import position
+from monopoly_env.rules import Rules
+from monopoly_env.validate.ledger import answer_flow_is_sound, task_flow_is_sound
+
+BATCH: Final = 64  # cases a work package
+MONEY_LEAK: Final = len(invariants.VIOLATIONS)
+FAILURES: Final = (*invariants.VIOLATIONS, "money appeared or vanished")
+_HEAD_START: Final = np.array([head.start for head in HEADS.values()])
+
+
+@entry()
+def _play_checked(games: Any, scratch: Any, most: int, decisions: Any, failures: Any) -> None:
+    """Play games at random with every check, task by task, until they end or have seen `most` decisions."""
+    for i in range(len(games)):
+        game = games[i]
+        while game.decision != agenda.OVER and decisions[i] < most and failures[i] == 0:
+            scratch[0] = games[i]
+            before = scratch[0]
+            task = int(game.agenda[int(game.depth) - 1, 0])
+            if task < agenda.FIRST_PROCEDURE:
+                ask(game, task, game.agenda[int(game.depth) - 1, 1], game.agenda[int(game.depth) - 1, 2], game.agenda[int(game.depth) - 1, 3])
+                count = count_legal(game)
+                if count == 0:
+                    failures[i] = invariants.EMPTY_MASK
+                    break
+                if count > 1:
+                    decisions[i] += 1
+                    failures[i] = invariants.violation(game)
+                action = nth_legal(game, policy_draw(game, game.player, count))
+                answer(game, action)
+                head = int(HEAD_OF[action])
+                sound = answer_flow_is_sound(before, game, action, head, int(_HEAD_START[head]))
+            else:
+                settle_one(game)
+                sound = task_flow_is_sound(before, game)
+            if not sound and failures[i] == 0:
+                failures[i] = MONEY_LEAK
+        if failures[i] == 0 and game.decision == agenda.OVER:
+            failures[i] = invariants.violation(game)
+
+
+@dataclass
+class FuzzResult:
+    """What a run of the fuzzer found.
+
+    Attributes:
+        games: Cases played.
+        decisions: Decisions checked.
+        finished: Games that came to their end.
+        refused: Illegal actions that were tried, and refused without a trace.
+        failures: (case number, what is broken) of each failing case.
+    """
+
+    games: int = 0
+    decisions: int = 0
+    finished: int = 0
+    refused: int = 0
+    failures: list[tuple[int, str]] = dataclasses.field(default_factory=list)
+
+
+def random_rules(rng: np.random.Generator) -> Rules:
+    """Rules with about a third of the options drawn anew."""
+    while True:
+        options: dict[str, Any] = {}
+        for option in dataclasses.fields(Rules):
+            if rng.random() < 0.35:
+                options[option.name] = _random_value(option, rng)
+        try:
+            return Rules.from_dict(options)
+        except RulesError:  # contradictory: draw again
+            continue
+
+
+def _random_value(option: dataclasses.Field[Any], rng: np.random.Generator) -> Any:
+    if choices := option.metadata.get("choices"):
+        return str(rng.choice(choices))
+    if isinstance(option.default, bool):
+        return bool(rng.integers(2))
+    if isinstance(option.default, float):
+        return round(float(rng.integers(0, 101)) / 100, 2)
+    low, high = option.metadata["range"]
+    near = max(2 * option.default, 20)  # values that a game can reach
+    return int(rng.integers(low, min(high, near) + 1))
+
+
+def random_position(rng: np.random.Generator, rules: Rules, num_players: int, seed: int) -> Game:
+    """A random consistent position under these rules."""
+    while True:
+        try:
+            return position(num_players, rules, seed, **_random_contents(rng, rules, num_players))
+        except PositionError:  # for instance more houses than the box has: draw again
+            continue
+
+
+def _random_contents(rng: np.random.Generator, rules: Rules, num_players: int) -> dict[str, Any]:
+    owners = rng.integers(-1, num_players, board.NUM_LOTS)
+    levels: dict[int | str, int] = {}
+    mortgaged: list[int | str] = []
+    for group in range(board.NUM_GROUPS):
+        lots = np.flatnonzero(board.GROUP_OF == group)
+        if rng.random() < 0.5:  # whole groups are rare by chance alone
+            owners[lots] = rng.integers(-1, num_players)
+        built = group < board.RAILROADS and owners[lots[0]] >= 0 and len(set(owners[lots].tolist())) == 1 and rng.random() < 0.6
+        if built:
+            steps = _random_steps(rng, rules, len(lots))
+            levels |= {int(lot): board.HOTEL if step > rules.hotel_after else int(step) for lot, step in zip(lots, steps, strict=True)}
+        else:
+            mortgaged += [int(lot) for lot in lots if owners[lot] >= 0 and rng.random() < 0.3]
+    jailed = {seat: int(rng.integers(rules.jail_turns)) for seat in range(num_players) if rng.random() < 0.2}
+    return {
+        "turn": int(rng.integers(num_players)),
+        "cash": [int(rng.integers(0, 2 ** int(rng.integers(3, 13)))) for _ in range(num_players)],
+        "lots": {seat: [int(lot) for lot in np.flatnonzero(owners == seat)] for seat in range(num_players)},
+        "mortgaged": mortgaged,
+        "buildings": levels,
+        "positions": [int(rng.integers(board.NUM_SQUARES)) for _ in range(num_players)],
+        "jail": jailed,
+        "jail_cards": {int(rng.integers(num_players)): ["chance"]} if rng.random() < 0.4 else {},
+    }
+
+
+def _random_steps(rng: np.random.Generator, rules: Rules, count: int) -> list[int]:
+    highest = rules.hotel_after + 1
+    base = int(rng.integers(0, highest + 1))
+    if rules.even_build == "whole_group" or base == highest:
+        return [base] * count
+    return [base + int(rng.integers(2)) for _ in range(count)]
+
+
+def case(seed: int, number: int) -> Game:
+    """The game of a case: random rules, then a new game or a random position."""
+    rng = np.random.default_rng([seed, number])
+    rules = random_rules(rng)
+    num_players = int(rng.integers(2, 9))
+    game_seed = int(rng.integers(2**63))
+    if rng.random() < 0.5:
+        return core.new_game(num_players, rules, game_seed)
+    return random_position(rng, rules, num_players, game_seed)
+
+
+def play_cases(seed: int, numbers: range, most: int) -> FuzzResult:
+    """Play some cases, at most `most` decisions each."""
+    games: Games = empty_games(len(numbers))
+    result = FuzzResult(games=len(numbers))
+    for i, number in enumerate(numbers):
+        games[i] = case(seed, number)
+    result.refused = sum(_refusals(games[i : i + 1].copy(), seed, number) for i, number in enumerate(numbers))
+    decisions = np.zeros(len(numbers), np.int64)
+    failures = np.zeros(len(numbers), np.int64)
+    _play_checked(games, np.zeros(1, GAME), most, decisions, failures)
+    result.decisions = int(decisions.sum())
+    result.finished = int((games["decision"] == agenda.OVER).sum())
+    result.failures = [(numbers[int(i)], FAILURES[failures[i]]) for i in np.flatnonzero(failures)]
+    return result
+
+
+def _refusals(batch: Games, seed: int, number: int) -> int:
+    """Try illegal actions on a game: each must raise and leave every byte as it was."""
+    game, before = batch[0], batch.tobytes()
+    illegal = np.flatnonzero(~core.action_mask(game))
+    tried = np.random.default_rng([seed, number, 1]).choice(illegal, min(3, len(illegal)), replace=False)
+    for action in tried:
+        try:
+            core.step(game, int(action))
+        except MonopolyError:
+            if batch.tobytes() == before:
+                continue
+        raise AssertionError(f"case {number} of seed {seed}: illegal action {actions.describe(int(action))!r} was not refused cleanly")
+    return len(tried)
+
+
+def run(num_games: int, seed: int = 0, most: int = 2000, threads: int = 1, first: int = 0) -> Iterator[FuzzResult]:
+    """Fuzz in packages, yielding the running total after each.
+
+    Args:
+        num_games: Cases to play.
+        seed: First half of every case's number.
+        most: Most decisions of a game.
+        threads: Does not change what is found.
+        first: Number of the first case.
+    """
+    total = FuzzResult()
+    packages = [range(start, min(start + BATCH, first + num_games)) for start in range(first, first + num_games, BATCH)]
+    with ThreadPoolExecutor(threads) as pool:
+        for part in pool.map(lambda numbers: play_cases(seed, numbers, most), packages):
+            total.games += part.games
+            total.decisions += part.decisions
+            total.finished += part.finished
+            total.refused += part.refused
+            total.failures += part.failures
+            yield total

@@ -1,0 +1,133 @@
+"""Where the tokens rest: long-run landing odds of the engine against exact ones."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from monopoly_env.actions import A_JAIL, A_TURN
+from monopoly_env.board import NUM_SQUARES, read_table
+from monopoly_env.core import new_games
+from monopoly_env.engine import agenda
+from monopoly_env.engine.legal import is_legal, nth_legal
+from monopoly_env.engine.step import answer, settle_one
+from monopoly_env.errors import ConfigurationError
+from monopoly_env.game import Games
+from monopoly_env.kernels import entry
+from monopoly_env.rules import Rules
+
+IN_JAIL: Final = NUM_SQUARES  # row 40 of a landing table
+GAMES: Final = 64  # independent games that share the throws, whatever the number of threads
+
+Board = Literal["us", "uk"]
+Jail = Literal["leave", "stay", "stay_reroll"]
+_PRESETS: Final = {"us": "official", "uk": "uk"}
+_EXACT: Final = {("us", "leave"): "landing_us_leave_at_once.csv"}
+
+# In Jail at rest, in percent of throws, on the US board (Collins' "long" figures with and without the extra throw).
+IN_JAIL_PUBLISHED: Final = {("us", "stay"): 9.386, ("us", "stay_reroll"): 9.457}
+TOLERANCE: Final = 0.03  # percentage points at 20 million throws: over six standard deviations, real decks included
+_TOLERANCE_THROWS: Final = 20_000_000
+
+
+@entry()
+def _count_rests(games: Any, throws: int, leave: bool, counts: Any) -> None:
+    """Play on until each game has seen its throws, by players who never buy, bid or trade; count where tokens rest."""
+    for i in range(len(games)):
+        game, seen = games[i], 0
+        while seen < throws:
+            top = int(game.depth) - 1
+            if game.agenda[top, 0] == agenda.AFTER_THROW_TASK:
+                seat = game.agenda[top, 1]
+                counts[i, IN_JAIL if game.jail[seat] > 0 else game.position[seat]] += 1
+                seen += 1
+            if not settle_one(game):
+                answer(game, _passive_action(game, leave))
+
+
+@entry()
+def _passive_action(game: Any, leave: bool) -> int:
+    """Leave jail at once, by a card if there is one; else do the least: go on, decline, pay a forced fine."""
+    if leave:
+        for action in (A_JAIL + 1, A_JAIL):
+            if is_legal(game, action):
+                return action
+    if is_legal(game, A_TURN):
+        return A_TURN
+    return nth_legal(game, 0)
+
+
+@dataclass(frozen=True)
+class Landing:
+    """Landing odds as measured.
+
+    Attributes:
+        percent: (41,) share of throws after which a token rests on each square; row 40 is In Jail.
+        throws: How many throws were counted.
+        exact: (41,) the exact odds where they are known, else None.
+    """
+
+    board: str
+    jail: str
+    percent: npt.NDArray[np.float64]
+    throws: int
+    exact: npt.NDArray[np.float64] | None
+
+    @property
+    def tolerance(self) -> float:
+        """Largest acceptable difference from the exact odds, in percentage points, at this number of throws."""
+        return TOLERANCE * max(1.0, (_TOLERANCE_THROWS / self.throws) ** 0.5)
+
+    @property
+    def difference(self) -> float | None:
+        """Largest difference from what is known of this case, in percentage points."""
+        if self.exact is not None:
+            return float(np.abs(self.percent - self.exact).max())
+        known = IN_JAIL_PUBLISHED.get((self.board, self.jail))
+        return None if known is None else abs(float(self.percent[IN_JAIL]) - known)
+
+    def csv(self) -> str:
+        """The table as CSV: index, percent."""
+        return "index,percent\n" + "".join(f"{i},{value:.6f}\n" for i, value in enumerate(self.percent))
+
+
+def landing_rules(board: Board, jail: Jail) -> Rules:
+    """Rules under which nothing but movement happens, with money enough for millions of taxes."""
+    return Rules.preset(
+        _PRESETS[board], auction="none", trade="none", start_cash=1_000_000, jail_double_extra_throw=jail == "stay_reroll"
+    )  # fmt: skip
+
+
+def measure(board: Board = "us", jail: Jail = "leave", throws: int = _TOLERANCE_THROWS, seed: int = 0, threads: int = 1) -> Landing:
+    """Measure landing odds.
+
+    Args:
+        board: "us" or "uk".
+        jail: Leave at once, stay three turns, or stay with an extra throw after a jail double.
+        throws: Throws in all, rounded up to a multiple of 64.
+        seed: Decides every throw and both decks.
+        threads: Does not change the result.
+
+    Raises:
+        ConfigurationError: No throw at all.
+    """
+    if throws < 1:
+        raise ConfigurationError(f"throws={throws} must be at least 1.")
+    games: Games = new_games([seed + i for i in range(GAMES)], 2, landing_rules(board, jail))
+    counts = np.zeros((GAMES, NUM_SQUARES + 1), np.int64)
+    each = -(-throws // GAMES)
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(lambda i: _count_rests(games[i : i + 1], each, jail == "leave", counts[i : i + 1]), range(GAMES)))
+    total = counts.sum(0)
+    return Landing(board, jail, 100 * total / total.sum(), int(total.sum()), _exact(board, jail))
+
+
+def _exact(board: str, jail: str) -> npt.NDArray[np.float64] | None:
+    name = _EXACT.get((board, jail))
+    if name is None:
+        return None
+    return np.array([float(row["short_end_roll_pct"]) for row in read_table(name)])

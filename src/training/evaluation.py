@@ -1,0 +1,56 @@
+"""How strong a policy is: paired games against a fixed panel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.table import Table
+
+from agents import arena
+from agents.policy import Policy
+from monopoly_env.rules import Rules
+
+PANEL_SEED = 1_000_001  # of the games that choose the best checkpoint
+FINAL_SEED = 2_000_003  # of the games that are reported: others, or the best would be flattered by its own choice
+
+
+def measure(
+    policy: Policy, panel: Sequence[str], games: Sequence[int], rules: Rules, seed: int, num_players: int = 2, threads: int | None = None
+) -> list[dict[str, Any]]:
+    """Play a policy against each of a panel, who fills the other seats.
+
+    Args:
+        policy: Who is measured.
+        panel: Names or files of policies.
+        games: Games against each.
+        rules: Of the games.
+        seed: Of the games; every seed is played from all seats.
+        num_players: Seats at the table.
+        threads: Cores.
+
+    Returns:
+        A row each: `opponent`, `games`, `wins`, `win_rate`, `low`, `high` (Wilson, 95%), `turns` (mean), `seconds`.
+    """
+    rows = []
+    for opponent, count in zip(panel, games, strict=True):
+        results = arena.play([policy, *[opponent] * (num_players - 1)], count, rules, seed, threads)
+        mine = next(row for row in results.rows() if row["name"] == policy.name)
+        rows.append(
+            {"opponent": opponent}
+            | {key: mine[key] for key in ("games", "wins", "win_rate", "low", "high")}
+            | {"turns": results.lengths()["mean"], "seconds": results.seconds}
+        )
+    return rows
+
+
+def table(rows: Sequence[dict[str, Any]], title: str) -> Table:
+    """The rows for a terminal."""
+    shown = Table(title=title, caption="Every seed is played from each seat. Intervals: Wilson, 95%.")
+    shown.add_column("against")
+    for heading in ("games", "win rate", "interval", "turns a game"):
+        shown.add_column(heading, justify="right")
+    for row in rows:
+        interval = f"{row['low']:.1%} - {row['high']:.1%}"
+        shown.add_row(row["opponent"], f"{row['games']:,}", f"{row['win_rate']:.1%}", interval, f"{row['turns']:.0f}")
+    return shown

@@ -1,0 +1,105 @@
+"""The folder of a run: what lies where in it, and who may write there."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from monopoly_env.core import write_atomically
+from monopoly_env.errors import ConfigurationError
+
+CONFIG: Final = "config.json"
+
+
+@dataclass(frozen=True)
+class Run:
+    """Paths in the folder of a run."""
+
+    folder: Path
+
+    @property
+    def checkpoints(self) -> Path:
+        """Folder of the checkpoints."""
+        return self.folder / "checkpoints"
+
+    @property
+    def curves(self) -> Path:
+        """Folder of what TensorBoard reads."""
+        return self.folder / "curves"
+
+    @property
+    def best(self) -> Path:
+        """The best agent so far."""
+        return self.folder / "best.safetensors"
+
+    @property
+    def agent(self) -> Path:
+        """The agent that the run ends with."""
+        return self.folder / "agent.safetensors"
+
+    @classmethod
+    def open(cls, folder: Path, settings: Mapping[str, Any], *, resume: bool, overwrite: bool) -> Run:
+        """Take a folder for a run.
+
+        Args:
+            folder: Where; made if it is not there.
+            settings: JSON values that a resumed run must share.
+            resume: Go on with the run that is there.
+            overwrite: Remove the run that is there.
+
+        Raises:
+            ConfigurationError: There is a run and neither was asked for; there is none to resume, or one of other settings; the
+                folder holds something else, or can't be written.
+        """
+        run = cls(folder)
+        if resume and overwrite:
+            raise ConfigurationError("--resume goes on with a run, --overwrite removes it: choose one.")
+        if resume:
+            run._compare(settings)
+            return run
+        config = folder / CONFIG
+        try:
+            if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+                run._clear(overwrite)
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ConfigurationError(f"Cannot write to {str(folder)!r}: {error.strerror}.") from error
+        write_atomically(config, json.dumps(dict(settings), indent=1).encode())
+        return run
+
+    def _clear(self, overwrite: bool) -> None:
+        """Remove the run that is here, if that was asked for; never anything else."""
+        if not (self.folder / CONFIG).is_file():
+            raise ConfigurationError(f"{str(self.folder)!r} is there and is no run: choose another folder with --out.")
+        if not overwrite:
+            raise ConfigurationError(
+                f"{str(self.folder)!r} holds a run: go on with it by --resume, replace it by --overwrite, or choose another --out."
+            )
+        if not os.access(self.folder, os.W_OK | os.X_OK):
+            raise ConfigurationError(f"Cannot write to {str(self.folder)!r}: Permission denied.")
+        for path in (self.checkpoints, self.curves):
+            shutil.rmtree(path, ignore_errors=True)
+        for path in (self.best, self.agent, self.folder / "evaluation.json", self.folder / CONFIG):
+            path.unlink(missing_ok=True)
+
+    def _compare(self, settings: Mapping[str, Any]) -> None:
+        """Raise unless the run that is here was begun with the same settings."""
+        try:
+            begun = json.loads((self.folder / CONFIG).read_text())
+        except (OSError, ValueError) as error:
+            raise ConfigurationError(f"No run to resume in {str(self.folder)!r}: its {CONFIG} can't be read ({error}).") from error
+        names = [*settings, *(name for name in begun if name not in settings)]
+        differences = [
+            f"{name} is {settings.get(name)!r}, was {begun.get(name)!r}" for name in names if settings.get(name) != begun.get(name)
+        ]
+        if differences:
+            raise ConfigurationError(f"The run in {str(self.folder)!r} was begun with other settings: {'; '.join(differences)}.")
+
+    def write_json(self, name: str, value: Any) -> None:
+        """Write a JSON file into the folder."""
+        write_atomically(self.folder / name, json.dumps(value, indent=1).encode())

@@ -1,0 +1,327 @@
+"""Rules 25 to 32: houses and hotels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import monopoly_env as me
+from tests.play import act, asked, auction, cash, land, legal, levels, table, texts, throw
+
+BROWN = ["Mediterranean Avenue", "Baltic Avenue"]
+LIGHT_BLUE = ["Oriental Avenue", "Vermont Avenue", "Connecticut Avenue"]
+ORANGE = ["St. James Place", "Tennessee Avenue", "New York Avenue"]
+DARK_BLUE = ["Park Place", "Boardwalk"]
+
+
+def built(*steps: int, streets: list[str] = ORANGE, **contents: Any) -> Any:
+    """Seat 0 owns a group with these levels and is at its first window."""
+    return table(lots={0: streets}, buildings=dict(zip(streets, steps, strict=True)), **contents)
+
+
+def names(*indices: int) -> set[str]:
+    return {ORANGE[index] for index in indices}
+
+
+@pytest.mark.parametrize(
+    ("contents", "streets"),
+    [
+        ({"lots": {0: ORANGE}}, {*ORANGE}),
+        ({"lots": {0: ORANGE[:2]}}, set()),
+        ({"lots": {0: ORANGE[:2], 1: ORANGE[2:]}}, set()),
+        ({"lots": {0: ORANGE}, "mortgaged": ORANGE[2:]}, set()),
+        ({"lots": {0: ORANGE}, "cash": {0: 99}}, set()),
+        ({"lots": {0: [*ORANGE, *BROWN]}, "cash": {0: 99}}, {*BROWN}),
+        ({"lots": {0: ["Electric Company", "Water Works"]}}, set()),
+    ],
+)
+def test_rule_25_whole_unmortgaged_group(contents: dict[str, Any], streets: set[str]) -> None:
+    assert legal(table(**contents), "build") == streets
+
+
+def test_rule_25_building_resumes_when_no_lot_is_mortgaged() -> None:
+    game = table(lots={0: ORANGE}, mortgaged=ORANGE[2:])
+    act(game, "unmortgage New York Avenue")
+    assert legal(game, "build") == {*ORANGE}
+
+
+@pytest.mark.parametrize(
+    ("even_build", "steps", "build", "sell"),
+    [
+        ("even", (0, 0, 0), names(0, 1, 2), set()),
+        ("even", (1, 0, 0), names(1, 2), names(0)),
+        ("even", (1, 1, 0), names(2), names(0, 1)),
+        ("even", (4, 4, 3), names(2), names(0, 1)),
+        ("even", (4, 4, 4), names(0, 1, 2), names(0, 1, 2)),
+        ("even", (5, 4, 4), names(1, 2), names(0)),
+        ("even", (5, 5, 5), set(), names(0, 1, 2)),
+        ("free", (1, 0, 0), names(0, 1, 2), names(0)),
+        ("free", (4, 3, 0), names(1, 2), names(0, 1)),
+        ("free", (4, 4, 4), names(0, 1, 2), names(0, 1, 2)),
+    ],
+)
+def test_rule_26_a11_even_building(even_build: str, steps: tuple[int, ...], build: set[str], sell: set[str]) -> None:
+    game = built(*steps, rules=me.Rules(even_build=even_build), cash={0: 2000})
+    assert legal(game, "build") == build
+    assert legal(game, "sell") == sell
+
+
+def test_rule_26_a11_whole_group() -> None:
+    rules = me.Rules(even_build="whole_group", building_limit="unlimited")
+    game = built(0, 0, 0, rules=rules)
+    assert legal(game, "build") == {ORANGE[0]}
+    act(game, f"build {ORANGE[0]}")
+    assert levels(game, *ORANGE) == [1, 1, 1]
+    assert game.cash[0] == 1200
+    act(game, f"sell {ORANGE[0]}")
+    assert levels(game, *ORANGE) == [0, 0, 0]
+    assert game.cash[0] == 1350
+    assert legal(built(0, 0, 0, rules=rules, cash={0: 299}), "build") == set()
+
+
+def test_rule_27_price_and_supply_of_houses() -> None:
+    game = built(0, 0, 0)
+    act(game, *(f"build {name}" for name in ORANGE))
+    assert levels(game, *ORANGE) == [1, 1, 1]
+    assert game.cash[0] == 1200
+    assert (game.houses, game.hotels) == (29, 12)
+
+
+def test_rule_27_a_hotel_takes_the_same_price_and_hands_four_houses_back() -> None:
+    game = built(4, 4, 4)
+    assert game.houses == 20
+    act(game, f"build {ORANGE[0]}")
+    assert levels(game, *ORANGE) == [5, 4, 4]
+    assert game.cash[0] == 1400
+    assert (game.houses, game.hotels) == (24, 11)
+
+
+@pytest.mark.parametrize(("houses", "build"), [(11, set()), (12, names(2))])
+def test_rule_27_the_four_houses_must_be_obtained(houses: int, build: set[str]) -> None:
+    game = built(4, 4, 3, rules=me.Rules(houses=houses))
+    assert legal(game, "build") == build
+
+
+def test_rule_27_hotel_direct() -> None:
+    game = built(4, 4, 3, rules=me.Rules(houses=11, hotel_direct=True))
+    assert legal(game, "build") == names(2)
+    act(game, f"build {ORANGE[2]}")
+    assert levels(game, *ORANGE) == [4, 4, 5]
+    assert game.cash[0] == 1300
+    assert (game.houses, game.hotels) == (3, 11)
+
+
+@pytest.mark.parametrize(
+    ("steps", "options", "build"),
+    [
+        ((0, 0, 0), {"houses": 0}, set()),
+        ((4, 4, 4), {"hotels": 0}, set()),
+        ((4, 4, 4), {"hotels": 1}, names(0, 1, 2)),
+        ((4, 4, 4), {"houses": 12}, names(0, 1, 2)),  # a hotel needs no house of the bank
+        ((0, 0, 0), {"houses": 0, "building_limit": "unlimited"}, names(0, 1, 2)),
+        ((4, 4, 4), {"houses": 12, "hotels": 0, "building_limit": "unlimited"}, names(0, 1, 2)),
+    ],
+)
+def test_rule_28_a12_supply(steps: tuple[int, ...], options: dict[str, Any], build: set[str]) -> None:
+    assert legal(built(*steps, rules=me.Rules(**options)), "build") == build
+
+
+def contest(houses: int = 1, *, lots: dict[int, list[str]] | None = None, **options: Any) -> Any:
+    """Two players have a group, the bank has this many houses; seat 0 asks for one."""
+    game = table(lots=lots or {0: BROWN, 1: LIGHT_BLUE}, rules=me.Rules(houses=houses, **options))
+    street = (lots or {0: BROWN})[0][0]
+    return act(game, f"build {street}")
+
+
+def test_rule_29_enough_for_all_is_sold_at_the_list_price() -> None:
+    game = contest(houses=2)
+    assert levels(game, *BROWN) == [1, 0]
+    assert cash(game) == [1450, 1500, 1500]
+
+
+def test_rule_29_a_scarce_house_goes_to_the_highest_bidder_who_names_the_street() -> None:
+    game = contest()
+    assert asked(game) == ("bid", 1)  # what seat 0 asked for is its bid at the list price
+    assert auction(game, {1: 60}) == [1, 0]  # seat 2 can place none
+    assert asked(game) == ("place", 1)
+    assert legal(game, "build") == {*LIGHT_BLUE}
+    act(game, "build Vermont Avenue")
+    assert levels(game, *BROWN, *LIGHT_BLUE) == [0, 0, 0, 1, 0]
+    assert cash(game) == [1500, 1449, 1500]
+    assert game.houses == 0
+    assert asked(game) == ("turn", 0)
+
+
+def test_rule_29_without_another_bid_it_costs_the_list_price() -> None:
+    game = contest()
+    assert auction(game, {}) == [1]
+    assert asked(game) == ("place", 0)
+    act(game, "build Mediterranean Avenue")
+    assert (game.houses, cash(game)) == (0, [1450, 1500, 1500])
+    assert levels(game, *BROWN) == [1, 0]
+
+
+def test_rule_29_a_scarce_hotel() -> None:
+    game = table(
+        lots={0: BROWN, 1: DARK_BLUE}, buildings={**dict.fromkeys(BROWN, 4), "Park Place": 4, "Boardwalk": 5}, rules=me.Rules(hotels=2)
+    )
+    act(game, "build Baltic Avenue")
+    auction(game, {1: 600})
+    assert levels(game, *BROWN, *DARK_BLUE) == [4, 4, 5, 5]  # there is one place for it, so seat 1 was not asked where
+    assert game.hotels == 0
+    assert game.cash[0] == 1500
+
+
+def test_rule_29_who_cannot_pay_or_place_is_no_rival() -> None:
+    game = table(lots={0: BROWN, 1: LIGHT_BLUE}, cash={1: 49}, rules=me.Rules(houses=1))
+    act(game, "build Baltic Avenue")
+    assert levels(game, *BROWN) == [0, 1]
+
+
+@pytest.mark.parametrize("option", ["auction", "first_come"])
+def test_rule_29_a13_first_come(option: str) -> None:
+    game = contest(building_shortage=option)
+    assert levels(game, BROWN[0]) == [1 if option == "first_come" else 0]
+    assert asked(game)[0] == ("turn" if option == "first_come" else "bid")
+
+
+@pytest.mark.parametrize(("floor", "opening", "reply"), [("own_price", 50, 100), ("cheapest_price", 50, 51), ("ten", 10, 11)])
+def test_rule_29_a13_floor(floor: str, opening: int, reply: int) -> None:
+    game = contest(lots={0: BROWN, 1: ORANGE}, shortage_floor=floor)  # houses cost 50 and 100 dollars
+    assert game.auction_bid == opening
+    assert opening + min(int(dollars) for dollars in legal(game, "bid")) == reply
+
+
+def test_rule_29_bids_for_pieces_are_limited_by_cash() -> None:
+    game = table(lots={0: BROWN, 1: [*LIGHT_BLUE, "Boardwalk"]}, cash={1: 60}, rules=me.Rules(houses=1))
+    act(game, "build Baltic Avenue")
+    assert asked(game) == ("bid", 1)
+    assert legal(game, "bid") == {"+1", "+5", "+10"}
+
+
+@pytest.mark.parametrize(
+    ("window", "before", "after"),
+    [("own_turn", ("turn", 0), ("turn", 0)), ("before_each_throw", ("turn", 0), None), ("after_settlement", None, ("turn", 0))],
+)
+def test_rule_30_a14_s01_windows(window: str, before: Any, after: Any) -> None:
+    game = table(lots={0: ORANGE}, positions={0: 10}, throws=[(4, 6)], rules=me.Rules(build_window=window))
+    if before:
+        assert game.num_forced == 1
+        assert asked(game) == before
+        assert legal(game, "build") == {*ORANGE}
+    throw(game, left=0)
+    if after:
+        assert asked(game) == after
+        assert legal(game, "build") == {*ORANGE}
+
+
+def test_rule_30_a14_s01_before_each_throw_asks_every_player_clockwise() -> None:
+    game = table(
+        4,
+        turn=2,
+        lots={0: ORANGE},
+        positions={2: 10},
+        throws=[(4, 6)],
+        anchored=(1, 2),
+        rules=me.Rules(build_window="before_each_throw", trade="none"),
+    )
+    order = []
+    while game.num_forced:
+        order.append(asked(game))
+        if game.player == 0:
+            assert legal(game, "build") == {*ORANGE}
+        act(game, "go on")
+    assert order == [("turn", 2), ("turn", 0), ("turn", 1)]  # seat 3 owns nothing, so it is not asked
+
+
+def test_rule_30_own_turn_asks_nobody_else() -> None:
+    game = table(lots={1: ORANGE}, positions={0: 10}, throws=[(4, 6)])
+    seats = set()
+    turns = int(game.turns)
+    while game.turns == turns:
+        seats.add(int(game.player))
+        act(game, "go on")
+    assert seats == {0}
+
+
+def test_rule_30_never_between_a_throw_and_its_settlement() -> None:
+    game = land(3, lots={0: ORANGE})
+    assert asked(game) == ("buy", 0)
+    assert legal(game, "build") == set()
+
+
+def test_s01_a_window_before_each_throw_and_one_after_the_last() -> None:
+    game = table(positions={0: 6}, throws=[(2, 2), (4, 6)])
+    asked_at = []
+    while game.turn == 0:
+        asked_at.append(int(game.throws[0]))
+        act(game, "go on")
+    assert asked_at == [0, 1, 2]
+
+
+@pytest.mark.parametrize(("ratio", "refund"), [(0.5, 50), (1.0, 100), (0.25, 25)])
+def test_rule_31_selling(ratio: float, refund: int) -> None:
+    game = built(1, 1, 1, rules=me.Rules(sell_ratio=ratio))
+    act(game, f"sell {ORANGE[1]}")
+    assert levels(game, *ORANGE) == [1, 0, 1]
+    assert game.cash[0] == 1500 + refund
+    assert game.houses == 30
+
+
+def test_rule_31_a_whole_group_may_go_at_once() -> None:
+    game = built(2, 2, 2)
+    act(game, *(f"sell {name}" for name in [*ORANGE, *ORANGE]))
+    assert levels(game, *ORANGE) == [0, 0, 0]
+    assert game.cash[0] == 1800
+    assert game.houses == 32
+
+
+def test_rule_32_a_hotel_goes_back_to_four_houses() -> None:
+    game = built(5, 5, 5)
+    act(game, f"sell {ORANGE[0]}")
+    assert levels(game, *ORANGE) == [4, 5, 5]
+    assert game.cash[0] == 1550
+    assert (game.houses, game.hotels) == (28, 10)
+
+
+@pytest.mark.parametrize(
+    ("steps", "houses", "total"),
+    [
+        ((5, 5, 5), 0, 0),
+        ((5, 5, 5), 3, 3),
+        ((5, 5, 5), 2, 2),
+        ((5, 5, 5), 4, 14),
+        ((5, 5, 4), 6, 6),  # two houses in the bank and four standing
+        ((5, 4, 4), 8, 8),
+    ],
+)
+def test_rule_32_a15_as_far_down_as_the_bank_can_back(steps: tuple[int, ...], houses: int, total: int) -> None:
+    game = built(*steps, rules=me.Rules(houses=houses))
+    act(game, f"sell {ORANGE[0]}")
+    after = levels(game, *ORANGE)
+    assert sum(after) == total
+    assert max(after) - min(after) <= 1
+    assert game.cash[0] == 1500 + 50 * (sum(steps) - total)
+    assert game.houses + sum(level for level in after if level < 5) == houses
+
+
+@pytest.mark.parametrize(
+    ("breakdown", "houses", "sell"),
+    [("needs_four", 3, set()), ("needs_four", 4, names(0, 1, 2)), ("unlimited", 0, names(0, 1, 2))],
+)
+def test_rule_32_a15_other_breakdowns(breakdown: str, houses: int, sell: set[str]) -> None:
+    game = built(5, 5, 5, rules=me.Rules(houses=houses, hotel_breakdown=breakdown))
+    assert legal(game, "sell") == sell
+    if sell:
+        act(game, f"sell {ORANGE[0]}")
+        assert levels(game, *ORANGE) == [4, 5, 5]
+        assert game.cash[0] == 1550
+
+
+def test_rule_32_all_hotels_at_once_with_an_empty_bank() -> None:
+    game = built(5, 5, 5, rules=me.Rules(houses=0))
+    act(game, f"sell {ORANGE[2]}")
+    assert game.cash[0] == 1500 + 15 * 50
+    assert game.hotels == 12
+    assert "mortgage St. James Place" in texts(game)

@@ -1,0 +1,340 @@
+"""The Gymnasium environments."""
+
+from __future__ import annotations
+
+import copy
+import subprocess
+import sys
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode
+from stable_baselines3.common.env_checker import check_env as check_env_sb3
+
+import monopoly_env as me
+from monopoly_env import encoding
+from monopoly_env.actions import NUM_ACTIONS
+from monopoly_env.gym import MonopolyEnv, MonopolyVectorEnv
+from monopoly_env.spaces import MaskedDiscrete
+
+ID = "monopoly_env/Monopoly-v0"
+
+
+def choose(mask, number):
+    """A legal action that depends on nothing but the mask and a number."""
+    legal = np.flatnonzero(mask)
+    return int(legal[number * 7919 % len(legal)])
+
+
+def choose_all(masks, number):
+    return np.array([choose(mask, number + 31 * index) for index, mask in enumerate(masks)])
+
+
+def play(env, steps):
+    """Steps of one game after another; what came of them."""
+    story = []
+    mask = env.action_masks()
+    for number in range(steps):
+        observation, reward, terminated, truncated, info = env.step(choose(mask, number))
+        story.append((observation.tobytes(), reward, terminated, truncated, info["decision"], info["seat"]))
+        mask = info["action_mask"]
+        if terminated or truncated:
+            mask = env.reset()[1]["action_mask"]
+    return story
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"opponents": ["random"]},
+        {"opponents": ["algorithmic"], "seat": 1, "rules": "ocnaru", "encoding": "ocnaru100"},
+        {"opponents": ["random", "algorithmic"], "rules": "any_time", "reward": "net_worth_shaped"},
+        {"opponents": ["random"] * 7, "rules": "mukhar", "seat": 0},
+    ],
+    ids=["default", "two", "ocnaru", "three", "eight"],
+)
+def test_checkers(options, capsys):
+    # Several times: each draws other actions from the same space.
+    for _ in range(3):
+        check_env(gymnasium.make(ID, **options).unwrapped)
+        check_env_sb3(gymnasium.make(ID, **options).unwrapped)
+    assert me.to_text(me.new_game(2)).split()[0] in capsys.readouterr().out  # what `human` printed
+
+
+def test_by_name():
+    script = (
+        "import {0}; import {1}\n"
+        f"env = gymnasium.make('{ID}', opponents=['random'], seat=0); print(type(env.unwrapped).__name__)\n"
+        f"envs = gymnasium.make_vec('{ID}', num_envs=2, opponents=['random'], vectorization_mode='vector_entry_point')\n"
+        "print(type(envs).__name__, envs.num_envs)"
+    )
+    for order in (("gymnasium", "monopoly_env"), ("monopoly_env", "gymnasium")):
+        done = subprocess.run([sys.executable, "-c", script.format(*order)], capture_output=True, text=True, check=False)
+        assert done.stdout == "MonopolyEnv\nMonopolyVectorEnv 2\n", done.stderr
+    quiet = "import sys, monopoly_env; print([m for m in ('gymnasium', 'pettingzoo', 'torch', 'rich', 'agents') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", quiet], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_observations_and_masks():
+    env = MonopolyEnv(["random", "algorithmic"], seat=1)
+    observation, info = env.reset(seed=3)
+    for number in range(300):
+        assert env.game.player == info["seat"] == 1
+        assert (observation == encoding.observe(env.game, seat=1)).all()
+        assert (info["action_mask"] == me.action_mask(env.game)).all()
+        assert (env.action_masks() == info["action_mask"]).all()
+        kept = observation, info["action_mask"], env.action_masks()
+        before = copy.deepcopy(kept)
+        observation, _, terminated, truncated, info = env.step(choose(info["action_mask"], number))
+        assert all((now == then).all() for now, then in zip(kept, before, strict=True)), "what was returned stays as it is"
+        if terminated or truncated:
+            observation, info = env.reset()
+
+
+def test_seeds():
+    env = MonopolyEnv(["random"])
+    stories = []
+    for seed in (1, 1, 2):
+        env.reset(seed=seed)
+        stories.append(play(env, 400))
+    assert stories[0] == stories[1] != stories[2]
+    assert {step[5] for step in stories[0]} == {0, 1}, "the seat changes from game to game"
+
+
+def test_the_learner_sees_how_a_game_ends():
+    env = MonopolyEnv(["algorithmic", "random"])
+    env.reset(seed=0)
+    lost_on_own_turn, ends = set(), []
+    mask = env.action_masks()
+    for number in range(6000):
+        observation, reward, terminated, truncated, info = env.step(choose(mask, number))
+        mask = info["action_mask"]
+        if not terminated and not truncated:
+            assert reward == 0.0
+            continue
+        place = env.game.place[info["seat"]]
+        assert terminated
+        assert place != 0
+        assert reward == pytest.approx(1.0 if place == 1 else -0.5)
+        assert info["decision"] == "over"
+        assert info["heads"] == ()
+        assert not mask.any()
+        assert (observation == encoding.observe(env.game, seat=info["seat"])).all()
+        with pytest.raises(me.GameOverError, match=r"reset\(\)"):
+            env.step(0)
+        ends.append(reward)
+        lost_on_own_turn.add(bool(env.game.turn == info["seat"]))
+        mask = env.reset()[1]["action_mask"]
+    assert len(ends) > 10
+    assert lost_on_own_turn == {False, True}
+
+
+def test_truncation():
+    env = MonopolyEnv(["random"], turn_limit=2)
+    mask = env.reset(seed=0)[1]["action_mask"]
+    terminated = truncated = False
+    while not truncated:
+        _, reward, terminated, truncated, info = env.step(choose(mask, 0))
+        mask = info["action_mask"]
+        assert not terminated
+    assert env.game.turns == 5
+    assert reward == 0.0
+    assert not mask.any()
+
+
+def test_a_refused_action_changes_nothing():
+    env = MonopolyEnv(["random"])
+    with pytest.raises(me.GameOverError, match=r"reset\(\)"):
+        env.step(0)
+    _, info = env.reset(seed=0)
+    before = me.digest(env.game)
+    for action in np.flatnonzero(info["action_mask"] == 0):
+        with pytest.raises(me.IllegalActionError, match="Legal: "):
+            env.step(action)
+    for action in (-1, NUM_ACTIONS):
+        with pytest.raises(me.IllegalActionError, match="0 to 204"):
+            env.step(action)
+    for action in (None, 1.5, "buy", [0, 1]):
+        with pytest.raises(me.ConfigurationError, match="integers"):
+            env.step(action)
+    assert me.digest(env.game) == before
+
+
+def test_sampling_is_legal():
+    env = gymnasium.make(ID, opponents=["random"])
+    env.reset(seed=0)
+    env.action_space.seed(0)
+    seen = set()
+    for _ in range(500):
+        action = env.action_space.sample()
+        assert env.unwrapped.action_masks()[action]
+        seen.add(int(action))
+        _, _, terminated, truncated, _ = env.step(action)
+        if terminated or truncated:
+            env.reset()
+    assert len(seen) > 30
+    mask = np.zeros(NUM_ACTIONS, np.int8)
+    mask[7] = 1
+    assert env.action_space.sample(mask) == 7
+    alone = copy.deepcopy(env.action_space)
+    assert alone == env.action_space == MaskedDiscrete()
+    assert len({int(alone.sample()) for _ in range(200)}) > 100, "apart from its environment it is a plain Discrete"
+
+
+def test_a_number_is_never_bent_into_a_legal_action():
+    env = MonopolyEnv(["random"])
+    env.reset(seed=0)
+    drawn = env.action_space.sample()
+    while True:
+        env.reset()
+        if not env.action_masks()[drawn]:
+            break
+        env.step(choose(env.action_masks(), 1))
+        drawn = env.action_space.sample()
+    with pytest.raises(me.IllegalActionError):
+        env.step(int(drawn))
+    env.step(drawn)  # the draw itself stands for a legal action of the new game
+
+
+def test_copies_go_on_alike():
+    env = MonopolyEnv(["random", "algorithmic"])
+    env.reset(seed=5)
+    play(env, 50)
+    twin = copy.deepcopy(env)
+    assert play(twin, 300) == play(env, 300)
+    assert twin.action_space.source is twin.table.batch
+
+
+@pytest.mark.parametrize("mode", ["ansi", "human"])
+def test_render(mode, capsys):
+    env = gymnasium.make(ID, opponents=["random"], render_mode=mode)
+    env.reset(seed=0)
+    text = env.render()
+    printed = capsys.readouterr().out
+    assert (text or printed).rstrip("\n") == me.to_text(env.unwrapped.game).rstrip("\n")
+    assert (text is None) == (mode == "human")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"opponents": []}, "1 to 7 policies"),
+        ({"opponents": "random"}, "1 to 7 policies"),
+        ({"opponents": ["randon"]}, "'random'"),
+        ({"seat": 9}, "seat=9"),
+        ({"rules": "oficial"}, "'official'"),
+        ({"render_mode": "rgb_array"}, "rgb_array"),
+    ],
+)
+def test_bad_arguments(wrong, named):
+    for make in (MonopolyEnv, MonopolyVectorEnv):
+        with pytest.raises(me.MonopolyError, match=named):
+            make(**wrong)
+
+
+# --- the vector environment ---------------------------------------------------------------------------------------------
+
+
+def test_vector_environment():
+    envs = gymnasium.make_vec(ID, num_envs=6, vectorization_mode="vector_entry_point", opponents=["random"], turn_limit=30)
+    assert isinstance(envs, MonopolyVectorEnv)
+    assert envs.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+    assert envs.single_observation_space.shape == (encoding.size("standard", 2),)
+    observations, infos = envs.reset(seed=1)
+    ended = 0
+    for number in range(400):
+        assert observations in envs.observation_space
+        assert infos["_action_mask"].all()
+        assert (infos["action_mask"] == envs.action_masks()).all()
+        actions = choose_all(infos["action_mask"], number)
+        assert actions in envs.action_space
+        observations, rewards, terminations, truncations, infos = envs.step(actions)
+        assert observations.dtype == np.float32
+        assert rewards.dtype == np.float64
+        over = terminations | truncations
+        assert not rewards[~over].any()
+        assert ("final_obs" in infos) == over.any()
+        if over.any():
+            assert (infos["_final_obs"] == over).all()
+            assert (infos["_final_info"] == over).all()
+            for index in np.flatnonzero(over):
+                assert infos["final_obs"][index] in envs.single_observation_space
+                assert not (infos["final_obs"][index] == observations[index]).all()
+                assert infos["final_info"]["decision"][index] == "over"
+                assert rewards[index] in ((-1.0, 1.0) if terminations[index] else (0.0,))
+            assert all(infos["final_obs"][index] is None for index in np.flatnonzero(~over))
+            ended += over.sum()
+    assert ended > 10
+    envs.close()
+
+
+def test_vector_environment_and_synchronous_ones_tell_the_same():
+    """Keys, shapes and dtypes are those of Gymnasium's own vector of single environments in the same mode."""
+    options = {"opponents": ["random"], "turn_limit": 2}
+    native = gymnasium.make_vec(ID, num_envs=3, vectorization_mode="vector_entry_point", **options)
+    single = gymnasium.make_vec(
+        ID, num_envs=3, vectorization_mode="sync", vector_kwargs={"autoreset_mode": AutoresetMode.SAME_STEP}, **options
+    )  # fmt: skip
+    assert native.single_observation_space == single.single_observation_space
+    assert native.observation_space == single.observation_space
+    assert native.action_space == single.action_space
+    finals = []
+    for envs in (native, single):
+        _, infos = envs.reset(seed=1)
+        assert infos["action_mask"].shape == (3, NUM_ACTIONS)
+        final = {}
+        for number in range(100):
+            observations, rewards, terminations, _, infos = envs.step(choose_all(infos["action_mask"], number))
+            assert (observations.shape, rewards.shape, terminations.dtype) == (envs.observation_space.shape, (3,), np.bool_)
+            assert infos["action_mask"].dtype == np.int8
+            assert infos["decision"].dtype == object
+            final = infos.get("final_info", final)
+        finals.append({key: value.shape for key, value in final.items() if "heads" not in key})
+    assert finals[0] == finals[1]
+    assert finals[0]
+
+
+def test_vector_environment_by_seed():
+    envs = MonopolyVectorEnv(4, ["random"])
+    stories = []
+    for seed in (7, 7, 8):
+        _, infos = envs.reset(seed=seed)
+        story = []
+        for number in range(60):
+            observations, rewards, _, _, infos = envs.step(choose_all(infos["action_mask"], number))
+            story.append((observations.tobytes(), rewards.tobytes()))
+        stories.append(story)
+    assert stories[0] == stories[1] != stories[2]
+    first = envs.reset()[0]
+    assert (envs.reset()[0] != first).any(), "without a seed new games begin"
+
+
+def test_vector_environment_samples_legal_actions():
+    envs = MonopolyVectorEnv(5, ["random"])
+    envs.reset(seed=0)
+    envs.action_space.seed(0)
+    for _ in range(100):
+        actions = envs.action_space.sample()
+        assert envs.action_masks()[np.arange(5), actions].all()
+        envs.step(actions)
+    with pytest.raises(me.IllegalActionError, match="Game 0 of 5"):
+        envs.step(envs.action_masks().argmin(axis=1))
+    with pytest.raises(me.ConfigurationError, match=r"shape \(5,\)"):
+        envs.step([0])
+    with pytest.raises(me.ConfigurationError, match="not fit|show one"):
+        MonopolyVectorEnv(2, ["random"], render_mode="ansi")
+
+
+def test_vector_wrappers():
+    envs = gymnasium.wrappers.vector.RecordEpisodeStatistics(MonopolyVectorEnv(4, ["random"], turn_limit=10))
+    _, infos = envs.reset(seed=0)
+    lengths = []
+    for number in range(300):
+        _, _, terminations, truncations, infos = envs.step(choose_all(infos["action_mask"], number))
+        if (terminations | truncations).any():
+            lengths.extend(infos["episode"]["l"][infos["_episode"]])
+    assert len(lengths) > 5
+    assert min(lengths) > 0

@@ -1,0 +1,50 @@
+"""The reference pages say what the tables say."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import monopoly_env as me
+from monopoly_env import actions, encoding, reference, rewards
+from monopoly_env.reference import Arguments
+
+
+def test_pages_are_up_to_date() -> None:
+    assert reference.stale(reference.DOCS) == []
+
+
+@pytest.mark.parametrize("name", reference.PAGES)
+def test_a_changed_page_is_stale(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert reference.main(Arguments(folder=tmp_path)) == 0
+    assert reference.main(Arguments(check=True, folder=tmp_path)) == 0
+    (tmp_path / name).write_text((tmp_path / name).read_text("utf-8") + "x", "utf-8")
+    assert reference.main(Arguments(check=True, folder=tmp_path)) == 1
+    assert name in capsys.readouterr().err
+    (tmp_path / name).unlink()
+    assert reference.stale(tmp_path) == [name]
+
+
+def test_command_checks(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "monopoly_env.reference", "--check", "--folder"]
+    assert subprocess.run([*command, str(reference.DOCS)], check=False).returncode == 0
+    failed = subprocess.run([*command, str(tmp_path)], capture_output=True, text=True, check=False)
+    assert failed.returncode == 1
+    assert "out of date" in failed.stderr
+
+
+def test_pages_name_everything() -> None:
+    acts, observations = reference.actions_page(), reference.observation_page()
+    assert all(f"| {action} |" in acts and actions.describe(action) in acts for action in range(actions.NUM_ACTIONS))
+    assert all(f"`{name}`" in acts for name in (*actions.HEADS, *actions.DECISIONS))
+    blocks = (*encoding.standard.SHARED, *encoding.standard.EACH, *encoding.ocnaru.BLOCKS, *encoding.ocnaru.PLUS)
+    assert all(f"| {block.name} |" in observations for block in blocks)
+    assert all(f"| {players} | {encoding.size('standard', players)} |" in observations for players in range(2, 9))
+    options = reference.options_page()
+    assert all(f"| `{option.name}` |" in options for option in dataclasses.fields(me.Rules))
+    assert all(f"| `{preset}` |" in options for preset in me.Rules.presets())
+    assert all(f"`{name}`" in reference.rewards_page() for name in rewards.names())

@@ -1,0 +1,353 @@
+"""Games in step."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+
+import agents
+import monopoly_env as me
+from monopoly_env import encoding, monopoly_v0, rewards
+from monopoly_env.actions import NUM_ACTIONS
+
+
+def choose(mask, number):
+    """A legal action for every game, a function of its mask, its index and a number."""
+    count = mask.sum(axis=1)
+    rank = (number * 7919 + np.arange(len(mask)) * 104_729) % count
+    return (mask.cumsum(axis=1) == rank[:, None] + 1).argmax(axis=1)
+
+
+def trajectories(games, steps, threads=1, watch=7, **options):
+    """The records of the first games after every step."""
+    vec = me.VectorMonopoly(games, seed=11, threads=threads, **options)
+    batch = vec.reset()
+    story = [vec.games[:watch].tobytes()]
+    for number in range(steps):
+        batch = vec.step(choose(batch.action_mask, number))
+        story.append(vec.games[:watch].tobytes())
+    return story
+
+
+@pytest.mark.parametrize("options", [{"num_players": 3}, {"opponents": ["random", "algorithmic"]}], ids=["self-play", "opponents"])
+def test_games_depend_neither_on_batch_size_nor_on_threads(options):
+    seven = trajectories(7, 80, **options)
+    assert trajectories(4096, 80, threads=1, **options) == seven
+    assert trajectories(4096, 80, threads=2, **options) == seven
+    assert trajectories(600, 80, threads=3, **options) == seven
+    alone = trajectories(1, 80, watch=1, **options)
+    size = me.GAME.itemsize
+    assert [state[:size] for state in seven] == alone
+    assert len(set(seven)) == len(seven)
+
+
+def test_the_same_game_in_every_way_in():
+    vec = me.VectorMonopoly(3, 4, seed=5)
+    batch = vec.reset()
+    env = monopoly_v0.env(4)
+    env.reset(seed=int(vec.seeds[1]))
+    game = me.new_game(4, seed=int(vec.seeds[1]))
+    for number in range(3000):
+        assert vec.games[1].tobytes() == game.tobytes() == env.game.tobytes()
+        assert (batch.observation[1] == env.observe(env.agent_selection)["observation"]).all()
+        assert (batch.action_mask[1] == me.action_mask(game)).all()
+        assert f"player_{batch.player[1]}" == env.agent_selection
+        actions = choose(batch.action_mask, number)
+        actor = env.agent_selection
+        batch = vec.step(actions)
+        me.step(game, int(actions[1]))
+        env.step(int(actions[1]))
+        assert f"player_{batch.actor[1]}" == actor
+        assert batch.reward[1].tolist() == [env.rewards.get(agent, 0.0) for agent in env.possible_agents]
+        assert batch.out[1].tolist() == [env.terminations.get(agent, False) for agent in env.possible_agents]
+        while env.agents and env.terminations[env.agent_selection]:
+            env.step(None)
+        if me.is_over(game):
+            break
+    assert batch.terminated[1]
+    assert batch.final_games[batch.finished.tolist().index(1)].tobytes() == game.tobytes()
+
+
+def test_arrays_are_written_in_place():
+    vec = me.VectorMonopoly(5, 2, "ocnaru", encoding="ocnaru100")
+    batch = vec.reset()
+    arrays = {
+        name: getattr(batch, name) for name in ("observation", "action_mask", "player", "decision", "reward", "terminated", "truncated")
+    }
+    shapes = {name: (array.shape, array.dtype.name) for name, array in arrays.items()}
+    assert shapes == {
+        "observation": ((5, 100), "float32"), "action_mask": ((5, NUM_ACTIONS), "bool"), "player": ((5,), "int16"), "decision": ((5,), "int16"),
+        "reward": ((5, 2), "float32"), "terminated": ((5,), "bool"), "truncated": ((5,), "bool"),
+    }  # fmt: skip
+    assert vec.step(choose(batch.action_mask, 0)) is batch
+    assert all(getattr(batch, name) is array for name, array in arrays.items())
+    assert len(vec) == 5
+    assert vec.games.dtype == me.GAME
+
+
+@pytest.mark.parametrize("name", ["win", "rank_shaped"])
+def test_ended_games(name):
+    vec = me.VectorMonopoly(64, 3, me.Rules(max_turns=60), seed=1, reward=name)
+    batch = vec.reset()
+    earned = np.zeros((64, 3))
+    gone = np.zeros((64, 3), bool)
+    ended = 0
+    seeds = set(vec.seeds.tolist())
+    for number in range(2500):
+        batch = vec.step(choose(batch.action_mask, number))
+        earned += batch.reward
+        assert not (gone & batch.out).any(), "nobody leaves twice"
+        gone |= batch.out
+        assert not gone[np.arange(64), batch.player][~batch.terminated].any(), "who has left is asked no more"
+        assert (np.flatnonzero(batch.terminated) == batch.finished).all()
+        assert not batch.truncated.any()
+        assert batch.final_observation.shape == (len(batch.finished), 3, vec.encoding.size)
+        for row, index in enumerate(batch.finished):
+            final = batch.final_games[row]
+            assert me.is_over(final)
+            assert earned[index] == pytest.approx(rewards.make(name.removesuffix("_shaped")).after(final, np.zeros(3)), abs=1e-5)
+            assert gone[index].all()
+            for seat in range(3):
+                assert (batch.final_observation[row, seat] == encoding.observe(final, seat=seat)).all()
+            assert vec.games[index].turns <= 2, "the next game has begun"
+            assert int(vec.seeds[index]) not in seeds
+            seeds.add(int(vec.seeds[index]))
+            earned[index], gone[index] = 0.0, False
+            ended += 1
+    assert ended > 30
+    assert (vec.observe(batch.player) == batch.observation).all()
+
+
+def test_truncation():
+    vec = me.VectorMonopoly(16, 2, seed=3, turn_limit=3)
+    batch = vec.reset()
+    cut = 0
+    for number in range(300):
+        batch = vec.step(choose(batch.action_mask, number))
+        assert not batch.terminated.any()
+        assert not batch.out.any()
+        assert (batch.final_games["turns"] == 7).all()
+        assert (batch.final_games["decision"] != 0).all()
+        cut += batch.truncated.sum()
+    assert cut > 16
+
+
+def test_a_refused_action_changes_nothing():
+    vec = me.VectorMonopoly(50, 4, seed=2)
+    batch = vec.reset()
+    for number in range(20):
+        batch = vec.step(choose(batch.action_mask, number))
+    good = choose(batch.action_mask, 20)
+    before = vec.games.tobytes(), copy.deepcopy(batch)
+    wrong = good.copy()
+    wrong[[7, 30]] = [(~batch.action_mask[i]).nonzero()[0][0] for i in (7, 30)]
+    with pytest.raises(me.IllegalActionError, match=r"Game 7 of 50: Action .* of player .* is illegal at the decision .* Legal: "):
+        vec.step(wrong)
+    for number in (-1, NUM_ACTIONS, 2**40):
+        wrong = good.copy()
+        wrong[49] = number
+        with pytest.raises(me.IllegalActionError, match=f"Game 49 of 50: action {number} must be"):
+            vec.step(wrong)
+    for shapeless in (good[:-1], good[:, None], good.astype(float), good.astype(bool), list("abc"), None, 3):
+        with pytest.raises(me.ConfigurationError, match=r"integers of shape \(50,\)"):
+            vec.step(shapeless)
+    assert vec.games.tobytes() == before[0]
+    for name, array in vars(before[1]).items():
+        assert (getattr(batch, name) == array).all(), name
+    assert vec.step(good.astype(np.uint8)) is batch
+    assert vec.games.tobytes() != before[0]
+
+
+def test_the_learner_alone_is_asked():
+    for seat in (0, 2, "random"):
+        vec = me.VectorMonopoly(40, opponents=["random", "algorithmic"], seat=seat, seed=4)
+        batch = vec.reset()
+        assert vec.num_players == 3
+        seats = [set() for _ in range(40)]
+        outcomes = []
+        for number in range(1500):
+            for index in range(40):
+                seats[index].add(int(batch.player[index]))
+            assert (vec.games["player"] == batch.player).all()
+            batch = vec.step(choose(batch.action_mask, number))
+            for row, index in enumerate(batch.finished):
+                final, actor = batch.final_games[row], batch.actor[index]
+                outcomes.append(batch.reward[index, actor])
+                assert final.place[actor] != 0
+                assert batch.reward[index, actor] == pytest.approx(1.0 if final.place[actor] == 1 else -0.5)
+                assert (batch.final_observation[row] == encoding.observe(final, seat=int(actor))).all()
+        assert len(outcomes) > 5
+        if seat == "random":
+            assert set.union(*seats) == {0, 1, 2}
+        else:
+            assert all(asked == {seat} for asked in seats)
+
+
+@agents.policy_kernel
+def first_compiled(game, mask, params, memory):
+    for action in range(len(mask)):
+        if mask[action]:
+            return action
+    return 0
+
+
+class First(agents.BatchedPolicy):
+    """The first legal action, as `first_compiled` chooses it."""
+
+    name = "first"
+
+    def __init__(self):
+        self.calls = []
+
+    def act(self, decisions):
+        self.calls.append(len(decisions))
+        return decisions.mask.argmax(axis=1)
+
+
+def test_batched_and_compiled_opponents_play_alike():
+    compiled = agents.CompiledPolicy("first_compiled", first_compiled)
+    batched = First()
+    vectors = [me.VectorMonopoly(30, opponents=["algorithmic", policy], seed=6, turn_limit=20) for policy in (compiled, batched)]
+    batches = [vec.reset() for vec in vectors]
+    for number in range(300):
+        chosen = choose(batches[0].action_mask, number)
+        batches = [vec.step(chosen) for vec in vectors]
+        for name, array in vars(batches[0]).items():
+            if name != "final_games":
+                assert (getattr(batches[1], name) == array).all(), name
+    drawn = "policy_draws"  # keys for batched policies come from the same stream
+    assert all((vectors[0].games[name] == vectors[1].games[name]).all() for name in me.GAME.names if name != drawn)
+    assert max(batched.calls) > 5
+
+
+class Wrong(agents.BatchedPolicy):
+    """Answers with whatever it was made with."""
+
+    name = "wrong"
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def act(self, decisions):
+        return self.answer(decisions)
+
+
+@agents.policy_kernel
+def illegal_kernel(game, mask, params, memory):
+    return 204
+
+
+@pytest.mark.parametrize(
+    ("opponent", "error", "named"),
+    [
+        (Wrong(lambda decisions: np.full(len(decisions), 204)), me.IllegalActionError, "Opponent 'wrong', game .*Legal: "),
+        (Wrong(lambda decisions: np.full(len(decisions), 999)), me.IllegalActionError, "999 must be an integer"),
+        (Wrong(lambda decisions: [0.5] * len(decisions)), me.ConfigurationError, "'wrong' must return integers"),
+        (Wrong(lambda decisions: np.zeros((len(decisions), 2), int)), me.ConfigurationError, "'wrong' must return integers"),
+        (agents.CompiledPolicy("bad", illegal_kernel), me.IllegalActionError, "Opponent 'bad', game .*Legal: "),
+    ],
+)
+def test_an_opponent_that_breaks_the_rules(opponent, error, named):
+    vec = me.VectorMonopoly(8, opponents=[opponent], seed=1)
+
+    def go():
+        batch = vec.reset()
+        for number in range(50):
+            batch = vec.step(choose(batch.action_mask, number))
+
+    with pytest.raises(error, match=named):
+        go()
+    with pytest.raises(me.ConfigurationError, match=r"call reset\(\)"):
+        vec.step(np.zeros(8, int))
+
+
+def test_rules_under_which_nobody_is_asked():
+    rules = me.Rules(start_cash=0, go_salary=0, doubles_again=False, auction="none", trade="none", max_turns=1)
+    with pytest.raises(me.ConfigurationError, match="before the learner was asked"):
+        me.VectorMonopoly(2, 2, rules).reset()
+
+
+def test_copies_go_on_alike():
+    vec = me.VectorMonopoly(20, opponents=["random"], seed=8, reward="win_shaped")
+    batch = vec.reset()
+    for number in range(60):
+        batch = vec.step(choose(batch.action_mask, number))
+    twin = copy.deepcopy(vec)
+    for number in range(60, 200):
+        chosen = choose(batch.action_mask, number)
+        batch, other = vec.step(chosen), twin.step(chosen)
+        assert other is not batch
+        for name, array in vars(batch).items():
+            assert (getattr(other, name) == array).all(), name
+    assert twin.games.tobytes() == vec.games.tobytes()
+
+
+def test_reset():
+    vec = me.VectorMonopoly(6, 2, seed=1)
+    with pytest.raises(me.ConfigurationError, match=r"call reset\(\)"):
+        vec.step(np.zeros(6, int))
+    batch = vec.reset()
+    start = vec.games.tobytes()
+    for number in range(2000):
+        batch = vec.step(choose(batch.action_mask, number))
+    vec.reset()
+    assert vec.games.tobytes() == start
+    vec.reset(seed=2)
+    assert vec.games.tobytes() != start
+    assert not batch.reward.any()
+    assert not len(batch.finished)
+
+
+def test_without_autoreset():
+    vec = me.VectorMonopoly(1, 2, seed=1, turn_limit=2, autoreset=False)
+    batch = vec.reset()
+    number = 0
+    while not len(batch.finished):
+        batch = vec.step(choose(batch.action_mask, number))
+        number += 1
+    assert not batch.action_mask.any()
+    assert vec.games[0].tobytes() == batch.final_games[0].tobytes()
+    with pytest.raises(me.GameOverError, match=r"reset\(\)"):
+        vec.step([0])
+
+
+def test_padded_encoding():
+    padded = encoding.make("standard", 2, pad_to=5)
+    vec = me.VectorMonopoly(3, 2, encoding=padded)
+    assert vec.reset().observation.shape == (3, encoding.size("standard", 5))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"num_games": 0}, "num_games=0"),
+        ({"num_games": 1.5}, "num_games=1.5"),
+        ({"num_players": 1}, "2 to 8"),
+        ({"threads": 0}, "threads=0"),
+        ({"turn_limit": True}, "turn_limit=True"),
+        ({"seed": -1}, "Seed -1"),
+        ({"rules": "oficial"}, "'official'"),
+        ({"encoding": "standart"}, "'standard'"),
+        ({"encoding": "ocnaru100"}, "2 players"),
+        ({"reward": "wins"}, "'win'"),
+        ({"opponents": "random"}, "must be a list"),
+        ({"opponents": ["randon"]}, "'random'"),
+        ({"opponents": ["random"], "num_players": 4}, "1 opponents"),
+        ({"opponents": ["random"] * 8}, "2 to 8"),
+        ({"opponents": ["random"], "seat": 2}, "seat=2"),
+        ({"opponents": ["random"], "seat": "first"}, "'random'"),
+    ],
+)
+def test_bad_arguments(wrong, named):
+    with pytest.raises(me.MonopolyError, match=named):
+        me.VectorMonopoly(**wrong)
+
+
+@pytest.mark.parametrize("seats", [[0, 1], [[0, 1]], [0, 1, 2], [0.0, 0.0, 1.0], [-1, 0, 0]])
+def test_bad_seats(seats):
+    vec = me.VectorMonopoly(3, 2)
+    vec.reset()
+    with pytest.raises(me.ConfigurationError, match=r"[Ss]eats"):
+        vec.observe(seats)
