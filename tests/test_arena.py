@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import subprocess
 import sys
@@ -283,6 +284,8 @@ def test_saved_results_come_back(found: Results, tmp_path: Path) -> None:
     loaded = Results.load(tmp_path / "found.npz")
     assert loaded.summary() == found.summary()
     assert trajectories(loaded) == trajectories(found)
+    found.save(tmp_path / "found.json")
+    assert json.loads((tmp_path / "found.json").read_text()) == found.summary()
     found.save(tmp_path / "found.csv")
     assert (tmp_path / "found.csv").read_text().startswith("name,games,wins,win_rate")
     with pytest.raises(me.ConfigurationError, match=r"\.npz, \.csv or \.json"):

@@ -92,3 +92,4 @@ def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
     assert stopped.value.code == 0
     shown = capsys.readouterr().out
     assert all(option in shown for option in ("--players", "--rules", "--delay", "--max-turns", "--load", "human"))
+    assert all(preset in shown for preset in me.Rules.presets())

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import agents
+import monopoly_env as me
 from agents.results import Results
 from training import tournament
 
@@ -71,3 +72,4 @@ def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
     assert stopped.value.code == 0
     shown = capsys.readouterr().out
     assert all(option in shown for option in ("--players", "--table-size", "--games", "--json", "--out", "agents.names()"))
+    assert all(preset in shown for preset in me.Rules.presets())

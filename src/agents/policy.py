@@ -222,11 +222,10 @@ class PolicyKernel:
             )
         if numba.config.DISABLE_JIT:
             return self.function
-        source = Path(inspect.getsourcefile(self.function) or "")
         try:
-            if source.is_file():
+            if hasattr(inspect.getmodule(self.function), "__file__"):
                 return entry(SIGNATURE)(self.function)
-            return numba.njit(SIGNATURE, nogil=True, error_model="numpy")(self.function)  # typed at a prompt
+            return numba.njit(SIGNATURE, nogil=True, error_model="numpy")(self.function)  # typed at a prompt: nothing to keep
         except numba.core.errors.NumbaError as error:
             raise ConfigurationError(f"The policy kernel {self.__name__} does not compile: {error}") from error
 

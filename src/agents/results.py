@@ -87,7 +87,7 @@ class Results:
         Returns:
             `name`; `games` it sat in; `wins` (a draw counts its share; two seats of one policy add up); `win_rate` = wins / games;
             `low`, `high`: Wilson's interval; `paired_low`, `paired_high`: the interval from the spread between seeds, which is
-            the narrower one where permuted seats cancel the luck of the dice; `mean_place`; `win_rate_by_order`: by order of play, the
+            the narrower one where permuted seats cancel the luck of the dice (it shrinks to nothing where all seeds went one way); `mean_place`; `win_rate_by_order`: by order of play, the
             share of its seats that won.
         """
         rows = [self._row(policy) for policy in range(len(self.names))]
@@ -277,7 +277,7 @@ def wilson(wins: float, games: int, confidence: float = CONFIDENCE) -> tuple[flo
     rate = wins / games
     centre = (rate + z * z / (2 * games)) / (1 + z * z / games)
     half = z * np.sqrt(rate * (1 - rate) / games + z * z / (4 * games * games)) / (1 + z * z / games)
-    return max(0.0, float(centre - half)), min(1.0, float(centre + half))
+    return (0.0 if wins == 0 else float(centre - half)), (1.0 if wins == games else float(centre + half))
 
 
 def clustered(won: NDArray[np.float64], unit: NDArray[np.int32], confidence: float = CONFIDENCE) -> tuple[float, float]:

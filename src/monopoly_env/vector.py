@@ -43,7 +43,7 @@ from monopoly_env.engine.sets import has
 from monopoly_env.engine.setup import start
 from monopoly_env.engine.step import apply, is_legal, write_mask
 from monopoly_env.errors import ConfigurationError, EngineError, GameOverError, IllegalActionError
-from monopoly_env.game import Game, Games, empty_games
+from monopoly_env.game import MAX_PLAYERS, NOBODY, Game, Games, empty_games
 from monopoly_env.kernels import entry, kernel
 from monopoly_env.rewards import Reward
 from monopoly_env.rules import Rules
@@ -117,24 +117,37 @@ class _Settings(NamedTuple):
     key_high: int
 
 
+# What is to be known of a game beside its record. Kernels pass this one pointer instead of many arrays.
+_STATE: Final = np.dtype(
+    (
+        np.record,
+        [
+            ("generation", np.int64),  # games begun at this place
+            ("refused", np.int64),  # the illegal action of an opponent
+            ("potential", np.float64, (MAX_PLAYERS,)),  # of shaped rewards
+            ("unpaid", np.int32),  # seats that have not left yet, a bit each
+            ("sitting", np.int16, (MAX_PLAYERS,)),  # with opponents: who sits where, LEARNER or the number of an opponent
+            ("learner", np.int16),  # his seat; NOBODY: self-play
+            ("asked", np.int16),  # 1: the learner has been asked in this game
+            ("waiting", np.int16),  # the batched opponent that the game waits for, or READY
+            ("trouble", np.int16),  # NO_TROUBLE, or what went wrong
+            ("spare", np.int16, (2,)),  # fills the record to whole 8 bytes
+        ],
+    )
+)
+
+
 class _Tables(NamedTuple):
-    """The state of all games, as the kernels see it; S is P with opponents and 0 without."""
+    """The games and who plays them, as the kernels see it."""
 
     games: Games
+    ended: Games  # (B,) the last game that ended
     template: Games  # (1,) an empty game with its rules
-    generation: NDArray[np.int64]  # (B,) games begun
-    asked: NDArray[np.bool_]  # (B,) the learner has been asked in this game
-    unpaid: NDArray[np.int64]  # (B,) seats that have not left yet, a bit each
-    potential: NDArray[np.float64]  # (B, P) of shaped rewards
-    order: NDArray[np.int16]  # (S - 1,) opponents clockwise from the learner
-    sitting: NDArray[np.int16]  # (B, S) who sits where: LEARNER or the number of an opponent
-    memory: NDArray[np.float64]  # (B, S, 64) of compiled opponents
+    states: NDArray[Any]  # (B,) of _STATE
+    order: NDArray[np.int16]  # (P - 1,) opponents clockwise from the learner; empty in self-play
+    memory: NDArray[np.float64]  # (B, P, 64) of compiled opponents; (0, P, 64) in self-play
     params: NDArray[np.float64]  # (K, L) rows of K compiled opponents, padded
     lengths: NDArray[np.int64]  # (K,) of these rows; opponents from K on are batched
-    waiting: NDArray[np.int16]  # (B,) the batched opponent that a game waits for, or READY
-    trouble: NDArray[np.int16]  # (B,) NO_TROUBLE, or what went wrong
-    refused: NDArray[np.int64]  # (B,) the illegal action of an opponent
-    ended: Games  # (B,) the last game that ended
 
 
 class _Views(NamedTuple):
@@ -170,12 +183,113 @@ def _advance(
     mask = np.zeros(NUM_ACTIONS, np.bool_)
     for j in range(len(todo)):
         i = todo[j]
-        tables.waiting[i] = READY
-        if actions[j] == BEGIN:
-            _begin(tables, settings, i)
-        else:
-            apply(tables.games[i], actions[j])
-        _go_on(tables, views, settings, kernels, mask, i)
+        game, state = tables.games[i], tables.states[i]
+        begin = actions[j] == BEGIN
+        if not begin:
+            apply(game, actions[j])
+        for attempt in range(_MANY_GAMES + 1):
+            if begin:
+                tables.games[i] = tables.template[0]
+                tables.memory[i : i + 1] = 0.0
+                _begin(game, state, settings, tables.order, i)
+            if state.learner != NOBODY:
+                _let_opponents_play(game, state, settings, kernels, tables.params, tables.lengths, tables.memory[i], mask)
+            if game.fault != 0:
+                state.trouble = BROKEN
+            elif attempt == _MANY_GAMES:
+                state.trouble = NEVER_ASKED
+            if state.waiting != READY or state.trouble != NO_TROUBLE:
+                break
+            over = _is_over(game, state)
+            begin = over or game.turns > settings.turn_limit
+            if state.asked:
+                _pay(game, state, settings, views.reward[i], views.out[i])
+                if begin:
+                    views.terminated[i] = over
+                    views.truncated[i] = not over
+                    tables.ended[i] = game
+                    begin = settings.autoreset
+            if not begin:
+                state.asked = 1
+                player = int(game.player) if state.learner == NOBODY else int(state.learner)
+                views.player[i] = player
+                views.decision[i] = game.decision
+                write_mask(game, views.action_mask[i])
+                encodings.write(settings.encoding, game, player, views.observation[i])
+                break
+
+
+@kernel
+def _begin(game: Game, state: Any, settings: _Settings, order: NDArray[np.int16], i: int) -> None:
+    """Begin the next game number i: its seed, and the seat of a learner who has no fixed one, follow from the vector's seed."""
+    i, generation = int(i), int(state.generation)
+    state.generation = generation + 1
+    state.unpaid = (1 << settings.num_players) - 1
+    state.asked = 0
+    state.learner = NOBODY
+    for seat in range(MAX_PLAYERS):
+        state.potential[seat] = 0.0
+    if len(order) > 0:
+        seat = settings.seat
+        if seat == LEARNER:
+            seat = (_random_word(settings, i, generation, 2) * settings.num_players) >> 32
+        state.learner = seat
+        state.sitting[seat] = LEARNER
+        for offset in range(len(order)):
+            state.sitting[(seat + 1 + offset) % settings.num_players] = order[offset]
+    low, high = _random_word(settings, i, generation, 0), _random_word(settings, i, generation, 1)
+    start(game, settings.num_players, low, high)
+
+
+@kernel
+def _random_word(settings: _Settings, i: int, generation: int, number: int) -> int:
+    return philox(i, generation & _WORD, number, generation >> 32, settings.key_low, settings.key_high)
+
+
+@kernel
+def _let_opponents_play(
+    game: Game, state: Any, settings: _Settings, kernels: Any, params: Any, lengths: Any, memory: Any, mask: Any
+) -> None:  # fmt: skip
+    """Compiled opponents answer until somebody else is asked or the game has ended."""
+    state.waiting = READY
+    turn, patience = int(game.turns), PATIENCE
+    while game.fault == 0 and not _is_over(game, state) and game.turns <= settings.turn_limit:
+        who = int(state.sitting[game.player])
+        if who == LEARNER:
+            return
+        if who >= len(lengths):
+            state.waiting = who
+            return
+        if game.turns != turn:
+            turn, patience = int(game.turns), PATIENCE
+        write_mask(game, mask)
+        action = kernels[who](game, mask, params[who][: lengths[who]], memory[game.player])
+        patience -= 1
+        if patience == 0:
+            state.trouble = STUCK
+            return
+        if action < 0 or action >= NUM_ACTIONS or not is_legal(game, action):
+            state.trouble = REFUSED
+            state.refused = action
+            return
+        apply(game, action)
+
+
+@kernel
+def _is_over(game: Game, state: Any) -> bool:
+    """Whether the game is over for the learner: it has ended, or he is bankrupt."""
+    return game.decision == agenda.OVER or (state.learner != NOBODY and game.place[state.learner] != 0)
+
+
+@kernel
+def _pay(game: Game, state: Any, settings: _Settings, reward: Any, out: Any) -> None:
+    """Write the rewards of a step, and who left in it."""
+    before = int(state.unpaid)
+    now = pay(settings.terms, game, before, state.potential, reward)
+    if now != before:
+        for seat in range(settings.num_players):
+            out[seat] = has(before & ~now, seat)
+    state.unpaid = now
 
 
 @kernel
@@ -208,126 +322,6 @@ def pay(terms: Terms, game: Game, before: int, potential: Any, out: Any) -> int:
             out[seat] += shaping * (discount * after - potential[seat])
             potential[seat] = after
     return now
-
-
-@kernel
-def _begin(tables: _Tables, settings: _Settings, i: int) -> None:
-    """Begin the next game number i: its seed, and the seat of a learner who has no fixed one, follow from the vector's seed."""
-    i, generation = int(i), int(tables.generation[i])
-    tables.generation[i] = generation + 1
-    tables.games[i] = tables.template[0]
-    tables.asked[i] = False
-    tables.unpaid[i] = (1 << settings.num_players) - 1
-    tables.potential[i] = 0.0
-    if len(tables.order) > 0:
-        seat = settings.seat
-        if seat == LEARNER:
-            seat = (_random_word(settings, i, generation, 2) * settings.num_players) >> 32
-        tables.memory[i] = 0.0
-        tables.sitting[i, seat] = LEARNER
-        for offset in range(len(tables.order)):
-            tables.sitting[i, (seat + 1 + offset) % settings.num_players] = tables.order[offset]
-    low, high = _random_word(settings, i, generation, 0), _random_word(settings, i, generation, 1)
-    start(tables.games[i], settings.num_players, low, high)
-
-
-@kernel
-def _random_word(settings: _Settings, i: int, generation: int, number: int) -> int:
-    return philox(i & _WORD, generation & _WORD, (i >> 32 << 2) + number, generation >> 32, settings.key_low, settings.key_high)
-
-
-@kernel
-def _go_on(tables: _Tables, views: _Views, settings: _Settings, kernels: Any, mask: Any, i: int) -> None:
-    """Let the opponents play until the learner is asked; begin the next game where one ends."""
-    game = tables.games[i]
-    for _ in range(_MANY_GAMES):
-        _let_opponents_play(tables, settings, kernels, mask, i)
-        if tables.waiting[i] != READY or tables.trouble[i] != NO_TROUBLE:
-            return
-        over = _is_over(tables, i)
-        if not over and game.turns <= settings.turn_limit:
-            if tables.asked[i]:
-                _pay(tables, views, settings, i)
-            tables.asked[i] = True
-            _show(tables, views, settings, i)
-            return
-        if tables.asked[i]:
-            _pay(tables, views, settings, i)
-            views.terminated[i] = over
-            views.truncated[i] = not over
-            tables.ended[i] = game
-            if not settings.autoreset:
-                _show(tables, views, settings, i)
-                views.decision[i] = agenda.OVER
-                views.action_mask[i] = False
-                return
-        _begin(tables, settings, i)
-    tables.trouble[i] = NEVER_ASKED
-
-
-@kernel
-def _let_opponents_play(tables: _Tables, settings: _Settings, kernels: Any, mask: Any, i: int) -> None:
-    """Compiled opponents answer until somebody else is asked or the game has ended."""
-    game = tables.games[i]
-    turn, patience = int(game.turns), PATIENCE
-    while game.fault == 0 and not _is_over(tables, i) and game.turns <= settings.turn_limit:
-        who = LEARNER if len(tables.order) == 0 else int(tables.sitting[i, game.player])
-        if who == LEARNER:
-            return
-        if who >= len(tables.lengths):
-            tables.waiting[i] = who
-            return
-        if game.turns != turn:
-            turn, patience = int(game.turns), PATIENCE
-        write_mask(game, mask)
-        action = kernels[who](game, mask, tables.params[who][: tables.lengths[who]], tables.memory[i, game.player])
-        patience -= 1
-        if patience == 0:
-            tables.trouble[i] = STUCK
-            return
-        if action < 0 or action >= NUM_ACTIONS or not is_legal(game, action):
-            tables.trouble[i] = REFUSED
-            tables.refused[i] = action
-            return
-        apply(game, action)
-    if game.fault != 0:
-        tables.trouble[i] = BROKEN
-
-
-@kernel
-def _is_over(tables: _Tables, i: int) -> bool:
-    """Whether the game is over for the learner: it has ended, or he is bankrupt."""
-    game = tables.games[i]
-    if game.decision == agenda.OVER:
-        return True
-    for seat in range(tables.sitting.shape[1]):  # noqa: SIM110 - compiled
-        if game.place[seat] != 0 and tables.sitting[i, seat] == LEARNER:
-            return True
-    return False
-
-
-@kernel
-def _pay(tables: _Tables, views: _Views, settings: _Settings, i: int) -> None:
-    """Write the rewards of a step, and who left in it."""
-    before = int(tables.unpaid[i])
-    now = pay(settings.terms, tables.games[i], before, tables.potential[i], views.reward[i])
-    for seat in range(settings.num_players):
-        views.out[i, seat] = has(before & ~now, seat)
-    tables.unpaid[i] = now
-
-
-@kernel
-def _show(tables: _Tables, views: _Views, settings: _Settings, i: int) -> None:
-    """Write what the player who is asked sees; after the end, what the learner sees."""
-    game = tables.games[i]
-    player = int(game.player)
-    for seat in range(tables.sitting.shape[1]):
-        if tables.sitting[i, seat] == LEARNER:
-            player = seat
-    views.player[i] = player
-    views.decision[i] = game.decision
-    write_mask(game, views.action_mask[i])
-    encodings.write(settings.encoding, game, player, views.observation[i])
 
 
 @entry()
@@ -413,10 +407,10 @@ class VectorMonopoly:
         from agents.policy import MEMORY, CompiledPolicy, kernel_list
 
         count, players = self.num_games, self.num_players
+        kept = count if self.opponents else 0
         # Compiled opponents come first in the kernels' numbering.
         numbered = sorted(set(self.opponents), key=lambda policy: (not isinstance(policy, CompiledPolicy), self.opponents.index(policy)))
         compiled = [policy for policy in numbered if isinstance(policy, CompiledPolicy)]
-        seats = players if self.opponents else 0
         self._numbered = numbered
         self._kernels = kernel_list(compiled)
         params, lengths = _pad([policy.params for policy in compiled])
@@ -424,20 +418,13 @@ class VectorMonopoly:
         template["rules"] = self.rules.to_record()
         self._tables = _Tables(
             games=empty_games(count),
+            ended=empty_games(count),
             template=template,
-            generation=np.zeros(count, np.int64),
-            asked=np.zeros(count, np.bool_),
-            unpaid=np.zeros(count, np.int64),
-            potential=np.zeros((count, players)),
+            states=np.zeros(count, _STATE),
             order=np.array([numbered.index(policy) for policy in self.opponents], np.int16),
-            sitting=np.zeros((count, seats), np.int16),
-            memory=np.zeros((count, seats, MEMORY)),
+            memory=np.zeros((kept, players, MEMORY)),
             params=params,
             lengths=lengths,
-            waiting=np.full(count, READY, np.int16),
-            trouble=np.zeros(count, np.int16),
-            refused=np.zeros(count, np.int64),
-            ended=empty_games(count),
         )
         self._views = _Views(
             observation=np.zeros((count, self.encoding.size), np.float32),
@@ -487,8 +474,9 @@ class VectorMonopoly:
         """
         if seed is not None:
             self._seed(seed)
-        self._tables.generation.fill(0)
-        self._tables.trouble.fill(NO_TROUBLE)
+        self._tables.states["generation"] = 0
+        self._tables.states["trouble"] = NO_TROUBLE
+        self._tables.states["waiting"] = READY
         self._views.terminated.fill(False)
         self._views.truncated.fill(False)
         self._run(np.full(self.num_games, BEGIN))
@@ -599,11 +587,11 @@ class VectorMonopoly:
         todo = self._all
         while len(todo):
             self._on_all_cores(todo, actions)
-            if self._tables.trouble.any():
+            if self._tables.states["trouble"].any():
                 self._explain()
-            todo = np.flatnonzero(self._tables.waiting != READY)
+            todo = np.flatnonzero(self._tables.states["waiting"] != READY)
             actions = np.zeros(len(todo), np.int64)
-            who = self._tables.waiting[todo]
+            who = self._tables.states["waiting"][todo]
             for number in np.unique(who):
                 actions[who == number] = self._ask(self._numbered[number], todo[who == number])
         self._collect()
@@ -656,17 +644,18 @@ class VectorMonopoly:
 
     def _explain(self) -> None:
         """Raise what went wrong inside the kernels."""
-        number = int(np.flatnonzero(self._tables.trouble)[0])
-        trouble, game = self._tables.trouble[number], self.games[number]
+        states = self._tables.states
+        number = int(np.flatnonzero(states["trouble"])[0])
+        trouble, game = states["trouble"][number], self.games[number]
         if trouble == BROKEN:
             fault = FAULTS[game.fault]
             raise EngineError(f"The engine stopped in game {number} of seed {self.seeds[number]}: {fault}. Please report it.")
         if trouble == NEVER_ASKED:
             raise ConfigurationError(f"{_MANY_GAMES} games in a row ended before the learner was asked anything: check the rules.")
-        name = self._numbered[self._tables.sitting[number, game.player]].name
+        name = self._numbered[states["sitting"][number, game.player]].name
         if trouble == STUCK:
             raise IllegalActionError(f"Opponent {name!r} made {PATIENCE} choices in one turn of game {number}: it never goes on.")
-        raise _refusal(f"Opponent {name!r}, game {number}", game, int(self._tables.refused[number]))
+        raise _refusal(f"Opponent {name!r}, game {number}", game, int(states["refused"][number]))
 
 
 def terms_of(reward: Reward) -> Terms:

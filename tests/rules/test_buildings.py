@@ -190,7 +190,8 @@ def test_rule_29_a13_first_come(option: str) -> None:
 def test_rule_29_a13_floor(floor: str, opening: int, reply: int) -> None:
     game = contest(lots={0: BROWN, 1: ORANGE}, shortage_floor=floor)  # houses cost 50 and 100 dollars
     assert game.auction_bid == opening
-    assert opening + min(int(dollars) for dollars in legal(game, "bid")) == reply
+    act(game, "bid +1")  # counted from just under the bidder's own floor, where that is above the standing bid
+    assert game.auction_bid == reply
 
 
 def test_rule_29_bids_for_pieces_are_limited_by_cash() -> None:

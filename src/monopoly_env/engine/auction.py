@@ -121,11 +121,19 @@ def legal_raises(game: Game, seat: int) -> int:
     """The legal actions of an English bid, a bit each: fold, and the raises between the lowest bid and the limit."""
     actions = 1 << FOLD
     least, most = lowest_bid(game, seat), limit(game, seat)
+    base = _raise_base(game, seat)
     for i in range(len(RAISES)):
-        bid = int(game.auction_bid) + RAISES[i]
-        if least <= bid <= most:
+        if least <= base + RAISES[i] <= most:
             actions |= 1 << (i + 1)
     return actions
+
+
+@kernel
+def _raise_base(game: Game, seat: int) -> int:
+    """What a raise is added to: the standing bid, or for a scarce piece what lies just under the seat's own floor."""
+    if game.auction_lot < HOUSE_LOT:
+        return int(game.auction_bid)
+    return max(int(game.auction_bid), piece_floor(game, seat, int(game.auction_lot)) - 1)
 
 
 @kernel
@@ -145,7 +153,7 @@ def bid(game: Game, seat: int, action: int) -> None:
     if action == FOLD:
         game.auction_bidders = int(game.auction_bidders) & ~(1 << seat)
     else:
-        game.auction_bid += RAISES[action - 1]
+        game.auction_bid = _raise_base(game, seat) + RAISES[action - 1]
         game.auction_leader = seat
     game.auction_asked = seat_after(game, seat, 1)
 

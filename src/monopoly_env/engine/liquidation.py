@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from monopoly_env.board import GROUP_OF, HOTEL, LOT_SQUARE, NUM_LOTS, NUM_STREETS, RAILROADS, UTILITIES
-from monopoly_env.engine.building import liquidation_of_buildings, sell, sellable
+from monopoly_env.board import GROUP_LOTS, GROUP_OF, HOTEL, LOT_SQUARE, NUM_LOTS, NUM_STREETS, RAILROADS, UTILITIES
+from monopoly_env.engine.building import (
+    BREAKDOWN_NEEDS_FOUR,
+    EVEN,
+    UNLIMITED,
+    houses_at,
+    liquidation_of_buildings,
+    refund,
+    sell,
+    sellable,
+    steps_of,
+)
 from monopoly_env.engine.mortgage import mortgage, mortgageable
 from monopoly_env.engine.players import mortgage_values
 from monopoly_env.engine.sets import has, lowest
@@ -18,9 +28,69 @@ _HOUSES_FIRST = number("liquidation", "houses_then_mortgages")
 
 @kernel
 def raisable(game: Game, seat: int) -> int:
-    """Cash, half of all buildings, and the mortgage values of unmortgaged lots (55), in dollars."""
+    """What full liquidation brings by the rules of selling: cash, half of all buildings, mortgage values (55, S3), in dollars."""
     buildings = liquidation_of_buildings(game, seat, int(game.rules.sell_ratio))
-    return int(game.cash[seat]) + buildings + mortgage_values(game, int(game.lots[seat]) & ~int(game.mortgaged))
+    total = int(game.cash[seat]) + buildings + mortgage_values(game, int(game.lots[seat]) & ~int(game.mortgaged))
+    if game.rules.hotel_breakdown == BREAKDOWN_NEEDS_FOUR and game.rules.building_limit != UNLIMITED and buildings > 0:
+        total -= _stranded_value(game, seat)
+    return total
+
+
+@kernel
+def _stranded_value(game: Game, seat: int) -> int:
+    """What a seat cannot raise because the bank lacks the houses that its hotels would be broken into (32, option)."""
+    stuck, bank = _stuck_streets(game, seat)
+    spare = bank // int(game.rules.hotel_after)  # hotels that can still be sold for one step, the dearest first
+    value, groups = 0, 0
+    for lot in range(NUM_STREETS - 1, -1, -1):  # house prices never fall along the board
+        if has(stuck, lot):
+            groups |= int(GROUP_LOTS[GROUP_OF[lot]])
+            steps = steps_of(game, int(game.level[lot]))
+            if game.level[lot] == HOTEL and spare > 0:
+                spare -= 1
+                steps -= 1
+            value += steps * refund(game, lot, int(game.rules.sell_ratio))
+    return value + mortgage_values(game, int(game.lots[seat]) & groups & ~int(game.mortgaged))
+
+
+@kernel
+def _stuck_streets(game: Game, seat: int) -> tuple[int, int]:
+    """The built streets that can never be cleared, and the houses in the bank once all others are.
+
+    Clearing a group gives the bank its houses, so it never hurts to clear whichever can be cleared.
+    """
+    stuck, bank = 0, int(game.houses)
+    for lot in range(NUM_STREETS):
+        if game.level[lot] > 0 and has(game.lots[seat], lot):
+            stuck |= 1 << lot
+    progress = True
+    while progress:
+        progress = False
+        for lot in range(NUM_STREETS):
+            together = int(GROUP_LOTS[GROUP_OF[lot]]) if game.rules.even_build == EVEN else 1 << lot
+            if has(stuck, lot) and _hotels_on(game, together) * int(game.rules.hotel_after) <= bank:
+                bank += _houses_on(game, together)
+                stuck &= ~together
+                progress = True
+    return stuck, bank
+
+
+@kernel
+def _hotels_on(game: Game, lots: int) -> int:
+    count = 0
+    for lot in range(NUM_STREETS):
+        if has(lots, lot) and game.level[lot] == HOTEL:
+            count += 1
+    return count
+
+
+@kernel
+def _houses_on(game: Game, lots: int) -> int:
+    count = 0
+    for lot in range(NUM_STREETS):
+        if has(lots, lot):
+            count += houses_at(game, int(game.level[lot]))
+    return count
 
 
 @kernel
