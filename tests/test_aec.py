@@ -6,6 +6,8 @@ import copy
 import pickle
 import subprocess
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pettingzoo
@@ -19,13 +21,13 @@ from monopoly_env.actions import DECISIONS, HEADS, NUM_ACTIONS
 TABLES = [(preset, players) for preset in me.Rules.presets() for players in (2, 3, 4, 8)]
 
 
-def choose(mask, number):
+def choose(mask: Any, number: int) -> int:
     """A legal action that depends on nothing but the mask and a number."""
     legal = np.flatnonzero(mask)
     return int(legal[number * 7919 % len(legal)])
 
 
-def play(env, steps, first=0):
+def play(env: Any, steps: int, first: int = 0) -> list[Any]:
     """Take steps; the selected agents, their rewards and the digests of the game."""
     story = []
     for number in range(first, first + steps):
@@ -38,14 +40,14 @@ def play(env, steps, first=0):
 
 
 @pytest.mark.parametrize(("preset", "players"), TABLES)
-def test_api(preset, players, capsys):
+def test_api(preset: str, players: int, capsys: pytest.CaptureFixture[str]) -> None:
     api_test(monopoly_v0.env(players, preset), num_cycles=25)
     seed_test(lambda: monopoly_v0.raw_env(players, preset), num_cycles=25)
     assert "Passed API test" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("players", [2, 3, 4, 8])
-def test_render(players, capsys):
+def test_render(players: int, capsys: pytest.CaptureFixture[str]) -> None:
     render_test(lambda render_mode: monopoly_v0.env(players, render_mode=render_mode))
     env = monopoly_v0.env(players, render_mode="human")
     env.reset(seed=1)
@@ -54,7 +56,7 @@ def test_render(players, capsys):
     assert capsys.readouterr().out.rstrip("\n") == me.to_text(env.game).rstrip("\n")
 
 
-def test_by_name():
+def test_by_name() -> None:
     script = "import {0}; import {1}; print(pettingzoo.make('aec', 'monopoly-v0', num_players=3).possible_agents)"
     for order in (("pettingzoo", "monopoly_env"), ("monopoly_env", "pettingzoo")):
         done = subprocess.run([sys.executable, "-W", "error", "-c", script.format(*order)], capture_output=True, text=True, check=False)
@@ -62,7 +64,7 @@ def test_by_name():
     assert isinstance(monopoly_v0.env(), pettingzoo.AECEnv)
 
 
-def test_last_describes_the_decision():
+def test_last_describes_the_decision() -> None:
     env = monopoly_v0.env(3)
     env.reset(seed=5)
     asked = set()
@@ -87,7 +89,7 @@ def test_last_describes_the_decision():
     assert {"buy", "bid", "turn", "trade_ask", "reply"} <= asked
 
 
-def test_observations_are_copies():
+def test_observations_are_copies() -> None:
     env = monopoly_v0.env(2)
     env.reset(seed=0)
     before = env.observe("player_0"), env.observe("player_1")
@@ -100,7 +102,7 @@ def test_observations_are_copies():
 
 @pytest.mark.parametrize("name", rewards.names())
 @pytest.mark.parametrize("players", [2, 4])
-def test_a_whole_game(players, name):
+def test_a_whole_game(players: int, name: str) -> None:
     env = monopoly_v0.env(players, me.Rules.preset("official", max_turns=400), reward=name)
     env.reset(seed=3)
     paid = dict.fromkeys(env.possible_agents, 0.0)
@@ -130,7 +132,7 @@ def test_a_whole_game(players, name):
     assert list(paid.values()) == pytest.approx(final.tolist(), abs=1e-5)
 
 
-def test_a_bankrupt_agent_leaves_at_once():
+def test_a_bankrupt_agent_leaves_at_once() -> None:
     env = monopoly_v0.env(4)
     env.reset(seed=0)
     number = 0
@@ -150,7 +152,7 @@ def test_a_bankrupt_agent_leaves_at_once():
     assert env.last()[0]["action_mask"].any()
 
 
-def test_turn_limit_truncates_and_a_cap_of_the_rules_terminates():
+def test_turn_limit_truncates_and_a_cap_of_the_rules_terminates() -> None:
     env = monopoly_v0.env(3, turn_limit=2)
     env.reset(seed=0)
     play(env, 10_000)
@@ -170,7 +172,7 @@ def test_turn_limit_truncates_and_a_cap_of_the_rules_terminates():
 
 
 @pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))], ids=["deepcopy", "pickle"])  # noqa: S301
-def test_copies_go_on_alike(duplicate):
+def test_copies_go_on_alike(duplicate: Callable[[Any], Any]) -> None:
     env = monopoly_v0.env(4, reward="net_worth_shaped")
     env.reset(seed=9)
     play(env, 300)
@@ -181,7 +183,7 @@ def test_copies_go_on_alike(duplicate):
     assert len(story) > 1000
 
 
-def test_a_refused_action_changes_nothing():
+def test_a_refused_action_changes_nothing() -> None:
     env = monopoly_v0.env(2)
     env.reset(seed=0)
     play(env, 40)
@@ -196,7 +198,7 @@ def test_a_refused_action_changes_nothing():
     assert before == (me.digest(env.game), env.agent_selection, dict(env.rewards), dict(env._cumulative_rewards), dict(env.infos))
 
 
-def test_a_step_after_the_end_or_before_the_beginning():
+def test_a_step_after_the_end_or_before_the_beginning() -> None:
     env = monopoly_v0.env(2, "mukhar", turn_limit=3)
     with pytest.raises(me.GameOverError, match=r"reset\(\)"):
         env.step(0)
@@ -206,7 +208,7 @@ def test_a_step_after_the_end_or_before_the_beginning():
         env.step(None)
 
 
-def test_seeds():
+def test_seeds() -> None:
     env = monopoly_v0.env(3)
     env.reset(seed=2**64 - 1)
     assert me.digest(env.game) == me.digest(me.new_game(3, seed=2**64 - 1))
@@ -232,12 +234,12 @@ def test_seeds():
         ({"render_mode": "rgb_array"}, "ansi"),
     ],
 )
-def test_bad_arguments(wrong, named):
+def test_bad_arguments(wrong: Any, named: str) -> None:
     with pytest.raises(me.MonopolyError, match=named):
         monopoly_v0.env(**wrong)
 
 
-def test_bad_seed_and_agent():
+def test_bad_seed_and_agent() -> None:
     env = monopoly_v0.env()
     with pytest.raises(me.ConfigurationError, match="2\\*\\*64"):
         env.reset(seed=-1)

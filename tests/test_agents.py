@@ -155,6 +155,12 @@ def test_foreign_and_missing_files_are_refused(tmp_path: Path) -> None:
     save_file({"weights": np.zeros(3)}, tmp_path / "other.safetensors")
     with pytest.raises(me.FormatError, match="format is None, expected 'monopoly-policy'"):
         agents.load(tmp_path / "other.safetensors")
+    save_file({}, tmp_path / "list.safetensors", {"policy": "[]"})
+    with pytest.raises(me.FormatError, match="its header is list, not an object"):
+        agents.load(tmp_path / "list.safetensors")
+    save_file({}, tmp_path / "nameless.safetensors", {"policy": json.dumps(files._versions())})
+    with pytest.raises(me.FormatError, match="kind is missing; name is missing; options is missing"):
+        agents.load(tmp_path / "nameless.safetensors")
     with pytest.raises(me.FormatError, match="is not a saved policy"):
         agents.load(tmp_path / "missing.safetensors")
 

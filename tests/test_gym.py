@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import subprocess
 import sys
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -23,17 +24,17 @@ from monopoly_env.spaces import MaskedDiscrete
 ID = "monopoly_env/Monopoly-v0"
 
 
-def choose(mask, number):
+def choose(mask: Any, number: int) -> int:
     """A legal action that depends on nothing but the mask and a number."""
     legal = np.flatnonzero(mask)
     return int(legal[number * 7919 % len(legal)])
 
 
-def choose_all(masks, number):
+def choose_all(masks: Any, number: int) -> Any:
     return np.array([choose(mask, number + 31 * index) for index, mask in enumerate(masks)])
 
 
-def play(env, steps):
+def play(env: Any, steps: int) -> list[Any]:
     """Steps of one game after another; what came of them."""
     story = []
     mask = env.action_masks()
@@ -57,7 +58,7 @@ def play(env, steps):
     ],
     ids=["default", "two", "ocnaru", "three", "eight"],
 )
-def test_checkers(options, capsys):
+def test_checkers(options: Any, capsys: pytest.CaptureFixture[str]) -> None:
     # Several times: each draws other actions from the same space.
     for _ in range(3):
         check_env(gymnasium.make(ID, **options).unwrapped)
@@ -65,7 +66,7 @@ def test_checkers(options, capsys):
     assert me.to_text(me.new_game(2)).split()[0] in capsys.readouterr().out  # what `human` printed
 
 
-def test_by_name():
+def test_by_name() -> None:
     script = (
         "import {0}; import {1}\n"
         f"env = gymnasium.make('{ID}', opponents=['random'], seat=0); print(type(env.unwrapped).__name__)\n"
@@ -79,7 +80,7 @@ def test_by_name():
     assert subprocess.run([sys.executable, "-c", quiet], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
-def test_observations_and_masks():
+def test_observations_and_masks() -> None:
     env = MonopolyEnv(["random", "algorithmic"], seat=1)
     observation, info = env.reset(seed=3)
     for number in range(300):
@@ -95,7 +96,7 @@ def test_observations_and_masks():
             observation, info = env.reset()
 
 
-def test_seeds():
+def test_seeds() -> None:
     env = MonopolyEnv(["random"], turn_limit=5)
     stories = []
     for seed in (1, 1, 2):
@@ -105,7 +106,7 @@ def test_seeds():
     assert {step[5] for step in stories[0]} == {0, 1}, "the seat changes from game to game"
 
 
-def test_the_learner_sees_how_a_game_ends():
+def test_the_learner_sees_how_a_game_ends() -> None:
     """A good player against a bad one: he mostly wins, and in the turn of the other."""
     learner = agents.make("algorithmic")
     env = MonopolyEnv(["random", "random"])
@@ -134,7 +135,7 @@ def test_the_learner_sees_how_a_game_ends():
     assert (1.0, False) in turns
 
 
-def test_truncation():
+def test_truncation() -> None:
     env = MonopolyEnv(["random"], turn_limit=2)
     mask = env.reset(seed=0)[1]["action_mask"]
     terminated = truncated = False
@@ -147,7 +148,7 @@ def test_truncation():
     assert not mask.any()
 
 
-def test_a_refused_action_changes_nothing():
+def test_a_refused_action_changes_nothing() -> None:
     env = MonopolyEnv(["random"])
     with pytest.raises(me.GameOverError, match=r"reset\(\)"):
         env.step(0)
@@ -165,7 +166,7 @@ def test_a_refused_action_changes_nothing():
     assert me.digest(env.game) == before
 
 
-def test_sampling_is_legal():
+def test_sampling_is_legal() -> None:
     env = gymnasium.make(ID, opponents=["random"])
     env.reset(seed=0)
     env.action_space.seed(0)
@@ -186,7 +187,7 @@ def test_sampling_is_legal():
     assert len({int(alone.sample()) for _ in range(200)}) > 100, "apart from its environment it is a plain Discrete"
 
 
-def test_a_number_is_never_bent_into_a_legal_action():
+def test_a_number_is_never_bent_into_a_legal_action() -> None:
     env = MonopolyEnv(["random"])
     env.reset(seed=0)
     drawn = env.action_space.sample()
@@ -201,7 +202,7 @@ def test_a_number_is_never_bent_into_a_legal_action():
     env.step(drawn)  # the draw itself stands for a legal action of the new game
 
 
-def test_copies_go_on_alike():
+def test_copies_go_on_alike() -> None:
     env = MonopolyEnv(["random", "algorithmic"])
     env.reset(seed=5)
     play(env, 50)
@@ -211,7 +212,7 @@ def test_copies_go_on_alike():
 
 
 @pytest.mark.parametrize("mode", ["ansi", "human"])
-def test_render(mode, capsys):
+def test_render(mode: str, capsys: pytest.CaptureFixture[str]) -> None:
     env = gymnasium.make(ID, opponents=["random"], render_mode=mode)
     env.reset(seed=0)
     text = env.render()
@@ -231,7 +232,7 @@ def test_render(mode, capsys):
         ({"render_mode": "rgb_array"}, "rgb_array"),
     ],
 )
-def test_bad_arguments(wrong, named):
+def test_bad_arguments(wrong: Any, named: str) -> None:
     for make in (MonopolyEnv, MonopolyVectorEnv):
         with pytest.raises(me.MonopolyError, match=named):
             make(**wrong)
@@ -240,7 +241,7 @@ def test_bad_arguments(wrong, named):
 # --- the vector environment ---------------------------------------------------------------------------------------------
 
 
-def test_vector_environment():
+def test_vector_environment() -> None:
     envs = gymnasium.make_vec(ID, num_envs=6, vectorization_mode="vector_entry_point", opponents=["random"], turn_limit=5)
     assert isinstance(envs, MonopolyVectorEnv)
     assert envs.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
@@ -273,7 +274,7 @@ def test_vector_environment():
     envs.close()
 
 
-def test_vector_environment_and_synchronous_ones_tell_the_same():
+def test_vector_environment_and_synchronous_ones_tell_the_same() -> None:
     """Keys, shapes and dtypes are those of Gymnasium's own vector of single environments in the same mode."""
     options = {"opponents": ["random"], "turn_limit": 2}
     native = gymnasium.make_vec(ID, num_envs=3, vectorization_mode="vector_entry_point", **options)
@@ -299,7 +300,7 @@ def test_vector_environment_and_synchronous_ones_tell_the_same():
     assert finals[0]
 
 
-def test_vector_environment_by_seed():
+def test_vector_environment_by_seed() -> None:
     envs = MonopolyVectorEnv(4, ["random"])
     stories = []
     for seed in (7, 7, 8):
@@ -314,7 +315,7 @@ def test_vector_environment_by_seed():
     assert (envs.reset()[0] != first).any(), "without a seed new games begin"
 
 
-def test_vector_environment_samples_legal_actions():
+def test_vector_environment_samples_legal_actions() -> None:
     envs = MonopolyVectorEnv(5, ["random"])
     envs.reset(seed=0)
     envs.action_space.seed(0)
@@ -326,11 +327,11 @@ def test_vector_environment_samples_legal_actions():
         envs.step(envs.action_masks().argmin(axis=1))
     with pytest.raises(me.ConfigurationError, match=r"shape \(5,\)"):
         envs.step([0])
-    with pytest.raises(me.ConfigurationError, match="not fit|show one"):
+    with pytest.raises(me.ConfigurationError, match="render_mode='ansi'"):
         MonopolyVectorEnv(2, ["random"], render_mode="ansi")
 
 
-def test_vector_wrappers():
+def test_vector_wrappers() -> None:
     envs = gymnasium.wrappers.vector.RecordEpisodeStatistics(MonopolyVectorEnv(4, ["random"], turn_limit=4))
     _, infos = envs.reset(seed=0)
     lengths = []

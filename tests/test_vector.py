@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,14 +15,14 @@ from monopoly_env import encoding, monopoly_v0, rewards
 from monopoly_env.actions import NUM_ACTIONS
 
 
-def choose(mask, number):
+def choose(mask: Any, number: int) -> Any:
     """A legal action for every game, a function of its mask, its index and a number."""
     count = mask.sum(axis=1)
     rank = (number * 7919 + np.arange(len(mask)) * 104_729) % count
     return (mask.cumsum(axis=1) == rank[:, None] + 1).argmax(axis=1)
 
 
-def trajectories(games, steps, threads=1, watch=7, **options):
+def trajectories(games: int, steps: int, threads: int = 1, watch: int = 7, **options: Any) -> list[bytes]:
     """The records of the first games after every step."""
     vec = me.VectorMonopoly(games, seed=11, threads=threads, **options)
     batch = vec.reset()
@@ -32,7 +34,7 @@ def trajectories(games, steps, threads=1, watch=7, **options):
 
 
 @pytest.mark.parametrize("options", [{"num_players": 3}, {"opponents": ["random", "algorithmic"]}], ids=["self-play", "opponents"])
-def test_games_depend_neither_on_batch_size_nor_on_threads(options):
+def test_games_depend_neither_on_batch_size_nor_on_threads(options: Any) -> None:
     seven = trajectories(7, 80, **options)
     assert trajectories(4096, 80, threads=1, **options) == seven
     assert trajectories(4096, 80, threads=2, **options) == seven
@@ -43,7 +45,7 @@ def test_games_depend_neither_on_batch_size_nor_on_threads(options):
     assert len(set(seven)) == len(seven)
 
 
-def test_the_same_game_in_every_way_in():
+def test_the_same_game_in_every_way_in() -> None:
     vec = me.VectorMonopoly(3, 4, seed=5)
     batch = vec.reset()
     env = monopoly_v0.env(4)
@@ -70,7 +72,7 @@ def test_the_same_game_in_every_way_in():
     assert batch.final_games[batch.finished.tolist().index(1)].tobytes() == game.tobytes()
 
 
-def test_arrays_are_written_in_place():
+def test_arrays_are_written_in_place() -> None:
     vec = me.VectorMonopoly(5, 2, "ocnaru", encoding="ocnaru100")
     batch = vec.reset()
     arrays = {
@@ -78,9 +80,14 @@ def test_arrays_are_written_in_place():
     }
     shapes = {name: (array.shape, array.dtype.name) for name, array in arrays.items()}
     assert shapes == {
-        "observation": ((5, 100), "float32"), "action_mask": ((5, NUM_ACTIONS), "bool"), "player": ((5,), "int16"), "decision": ((5,), "int16"),
-        "reward": ((5, 2), "float32"), "terminated": ((5,), "bool"), "truncated": ((5,), "bool"),
-    }  # fmt: skip
+        "observation": ((5, 100), "float32"),
+        "action_mask": ((5, NUM_ACTIONS), "bool"),
+        "player": ((5,), "int16"),
+        "decision": ((5,), "int16"),
+        "reward": ((5, 2), "float32"),
+        "terminated": ((5,), "bool"),
+        "truncated": ((5,), "bool"),
+    }
     assert vec.step(choose(batch.action_mask, 0)) is batch
     assert all(getattr(batch, name) is array for name, array in arrays.items())
     assert len(vec) == 5
@@ -88,7 +95,7 @@ def test_arrays_are_written_in_place():
 
 
 @pytest.mark.parametrize("name", ["win", "rank_shaped"])
-def test_ended_games(name):
+def test_ended_games(name: str) -> None:
     vec = me.VectorMonopoly(64, 3, me.Rules(max_turns=60), seed=1, reward=name)
     batch = vec.reset()
     earned = np.zeros((64, 3))
@@ -120,7 +127,7 @@ def test_ended_games(name):
     assert (vec.observe(batch.player) == batch.observation).all()
 
 
-def test_truncation():
+def test_truncation() -> None:
     vec = me.VectorMonopoly(16, 2, seed=3, turn_limit=3)
     batch = vec.reset()
     cut = 0
@@ -134,7 +141,7 @@ def test_truncation():
     assert cut > 16
 
 
-def test_a_refused_action_changes_nothing():
+def test_a_refused_action_changes_nothing() -> None:
     vec = me.VectorMonopoly(50, 4, seed=2)
     batch = vec.reset()
     for number in range(20):
@@ -160,7 +167,7 @@ def test_a_refused_action_changes_nothing():
     assert vec.games.tobytes() != before[0]
 
 
-def test_the_learner_alone_is_asked():
+def test_the_learner_alone_is_asked() -> None:
     for seat in (0, 2, "random"):
         vec = me.VectorMonopoly(40, opponents=["random", "algorithmic"], seat=seat, seed=4)
         batch = vec.reset()
@@ -186,7 +193,7 @@ def test_the_learner_alone_is_asked():
 
 
 @agents.policy_kernel
-def first_compiled(game, mask, params, memory):
+def first_compiled(game: Any, mask: Any, params: Any, memory: Any) -> int:
     for action in range(len(mask)):
         if mask[action]:
             return action
@@ -198,15 +205,15 @@ class First(agents.BatchedPolicy):
 
     name = "first"
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.calls = []
 
-    def act(self, decisions):
+    def act(self, decisions: agents.Decisions) -> Any:
         self.calls.append(len(decisions))
         return decisions.mask.argmax(axis=1)
 
 
-def test_batched_and_compiled_opponents_play_alike():
+def test_batched_and_compiled_opponents_play_alike() -> None:
     compiled = agents.CompiledPolicy("first_compiled", first_compiled)
     batched = First()
     vectors = [me.VectorMonopoly(30, opponents=["algorithmic", policy], seed=6, turn_limit=20) for policy in (compiled, batched)]
@@ -227,15 +234,15 @@ class Wrong(agents.BatchedPolicy):
 
     name = "wrong"
 
-    def __init__(self, answer):
+    def __init__(self, answer: Callable[[agents.Decisions], Any]) -> None:
         self.answer = answer
 
-    def act(self, decisions):
+    def act(self, decisions: agents.Decisions) -> Any:
         return self.answer(decisions)
 
 
 @agents.policy_kernel
-def illegal_kernel(game, mask, params, memory):
+def illegal_kernel(game: Any, mask: Any, params: Any, memory: Any) -> int:
     return 204
 
 
@@ -249,10 +256,10 @@ def illegal_kernel(game, mask, params, memory):
         (agents.CompiledPolicy("bad", illegal_kernel), me.IllegalActionError, "Opponent 'bad', game .*Legal: "),
     ],
 )
-def test_an_opponent_that_breaks_the_rules(opponent, error, named):
+def test_an_opponent_that_breaks_the_rules(opponent: agents.Policy, error: type[Exception], named: str) -> None:
     vec = me.VectorMonopoly(8, opponents=[opponent], seed=1)
 
-    def go():
+    def go() -> None:
         batch = vec.reset()
         for number in range(50):
             batch = vec.step(choose(batch.action_mask, number))
@@ -263,13 +270,13 @@ def test_an_opponent_that_breaks_the_rules(opponent, error, named):
         vec.step(np.zeros(8, int))
 
 
-def test_rules_under_which_nobody_is_asked():
+def test_rules_under_which_nobody_is_asked() -> None:
     rules = me.Rules(start_cash=0, go_salary=0, doubles_again=False, auction="none", trade="none", max_turns=1)
     with pytest.raises(me.ConfigurationError, match="before the learner was asked"):
         me.VectorMonopoly(2, 2, rules).reset()
 
 
-def test_copies_go_on_alike():
+def test_copies_go_on_alike() -> None:
     vec = me.VectorMonopoly(20, opponents=["random"], seed=8, reward="win_shaped")
     batch = vec.reset()
     for number in range(60):
@@ -284,7 +291,7 @@ def test_copies_go_on_alike():
     assert twin.games.tobytes() == vec.games.tobytes()
 
 
-def test_reset():
+def test_reset() -> None:
     vec = me.VectorMonopoly(6, 2, seed=1)
     with pytest.raises(me.ConfigurationError, match=r"call reset\(\)"):
         vec.step(np.zeros(6, int))
@@ -300,7 +307,7 @@ def test_reset():
     assert not len(batch.finished)
 
 
-def test_without_autoreset():
+def test_without_autoreset() -> None:
     vec = me.VectorMonopoly(1, 2, seed=1, turn_limit=2, autoreset=False)
     batch = vec.reset()
     number = 0
@@ -313,7 +320,7 @@ def test_without_autoreset():
         vec.step([0])
 
 
-def test_padded_encoding():
+def test_padded_encoding() -> None:
     padded = encoding.make("standard", 2, pad_to=5)
     vec = me.VectorMonopoly(3, 2, encoding=padded)
     assert vec.reset().observation.shape == (3, encoding.size("standard", 5))
@@ -340,13 +347,13 @@ def test_padded_encoding():
         ({"opponents": ["random"], "seat": "first"}, "'random'"),
     ],
 )
-def test_bad_arguments(wrong, named):
+def test_bad_arguments(wrong: Any, named: str) -> None:
     with pytest.raises(me.MonopolyError, match=named):
         me.VectorMonopoly(**wrong)
 
 
 @pytest.mark.parametrize("seats", [[0, 1], [[0, 1]], [0, 1, 2], [0.0, 0.0, 1.0], [-1, 0, 0]])
-def test_bad_seats(seats):
+def test_bad_seats(seats: Any) -> None:
     vec = me.VectorMonopoly(3, 2)
     vec.reset()
     with pytest.raises(me.ConfigurationError, match=r"[Ss]eats"):

@@ -64,9 +64,12 @@ def read(path: str | Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118, not a dict
     except (OSError, SafetensorError, ValueError) as error:
         raise FormatError(f"{str(path)!r} is not a saved policy: {error}.") from error
+    if not isinstance(about, dict):
+        raise FormatError(f"{str(path)!r} is not a saved policy: its header is {type(about).__name__}, not an object.")
     differences = [
         f"{name} is {about.get(name)!r}, expected {expected!r}" for name, expected in _versions().items() if about.get(name) != expected
     ]
+    differences += [f"{name} is missing" for name in ("kind", "name", "options") if name not in about]
     if differences:
         raise FormatError(f"{str(path)!r} does not match this version: {'; '.join(differences)}.")
     return about, arrays

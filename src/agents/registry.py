@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from agents import algorithmic, files, random
+from agents import algorithmic, files, neural, random
 from agents.policy import Policy
 from monopoly_env.errors import ConfigurationError, FormatError, nearest
 
@@ -19,12 +19,15 @@ BUILT_IN: Final[dict[str, Factory]] = {
     "random/no_trades": random.no_trades,
     "algorithmic": algorithmic.algorithmic,
 }
-_FACTORIES: Final[dict[str, Factory]] = dict(BUILT_IN)
+_GATHERING: Final = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+# Kinds of which there is none by name alone: options, or the file of a saved one, say what it is.
+KINDS: Final[dict[str, Factory]] = {"neural": neural.NeuralPolicy}
+_FACTORIES: Final[dict[str, Factory]] = BUILT_IN | KINDS
 
 
 def names() -> tuple[str, ...]:
     """The names that `make` knows, in alphabetical order."""
-    return tuple(sorted(_FACTORIES))
+    return tuple(sorted(name for name in _FACTORIES if name not in KINDS))
 
 
 def register(name: str, factory: Factory) -> None:
@@ -39,7 +42,7 @@ def register(name: str, factory: Factory) -> None:
     """
     if not isinstance(name, str) or not name or not name.replace("_", "").replace("-", "").replace("/", "").isalnum():
         raise ConfigurationError(f"A policy's name has letters, digits, '_', '-' and '/', unlike {name!r}.")
-    if name in BUILT_IN:
+    if name in BUILT_IN or name in KINDS:
         raise ConfigurationError(f"The policy {name!r} is built in: choose another name.")
     if not callable(factory):
         raise ConfigurationError(f"The factory of {name!r} must be callable, not {factory!r}.")
@@ -70,6 +73,9 @@ def make(name: str, **options: Any) -> Policy:
             if option not in parameters:
                 known = nearest(option, parameters) if parameters else "It has none."
                 raise ConfigurationError(f"Policy {name!r} has no option {option!r}. {known}")
+    missing = [p.name for p in parameters.values() if p.default is p.empty and p.kind not in _GATHERING and p.name not in options]
+    if missing:
+        raise ConfigurationError(f"Policy {name!r} needs {', '.join(missing)}; a saved one has them: agents.load(path).")
     return factory(**options)
 
 
@@ -111,7 +117,7 @@ def resolve(policy: PolicyLike) -> Policy:
 
 
 def resolve_all(policies: Sequence[PolicyLike]) -> list[Policy]:
-    """Policies from what users give: equal names and paths become one object, other policies of one name are told apart.
+    """Policies from what users give; equal names and paths become one object.
 
     Raises:
         ConfigurationError: One of them is unknown.

@@ -86,9 +86,9 @@ class Results:
 
         Returns:
             `name`; `games` it sat in; `wins` (a draw counts its share; two seats of one policy add up); `win_rate` = wins / games;
-            `low`, `high`: Wilson's interval; `paired_low`, `paired_high`: the interval from the spread between seeds, which is
-            the narrower one where permuted seats cancel the luck of the dice (it shrinks to nothing where all seeds went one way); `mean_place`; `win_rate_by_order`: by order of play, the
-            share of its seats that won.
+            `low`, `high`: Wilson's interval; `paired_low`, `paired_high`: the interval from the spread between seeds, narrower
+            where permuted seats cancel the luck of the dice (it shrinks to nothing where all seeds went one way); `mean_place`;
+            `win_rate_by_order`: by order of play, the share of its seats that won.
         """
         rows = [self._row(policy) for policy in range(len(self.names))]
         return sorted(rows, key=lambda row: -row["win_rate"])

@@ -38,13 +38,23 @@ def kernel(function: Function) -> Function:
     if numba.config.DISABLE_JIT:
         return function
     dispatcher: Any = entry()(function)
-    resolve = dispatcher.get_call_template
+    resolve, translate = dispatcher.get_call_template, dispatcher.compile
 
     def resolve_widened(args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
         return resolve(tuple(map(_widened, args)), {name: _widened(kind) for name, kind in kws.items()})
 
+    def translate_plainly(signature: Any) -> Any:
+        before = numba.config.LOOP_VECTORIZE
+        numba.config.LOOP_VECTORIZE = 0
+        try:
+            return translate(signature)
+        finally:
+            numba.config.LOOP_VECTORIZE = before
+
     # Numba would compile a kernel anew for each mix of integer widths and literals: half as much again to compile.
     dispatcher.get_call_template = resolve_widened
+    # Nor is it worth a third of the time to vectorize loops in pieces: the entry that they end in does so once for all.
+    dispatcher.compile = translate_plainly
     return dispatcher  # type: ignore[no-any-return]
 
 
@@ -66,7 +76,8 @@ def entry(*signature: Any) -> Callable[[Function], Function]:
         before = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = str(cache_folder(function.__module__))  # read by Numba while it decorates
         try:
-            return numba.njit(*signature, cache=True, **_OPTIONS)(function)  # type: ignore[no-any-return]
+            on_disk = Path(function.__code__.co_filename).is_file()  # not what was typed at a prompt
+            return numba.njit(*signature, cache=on_disk, **_OPTIONS)(function)  # type: ignore[no-any-return]
         finally:
             numba.config.CACHE_DIR = before
 

@@ -194,21 +194,17 @@ def _advance(
                 _begin(game, state, settings, tables.order, i)
             if state.learner != NOBODY:
                 _let_opponents_play(game, state, settings, kernels, tables.params, tables.lengths, tables.memory[i], mask)
-            if game.fault != 0:
-                state.trouble = BROKEN
-            elif attempt == _MANY_GAMES:
-                state.trouble = NEVER_ASKED
-            if state.waiting != READY or state.trouble != NO_TROUBLE:
+            if _stopped(game, state, attempt):
                 break
             over = _is_over(game, state)
-            begin = over or game.turns > settings.turn_limit
+            ended = over or game.turns > settings.turn_limit
             if state.asked:
                 _pay(game, state, settings, views.reward[i], views.out[i])
-                if begin:
+                if ended:
                     views.terminated[i] = over
                     views.truncated[i] = not over
                     tables.ended[i] = game
-                    begin = settings.autoreset
+            begin = ended and (settings.autoreset or not state.asked)
             if not begin:
                 state.asked = 1
                 player = int(game.player) if state.learner == NOBODY else int(state.learner)
@@ -216,6 +212,9 @@ def _advance(
                 views.decision[i] = game.decision
                 write_mask(game, views.action_mask[i])
                 encodings.write(settings.encoding, game, player, views.observation[i])
+                if ended:
+                    views.decision[i] = agenda.OVER
+                    views.action_mask[i] = False
                 break
 
 
@@ -247,7 +246,7 @@ def _random_word(settings: _Settings, i: int, generation: int, number: int) -> i
 
 
 @kernel
-def _let_opponents_play(
+def _let_opponents_play(  # noqa: PLR0917 - compiled
     game: Game, state: Any, settings: _Settings, kernels: Any, params: Any, lengths: Any, memory: Any, mask: Any
 ) -> None:  # fmt: skip
     """Compiled opponents answer until somebody else is asked or the game has ended."""
@@ -276,9 +275,19 @@ def _let_opponents_play(
 
 
 @kernel
+def _stopped(game: Game, state: Any, attempt: int) -> bool:
+    """Whether a game waits for a batched opponent, or something went wrong in it."""
+    if game.fault != 0:
+        state.trouble = BROKEN
+    elif attempt == _MANY_GAMES:
+        state.trouble = NEVER_ASKED
+    return bool(state.waiting != READY or state.trouble != NO_TROUBLE)
+
+
+@kernel
 def _is_over(game: Game, state: Any) -> bool:
     """Whether the game is over for the learner: it has ended, or he is bankrupt."""
-    return game.decision == agenda.OVER or (state.learner != NOBODY and game.place[state.learner] != 0)
+    return bool(game.decision == agenda.OVER or (state.learner != NOBODY and game.place[state.learner] != 0))
 
 
 @kernel

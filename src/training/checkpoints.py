@@ -47,7 +47,7 @@ def write(folder: Path, step: int, parts: Parts, state: Mapping[str, Any]) -> Pa
             shutil.rmtree(old)
     except OSError as error:
         shutil.rmtree(temporary, ignore_errors=True)
-        raise ConfigurationError(f"Cannot write the checkpoint {str(target)!r}: {error.strerror}. Make room, then go on with --resume.") from error
+        raise ConfigurationError(f"Cannot write checkpoint {str(target)!r}: {error.strerror}. Mend that, then --resume.") from error
     return target
 
 

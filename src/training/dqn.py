@@ -16,9 +16,9 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
-import os
+import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -28,22 +28,24 @@ import torch
 import tyro
 from rich.console import Console
 
-from agents import registry
+from agents import files, registry
 from agents.neural import OFFER_HEADS, NeuralPolicy, Repertoire
-from monopoly_env import encoding as encodings, rewards
+from monopoly_env import encoding as encodings
+from monopoly_env import rewards
 from monopoly_env.actions import HEAD_NAMES
 from monopoly_env.errors import ConfigurationError, MonopolyError, nearest
-from monopoly_env.rules import Rules
+from monopoly_env.rules import RULES_VERSION, Rules
 from monopoly_env.vector import VectorMonopoly
 from training import checkpoints, evaluation
 from training.learner import Learner
 from training.networks import HeadNetworks
 from training.replay import Replay, Transitions
-from training.reporting import Clock, Reporter
+from training.reporting import Reporter
 from training.runs import Run
 from training.sources import EpsilonGreedy, Source
 
 SELF: Final = "self"  # among the opponents
+NOBODY: Final = "none"  # in place of an expert or a parent
 LEARNED: Final = tuple(head for head in HEAD_NAMES if head not in OFFER_HEADS)
 _LOGS: Final = 100  # points of a curve
 
@@ -143,23 +145,37 @@ class Options:
         _check(self)
 
 
+# What numbers may be: from, to; both are allowed.
+_RANGES: Final[dict[str, tuple[float, float]]] = {
+    **dict.fromkeys(("steps", "games", "n_step", "batch", "replay", "update_every", "target_every"), (1, math.inf)),
+    **dict.fromkeys(("panel_games", "evaluate_every", "checkpoint_every", "threads", "hidden", "final_games"), (1, math.inf)),
+    **dict.fromkeys(("margin", "margin_weight", "expert_batch", "seed"), (0, 1 << 31)),
+    **dict.fromkeys(("expert_fraction", "discount", "epsilon_start", "epsilon_end", "epsilon_fraction"), (0, 1)),
+    "learning_rate": (1e-9, 1),
+}
+
+
 def _check(options: Options) -> None:
-    """Raise ConfigurationError for values out of range and names that are unknown; other errors of ours for rules and the like."""
-    for name in ("steps", "games", "n_step", "batch", "replay", "update_every", "target_every", "panel_games", "evaluate_every",
-                 "checkpoint_every", "threads"):  # fmt: skip
-        if getattr(options, name) < 1:
-            raise ConfigurationError(f"--{name.replace('_', '-')} must be 1 or more, not {getattr(options, name)}.")
-    for name in ("expert_fraction", "discount", "epsilon_start", "epsilon_end", "epsilon_fraction"):
-        if not 0.0 <= getattr(options, name) <= 1.0:
-            raise ConfigurationError(f"--{name.replace('_', '-')} must be from 0 to 1, not {getattr(options, name)}.")
-    known = registry.names()
+    """Raise an error of ours for a number out of range, an unknown name, or settings that do not go together."""
+    for name, (low, high) in _RANGES.items():
+        given = getattr(options, name)
+        if not all(low <= value <= high for value in (given if isinstance(given, tuple) else (given,))):
+            wanted = f"{low:,} or more" if high == math.inf else f"from {low:,} to {high:,}"
+            raise ConfigurationError(f"--{name.replace('_', '-')} must be {wanted}, not {given}.")
+    known = (NOBODY, *registry.names())
     for who in (*(name for name in options.opponents if name != SELF), *options.panel, options.expert, options.parent):
-        if who not in (*known, "none") and not Path(who).suffix:
-            raise ConfigurationError(f"Unknown policy {who!r}. {nearest(who, (SELF, 'none', *known))}")
-    if len(options.final_games) != len(options.panel):
-        raise ConfigurationError(f"--final-games names {len(options.final_games)} numbers for a panel of {len(options.panel)}: one each.")
-    if not options.opponents or options.games < len(options.opponents):
-        raise ConfigurationError(f"--games {options.games} must be at least one for each of the opponents {', '.join(options.opponents)}.")
+        if who not in known and Path(who).suffix != files.SUFFIX:
+            raise ConfigurationError(f"Unknown policy {who!r}. {nearest(who, (SELF, *known))}")
+    for broken, message in (
+        (len(options.final_games) != len(options.panel), f"--final-games {options.final_games} must be a number for each of the panel."),
+        (not options.panel, "--panel must name somebody to measure the agent against."),
+        (not options.opponents, f"--opponents must name somebody; {SELF} for the learner itself."),
+        (options.games < len(options.opponents), f"--games {options.games} must be at least one for each of the opponents."),
+        (not options.hidden, "--hidden must name the units of a layer or more."),
+        (options.replay < max(options.batch, options.expert_batch), f"--replay {options.replay} must hold a batch of {options.batch}."),
+    ):
+        if broken:
+            raise ConfigurationError(message)
     Rules.preset(options.rules)
     rewards.make(options.reward)
     agent(options)  # its heads, parent and encoding
@@ -180,7 +196,7 @@ def agent(options: Options, name: str = "dqn") -> NeuralPolicy:
 
 
 def _name(given: str) -> str | None:
-    return None if given == "none" else given
+    return None if given == NOBODY else given
 
 
 def sources_of(options: Options) -> dict[str, list[Source]]:
@@ -192,12 +208,12 @@ def sources_of(options: Options) -> dict[str, list[Source]]:
         vec = VectorMonopoly(
             games, options.num_players, options.rules, options.encoding, opponents, options.seed * 1000 + number, reward=options.reward
         )  # fmt: skip
-        behind = registry.make(parent) if parent else None
+        behind = registry.resolve(parent) if parent else None
         return Source(who, vec, repertoire, options.n_step, options.discount, behind)
 
     share = options.games // len(options.opponents)
     phases = {"own": [source(1 + n, who, share, _name(options.parent)) for n, who in enumerate(options.opponents)]}
-    if options.expert != "none":
+    if options.expert != NOBODY:
         phases["expert"] = [source(0, SELF, options.games, options.expert)]
     return phases
 
@@ -327,7 +343,7 @@ def finish(trainer: Trainer, run: Run) -> dict[str, Any]:
     policy.save(run.agent)
     rules = Rules.preset(options.rules)
     rows = evaluation.measure(policy, options.panel, options.final_games, rules, evaluation.FINAL_SEED, options.num_players)
-    results = {"agent": str(run.agent), "rules": options.rules, "steps": trainer.step, "updates": trainer.learner.updates, "opponents": rows}
+    results = {"agent": str(run.agent), "rules": options.rules, "steps": trainer.step, "opponents": rows}
     run.write_json("evaluation.json", results)
     return results
 
@@ -364,8 +380,8 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
 
 
 def settings(options: Options) -> dict[str, Any]:
-    """The settings that shape the result, as JSON has them: a resumed run must have the same."""
-    values = dataclasses.asdict(options)
+    """The settings that shape the result, as JSON has them, and the version of the rules: a resumed run must have the same."""
+    values = dataclasses.asdict(options) | {"rules_version": RULES_VERSION}
     for name in ("out", "resume", "overwrite", "json"):
         del values[name]
     return dict(json.loads(json.dumps(values)))

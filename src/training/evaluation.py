@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from rich.table import Table
 
@@ -11,12 +11,12 @@ from agents import arena
 from agents.policy import Policy
 from monopoly_env.rules import Rules
 
-PANEL_SEED = 1_000_001  # of the games that choose the best checkpoint
-FINAL_SEED = 2_000_003  # of the games that are reported: others, or the best would be flattered by its own choice
+PANEL_SEED: Final = 1_000_001  # of the games that choose the best checkpoint
+FINAL_SEED: Final = 2_000_003  # of the games that are reported: others, or the best would be flattered by its own choice
 
 
 def measure(
-    policy: Policy, panel: Sequence[str], games: Sequence[int], rules: Rules, seed: int, num_players: int = 2, threads: int | None = None
+    policy: Policy, panel: Sequence[str], games: Sequence[int], rules: Rules, seed: int, num_players: int = 2
 ) -> list[dict[str, Any]]:
     """Play a policy against each of a panel, who fills the other seats.
 
@@ -27,14 +27,13 @@ def measure(
         rules: Of the games.
         seed: Of the games; every seed is played from all seats.
         num_players: Seats at the table.
-        threads: Cores.
 
     Returns:
         A row each: `opponent`, `games`, `wins`, `win_rate`, `low`, `high` (Wilson, 95%), `turns` (mean), `seconds`.
     """
     rows = []
     for opponent, count in zip(panel, games, strict=True):
-        results = arena.play([policy, *[opponent] * (num_players - 1)], count, rules, seed, threads)
+        results = arena.play([policy, *[opponent] * (num_players - 1)], count, rules, seed)
         mine = next(row for row in results.rows() if row["name"] == policy.name)
         rows.append(
             {"opponent": opponent}

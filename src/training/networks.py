@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -25,7 +26,7 @@ class HeadNetworks(nn.Module):
         """
         super().__init__()
         self.heads = tuple(heads)
-        self.layers = nn.ModuleDict({head: _layers((features, *hidden, HEADS[head].size)) for head in heads})
+        self.layers = nn.ModuleDict({head: _Layers((features, *hidden, HEADS[head].size)) for head in heads})
 
     def values(self, observation: Tensor, choices: Tensor) -> Tensor:
         """Values of the actions of all open heads, on one scale.
@@ -58,9 +59,8 @@ class HeadNetworks(nn.Module):
 
     def of_head(self, head: str, observation: Tensor) -> Tensor:
         """Values (B, size of the head), by the network of a head."""
-        for number, layer in enumerate(self.layers[head]):  # type: ignore[arg-type]
-            observation = layer(observation.relu() if number else observation)
-        return observation
+        values: Tensor = self.layers[head](observation)
+        return values
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:
         """Weights and biases, named as `agents.neural` has them; copies."""
@@ -71,5 +71,13 @@ class HeadNetworks(nn.Module):
         self.load_state_dict({f"layers.{name}": torch.as_tensor(array) for name, array in arrays.items()})
 
 
-def _layers(sizes: Sequence[int]) -> nn.ModuleList:
-    return nn.ModuleList(nn.Linear(before, after) for before, after in zip(sizes, sizes[1:], strict=False))
+class _Layers(nn.ModuleList):
+    """Linear layers, numbered from 0, with ReLU between them."""
+
+    def __init__(self, sizes: Sequence[int]) -> None:
+        super().__init__(nn.Linear(before, after) for before, after in itertools.pairwise(sizes))
+
+    def forward(self, signal: Tensor) -> Tensor:
+        for number, layer in enumerate(self):
+            signal = layer(signal.relu() if number else signal)
+        return signal

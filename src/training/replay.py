@@ -26,13 +26,13 @@ class Transitions(NamedTuple):
         next_choices: (N, 26) uint8, what was open to him then; none at the end.
     """
 
-    observation: NDArray[np.float16]
-    choices: NDArray[np.uint8]
-    action: NDArray[np.int16]
-    reward: NDArray[np.float32]
-    discount: NDArray[np.float32]
-    next_observation: NDArray[np.float16]
-    next_choices: NDArray[np.uint8]
+    observation: NDArray[Any]
+    choices: NDArray[Any]
+    action: NDArray[Any]
+    reward: NDArray[Any]
+    discount: NDArray[Any]
+    next_observation: NDArray[Any]
+    next_choices: NDArray[Any]
 
     @classmethod
     def zeros(cls, count: int, features: int) -> Transitions:

@@ -75,7 +75,7 @@ class Reporter:
         """
         self.clock = Clock()
         self._console = console
-        self._writer = SummaryWriter(str(folder), purge_step=done if done else None)
+        self._writer = SummaryWriter(str(folder), purge_step=done or None)
         columns = (
             TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[speed]}"), TimeRemainingColumn(),
         )  # fmt: skip

@@ -48,8 +48,13 @@ class Trail:
         self.next = np.zeros(shape[:2], np.int64)  # the slot of the next decision: also the oldest one's
 
     def decide(
-        self, game: NDArray[np.int64], seat: NDArray[np.int64], observation: NDArray[np.float32], choices: NDArray[np.bool_], action: NDArray[np.int64]
-    ) -> Transitions:  # fmt: skip
+        self,
+        game: NDArray[np.int64],
+        seat: NDArray[np.int64],
+        observation: NDArray[np.float32],
+        choices: NDArray[np.bool_],
+        action: NDArray[np.int64],
+    ) -> Transitions:
         """Note decisions of players, M of them, one a game.
 
         Args:
@@ -241,4 +246,5 @@ def explore_heads(choices: NDArray[np.bool_], generator: np.random.Generator) ->
     keys = generator.random(choices.shape)
     open_heads = np.stack([choices[:, head.slice].any(1) for head in HEADS.values()], axis=1)
     head = np.where(open_heads, head_keys, -1.0).argmax(1)
-    return np.where(choices & (HEAD_OF == head[:, None]), keys, -1.0).argmax(1).astype(np.int64)
+    actions: NDArray[np.int64] = np.where(choices & (head[:, None] == HEAD_OF), keys, -1.0).argmax(1)
+    return actions
