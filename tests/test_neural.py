@@ -170,7 +170,7 @@ def test_loading_brings_back_what_was_saved(tmp_path) -> None:
         ({"features": "0123456789abcdef"}, "other features than this version's encoding 'standard'"),
         ({"encoding": "ocnaru100"}, "other features than this version's encoding 'ocnaru100'"),
         ({"encoding": "standrad"}, "Unknown encoding 'standrad'. Did you mean 'standard'"),
-        ({"hidden": [16, 9]}, r"expected \(9, 16\)"),
+        ({"hidden": [16, 9]}, r"expected float32 \(9, 16\)"),
         ({"heads": ["buy"]}, "Without networks for bid"),
     ],
 )

@@ -21,7 +21,7 @@ from monopoly_env.engine.agenda import FAULTS
 from monopoly_env.engine.players import finish
 from monopoly_env.engine.step import apply, is_legal, write_mask
 from monopoly_env.errors import ConfigurationError, EngineError, IllegalActionError
-from monopoly_env.game import Games
+from monopoly_env.game import BY_CAP, Games
 from monopoly_env.kernels import entry
 from monopoly_env.rules import Rules
 
@@ -57,9 +57,9 @@ def play_games(
         params: (K, L), their rows, padded.
         lengths: (K,), the lengths of the rows.
         reads_mask: (K,), whether they read the mask.
-        turn_limit: Single turns after which a game is decided by score.
+        turn_limit: Single turns that may be played before the score decides.
         decisions: (B,), counted up.
-        capped: (B,), set for games that hit the limit.
+        capped: (B,), whether this limit or a cap of the rules ended the game.
         illegal: (B,), -1; else the illegal action that stopped the game, or STUCK.
     """
     mask = np.zeros(NUM_ACTIONS, np.bool_)
@@ -69,9 +69,9 @@ def play_games(
         while game.decision != 0 and game.fault == 0 and illegal[i] == -1:
             if game.turns != turn:
                 turn, patience = int(game.turns), PATIENCE
-                if turn >= turn_limit:
-                    finish(game, False)
-                    capped[i] = True
+                if turn > turn_limit:
+                    game.turns = turn_limit  # the turn that has begun is not played
+                    finish(game, BY_CAP)
                     break
             k = seated[i, game.player]
             if k < 0:
@@ -87,6 +87,7 @@ def play_games(
             else:
                 apply(game, action)
                 decisions[i] += 1
+        capped[i] = game.ending == BY_CAP
 
 
 @entry()
@@ -112,7 +113,7 @@ class Line:
         first: (G,) the seat that began.
         turns: (G,) single turns.
         decisions: (G,) choices that were asked.
-        capped: (G,) whether the turn limit ended it.
+        capped: (G,) whether the turn limit or a cap of the rules ended it.
     """
 
     seeds: list[int]

@@ -1,6 +1,7 @@
 """Monopoly as an environment for learning: one rules engine, many ways in.
 
-See README.md for a tour and docs/ for actions, observations, options and rules. Importing compiles nothing.
+See README.md for a tour and docs/ for actions, observations, options and rules. Importing compiles nothing; it registers the
+environments with Gymnasium and PettingZoo.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from monopoly_env.errors import (
     RulesError,
 )
 from monopoly_env.game import GAME
+from monopoly_env.registration import register
 from monopoly_env.rules import Rules
 
 if TYPE_CHECKING:
@@ -80,6 +82,8 @@ __all__ = [
     "winner",
     "worth",
 ]
+
+register()
 
 # Loaded when first asked for, so that `import monopoly_env` stays quick: name -> module, attribute (None: the module).
 _LAZY: dict[str, tuple[str, str | None]] = {

@@ -136,7 +136,7 @@ class MonopolyAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # Petti
         number = actions.check(action)
         if not self._mask[number]:
             raise core.illegal(self.game, number)
-        core._apply(self._games, number)
+        core.apply_unchecked(self._games, number)
         self._cumulative_rewards[agent] = 0.0
         self.infos[agent] = {}
         self._settle()

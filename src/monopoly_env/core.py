@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from monopoly_env import actions, board
-from monopoly_env.engine import invariants, legal, players, setup, step as engine_step
+from monopoly_env.engine import invariants, legal, players, setup
+from monopoly_env.engine import step as engine_step
 from monopoly_env.engine.agenda import FAULTS, OVER
 from monopoly_env.errors import ConfigurationError, EngineError, FormatError, GameOverError, IllegalActionError
 from monopoly_env.game import FORMAT_VERSION, GAME, MAX_PLAYERS, MIN_PLAYERS, Game, Games, empty_games
@@ -31,7 +32,8 @@ def _start_games(games: Any, num_players: int, seeds: Any) -> None:
 
 
 @entry()
-def _apply(games: Any, action: int) -> None:
+def apply_unchecked(games: Any, action: int) -> None:
+    """Carry out a legal action on the first of these games; `step` checks first."""
     engine_step.apply(games[0], action)
 
 
@@ -58,7 +60,7 @@ def batch_of(game: Game) -> Games:
     Raises:
         ConfigurationError: Not a record of the dtype `GAME`.
     """
-    if not isinstance(game, np.record) or game.dtype != GAME:
+    if getattr(game, "dtype", None) != GAME or np.ndim(game) != 0:
         raise ConfigurationError(f"Expected a game (a record of the dtype monopoly_env.GAME), not {type(game).__name__}.")
     base = game.base
     if isinstance(base, np.ndarray) and base.dtype == GAME and base.size == 1:
@@ -146,7 +148,7 @@ def step(game: Game, action: int) -> Game:
     number = actions.check(action)
     if not int(game.legal[number >> 5]) >> (number & 31) & 1:
         raise illegal(game, number)
-    _apply(batch, number)
+    apply_unchecked(batch, number)
     if game.fault:
         raise EngineError(f"The engine stopped: {FAULTS[game.fault]}. Please report this with the game saved by monopoly_env.save.")
     return game
@@ -158,9 +160,9 @@ def illegal(game: Game, action: int) -> IllegalActionError:
         return GameOverError(f"The game is over; no action is legal, not {actions.describe(action)!r}.")
     texts = [f"{a} {actions.describe(a, game)!r}" for a in legal_actions(game)]
     shown = ", ".join(texts[:12]) + (f" and {len(texts) - 12} more" if len(texts) > 12 else "")
-    decision = actions.DECISION_NAMES[game.decision]
+    what, decision = actions.describe(action, game), actions.DECISION_NAMES[game.decision]
     return IllegalActionError(
-        f"Action {action} ({actions.describe(action, game)!r}) of player {game.player} is illegal at the decision {decision!r}. Legal: {shown}."
+        f"Action {action} ({what!r}) of player {game.player} is illegal at the decision {decision!r}. Legal: {shown}."
     )
 
 

@@ -25,6 +25,10 @@ AGENDA_DEPTH: Final = 32
 MAX_REFUSED: Final = 10
 MAX_FORCED: Final = 16
 
+# Why a game is over: `Game.ending`.
+ENDINGS: Final = ("running", "one player is left", "a bankruptcy ended it", "a cap was reached", "a player reached the winning cash")
+ONE_LEFT, BY_BANKRUPTCY, BY_CAP, BY_CASH = range(1, len(ENDINGS))
+
 CHANCE_GOOD: Final = 28  # goods of an offer: 28 lots, then the two jail cards
 CHEST_GOOD: Final = 29
 
@@ -108,7 +112,7 @@ GAME: Final = np.dtype(
             ("num_refused", _I16),
             ("refused_from", _I16, (MAX_REFUSED,)),
             ("refused_to", _I16, (MAX_REFUSED,)),
-            ("spare", _I16),  # fills the record to whole 8 bytes
+            ("ending", _I16),  # why the game is over, a number of ENDINGS; 0 while it runs
         ],
     )
 )
@@ -127,7 +131,7 @@ def _check_layout() -> None:
             raise AssertionError(f"field {name} is padded or misaligned")
         end = offset + dtype.itemsize
     if end % 8:
-        raise AssertionError(f"the record has {end} bytes; adjust `spare` to a multiple of 8")
+        raise AssertionError(f"the record has {end} bytes; add a spare field to make it a multiple of 8")
 
 
 _check_layout()

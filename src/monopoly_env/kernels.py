@@ -140,7 +140,7 @@ def _imported_names(tree: ast.Module) -> Iterator[str]:
 @cache
 def _path(module: str) -> Path | None:
     """The source file of a module: of one of ours without importing it, of a user's as it was loaded."""
-    if module.split(".")[0] in _PACKAGES:
+    if module.split(".", maxsplit=1)[0] in _PACKAGES:
         source = Path(__file__).parents[1].joinpath(*module.split("."))
         return next((path for path in (source.with_suffix(".py"), source / "__init__.py") if path.is_file()), None)
     loaded = getattr(sys.modules.get(module), "__file__", None)

@@ -45,7 +45,7 @@ def lot_number(lot: Lot, edition: int = 0) -> int:
     raise PositionError(f"Unknown lot {lot!r}. {nearest(lot, board.LOT_NAME[edition])}")
 
 
-def position(
+def position(  # noqa: PLR0913 - everything that a position may hold, by name
     num_players: int = 4,
     rules: Rules | str = "official",
     seed: int = 0,
@@ -161,9 +161,7 @@ def _whole(name: str, value: object, low: int, high: int) -> int:
     return int(value)
 
 
-def _set_lots(
-    game: Game, seats: _Seats, lots: Mapping[int, Iterable[Lot]], mortgaged: Iterable[Lot], buildings: Mapping[Lot, int]
-) -> None:
+def _set_lots(game: Game, seats: _Seats, lots: Mapping[int, Iterable[Lot]], mortgaged: Iterable[Lot], buildings: Mapping[Lot, int]) -> None:
     edition = int(game.rules.board)
     owner: dict[int, int] = {}
     for seat, names in seats.items(lots, "lots"):

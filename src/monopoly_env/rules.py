@@ -84,11 +84,12 @@ class Rules:
     building_shortage: str = _choice("29 A13", "who gets the last pieces", "auction", "first_come")
     shortage_floor: str = _choice("29 A13", "lowest bid for a scarce piece: own price, cheapest price on the table, or 10",
                                   "own_price", "cheapest_price", "ten")  # fmt: skip
-    build_window: str = _choice("30 41 A14 S1", "when to build, mortgage and trade: before each own throw and after the last; every player "
-                                "before each throw; after the last own throw only", "own_turn", "before_each_throw", "after_settlement")  # fmt: skip
+    build_window: str = _choice("30 41 A14 S1", "when to build, mortgage and trade: before each own throw and after the last one; "
+                                "every player before each throw; after each own throw", "own_turn", "before_each_throw",
+                                "after_settlement")  # fmt: skip
     sell_ratio: float = _ratio("31", "share of a building's price that the bank pays back", 0.5)
-    hotel_breakdown: str = _choice("32 A15", "a hotel whose four houses the bank lacks: the group goes down as far as needed; it "
-                                   "cannot be sold; houses are found anyway", "vector", "needs_four", "unlimited")  # fmt: skip
+    hotel_breakdown: str = _choice("32 A15", "a hotel whose four houses the bank lacks: the group goes down as far as needed; "
+                                   "it cannot be sold; the bank lends houses", "vector", "needs_four", "unlimited")  # fmt: skip
     # Mortgages
     interest_rounding: str = _choice("34 A16", "rounding of the 10% to whole dollars", "up", "down", "nearest")
     interest_base: str = _choice("35 A17", "what the 10% is counted on", "mortgage", "price")
@@ -107,7 +108,9 @@ class Rules:
     jail_pay_after_throw: bool = _switch("47 A22", "fine and card are offered after a failed throw, not before it", False)
     deck: str = _choice("50 A23", "what happens to drawn cards", "cyclic", "reshuffle_each_draw", "reshuffle_when_empty")
     # Taxes and Free Parking
-    income_tax: str = _choice("51 A24", "flat 200; 200 or 10% of worth by choice; the lesser; always 10%", "flat200", "choice", "min", "pct10")
+    income_tax: str = _choice(
+        "51 A24", "flat 200; 200 or 10% of worth by choice; the lesser; always 10%", "flat200", "choice", "min", "pct10"
+    )
     luxury_tax: int = _number("52", "dollars", 100, 0, 1000)
     free_parking_pot: str = _choice("53 A25", "money on Free Parking: none; taxes and fines; the same and 500 at the start and after "
                                     "each win", "none", "fines", "fines_plus_500")  # fmt: skip
@@ -115,8 +118,8 @@ class Rules:
     liquidation: str = _choice("55 A26", "how a debtor raises cash: he chooses; by a fixed order; or he chooses and may give up",
                                "agent", "houses_then_mortgages", "mortgages_hotels_houses", "one_request")  # fmt: skip
     bankrupt_sell_ratio: float = _ratio("56", "share of the price paid for the buildings of a bankrupt (Mukhar's code: 1)", 0.5)
-    bank_bankruptcy: str = _choice("57 A27", "lots of a player ruined by the bank: mortgages lifted and auctioned; auctioned as they are; "
-                                   "back to the bank; the game ends", "auction_clear", "auction_mortgaged", "to_bank_unowned", "game_over")  # fmt: skip
+    bank_bankruptcy: str = _choice("57 A27", "lots of a player ruined by the bank: mortgages lifted and auctioned; auctioned as they "
+                                   "are; back to the bank; the game ends", "auction_clear", "auction_mortgaged", "to_bank_unowned", "game_over")  # fmt: skip
     multi_creditor: str = _choice("58 A28", "who is paid when a debt to every player cannot be met: in turn order; nobody; all alike",
                                   "seat_order", "bank", "split")  # fmt: skip
     # End and scoring

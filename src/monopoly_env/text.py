@@ -6,7 +6,7 @@ from monopoly_env import actions, board
 from monopoly_env.board import lots_of
 from monopoly_env.core import legal_actions
 from monopoly_env.engine.agenda import OVER, TASK_NAMES
-from monopoly_env.game import Game
+from monopoly_env.game import ENDINGS, Game
 from monopoly_env.rules import Rules
 
 _LEVELS = ("", " 1 house", " 2 houses", " 3 houses", " 4 houses", " hotel")
@@ -41,7 +41,7 @@ def _player(game: Game, seat: int) -> str:
 def _lot(game: Game, lot: int) -> str:
     level = _LEVELS[game.level[lot]] if lot < board.NUM_STREETS else ""
     mortgage = " mortgaged" if int(game.mortgaged) >> lot & 1 else ""
-    return board.LOT_NAME[int(game.rules.board)][lot] + level + mortgage
+    return f"{board.LOT_NAME[int(game.rules.board)][lot]}{level}{mortgage}"
 
 
 def _task(game: Game, i: int) -> str:
@@ -53,7 +53,7 @@ def _task(game: Game, i: int) -> str:
 
 def _decision(game: Game) -> list[str]:
     if game.decision == OVER:
-        return ["The game is over."]
+        return [f"The game is over: {ENDINGS[game.ending]}."]
     name = actions.DECISION_NAMES[game.decision]
     legal = "; ".join(f"{action} {actions.describe(action, game)}" for action in legal_actions(game))
     return [f"Decision of player {game.player}: {name} ({actions.DECISIONS[name]})", f"Legal: {legal}"]

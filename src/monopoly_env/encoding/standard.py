@@ -111,7 +111,7 @@ HIDDEN: Final = {
     "num_forced": "dice to come",
     "num_players": "constant in an environment; absent players are zeros",
     "fault": "not 0 only if the engine is broken",
-    "spare": "never used",
+    "ending": "set when the game is over",
 }
 
 # Tasks whose first number is a set of lots, and those whose second number is a seat (or the bank, or the pot).

@@ -303,5 +303,3 @@ def _auction_piece(game: Game, seat: int, lot: int, piece: int, cost: int, rival
 def place_piece(game: Game, lot: int) -> None:
     """Put a scarce piece that is paid for where its winner says."""
     raise_level(game, lot)
-
-

@@ -86,5 +86,3 @@ def repair_bill(game: Game, seat: int, per_house: int, per_hotel: int) -> int:
         if has(game.lots[seat], lot) and game.level[lot] > 0:
             bill += per_hotel if game.level[lot] == 5 else per_house * int(game.level[lot])
     return bill
-
-

@@ -9,7 +9,7 @@ from monopoly_env.engine.mortgage import mortgageable
 from monopoly_env.engine.players import finish, finish_if_alone, next_solvent, seat_after, solvent_seats
 from monopoly_env.engine.sets import has, size
 from monopoly_env.engine.trade import may_offer
-from monopoly_env.game import BANK, POT, Game
+from monopoly_env.game import BANK, BY_BANKRUPTCY, POT, Game
 from monopoly_env.kernels import kernel
 from monopoly_env.rules import number
 
@@ -136,9 +136,8 @@ def bankrupt(game: Game, seat: int, creditor: int) -> None:
     if finish_if_alone(game):
         return
     if game.rules.end_at_first_bankruptcy or (creditor < 0 and game.rules.bank_bankruptcy == _GAME_OVER):
-        finish(game, False)
+        finish(game, BY_BANKRUPTCY)
     elif creditor >= 0:
         mortgage.take_over(game, creditor, lots)
     elif game.rules.bank_bankruptcy != _UNOWNED and game.rules.auction != _AUCTION_NONE:
         agenda.push(game, agenda.ESTATE, next_solvent(game, seat), lots, 0)
-

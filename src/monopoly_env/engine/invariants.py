@@ -238,7 +238,9 @@ def _question(game: Game) -> int:
         for seat in range(game.num_players):
             if game.place[seat] == 0:
                 return NO_PLACE
-        return NONE
+        return NONE if game.ending > 0 else RANGE
+    if game.ending != 0:
+        return RANGE
     if game.player < 0 or game.player >= game.num_players or game.place[game.player] != 0:
         return GHOST_ASKED
     return EMPTY_MASK if count_legal(game) < 2 else NONE

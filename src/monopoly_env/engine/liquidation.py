@@ -125,8 +125,10 @@ def _sell_first(game: Game, seat: int, level: int) -> bool:
 
 @kernel
 def _mortgage_first(game: Game, seat: int, only_spare: bool) -> bool:
-    """Mortgage the first lot in board order; `only_spare`: first single streets, a single utility, then railroads and
-    utilities (the order of Mukhar's program)."""
+    """Mortgage the first lot in board order.
+
+    `only_spare`: single streets, a single utility, then railroads and utilities, nothing else (the order of Mukhar's program).
+    """
     lots = mortgageable(game, seat)
     best, best_rank = NOBODY, 1 << 30
     while lots:
@@ -161,5 +163,3 @@ def counted_lots(game: Game, seat: int, lot: int) -> int:
         if GROUP_OF[other] == GROUP_OF[lot] and has(game.lots[seat], other):
             count += 1
     return count
-
-

@@ -122,5 +122,3 @@ def first_in_board_order(game: Game, lots: int) -> int:
             if has(lots, lot):
                 return lot
     return NOBODY
-
-

@@ -144,5 +144,3 @@ def collect_rent(game: Game, seat: int, owner: int, lot: int, how: int, multipli
     if due > tested:
         agenda.push(game, agenda.TAKE, seat, due - tested, owner)
     agenda.push(game, agenda.CHARGE, seat, tested, owner)
-
-

@@ -5,7 +5,7 @@ from __future__ import annotations
 from monopoly_env.board import GROUP_LOTS, HOUSE_PRICE, MORTGAGE, NUM_STREETS, PRICE
 from monopoly_env.engine import agenda
 from monopoly_env.engine.sets import has, lowest, size
-from monopoly_env.game import NOBODY, Game
+from monopoly_env.game import BY_CASH, NOBODY, ONE_LEFT, Game
 from monopoly_env.kernels import kernel
 from monopoly_env.rules import number
 
@@ -120,8 +120,10 @@ def mortgage_values(game: Game, lots: int) -> int:
 
 
 @kernel
-def finish(game: Game, by_cash: bool) -> None:
+def finish(game: Game, ending: int) -> None:
     """End the game: those still in it are ranked by score or by cash, ties share a place (61, 64, S9)."""
+    game.ending = ending
+    by_cash = ending == BY_CASH
     seats = solvent_seats(game)
     for seat in range(game.num_players):
         if has(seats, seat):
@@ -160,5 +162,5 @@ def finish_if_alone(game: Game) -> bool:
     """End the game when one player is left (59, 61)."""
     if size(solvent_seats(game)) > 1:
         return False
-    finish(game, False)
+    finish(game, ONE_LEFT)
     return True

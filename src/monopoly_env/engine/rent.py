@@ -81,8 +81,10 @@ def rent_due(game: Game, lot: int, total: int) -> int:
 
 @kernel
 def quirk_tested_rent(game: Game, owner: int, lot: int, due: int) -> int:
-    """The part of a rent that a debtor must be able to raise: all of it, but Ocnaru's program looks at the doubled base
-    rent once the group is complete and takes the rest below zero."""
+    """The part of a rent that a debtor must be able to raise.
+
+    All of it; but Ocnaru's program looks at the doubled base rent once the group is complete and takes the rest below zero.
+    """
     group = int(GROUP_OF[lot])
     if not game.rules.ocnaru_quirks or group >= RAILROADS or not owns_group(game, owner, group):
         return due

@@ -98,4 +98,3 @@ def _is_dealt(game: Game, lot: int) -> bool:
         if (int(game.lots[seat]) >> lot) & 1:
             return True
     return False
-

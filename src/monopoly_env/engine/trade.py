@@ -255,5 +255,3 @@ def forget_turn(game: Game) -> None:
     game.num_refused = 0
     game.traded = 0
     game.fresh_mortgages = 0
-
-

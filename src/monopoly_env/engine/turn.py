@@ -7,7 +7,7 @@ from monopoly_env.engine.debt import bankrupt
 from monopoly_env.engine.jail import may_pay_before_throw
 from monopoly_env.engine.players import finish, next_solvent, seat_after
 from monopoly_env.engine.trade import forget_turn
-from monopoly_env.game import BANK, Game
+from monopoly_env.game import BANK, BY_CAP, BY_CASH, Game
 from monopoly_env.kernels import kernel
 from monopoly_env.rules import number
 
@@ -66,9 +66,9 @@ def end_turn(game: Game, seat: int) -> None:
     if _order(game, following) <= _order(game, seat):
         game.rounds += 1
     if game.rules.win_cash > 0 and _richest(game) >= game.rules.win_cash:
-        finish(game, True)
+        finish(game, BY_CASH)
     elif 0 < game.rules.max_turns <= game.turns or 0 < game.rules.max_rounds <= game.rounds:
-        finish(game, False)
+        finish(game, BY_CAP)
     else:
         agenda.push(game, agenda.BEGIN_TURN, following, 0, 0)
 

@@ -127,13 +127,13 @@ class Fuzz:
 def main() -> int:
     """Run a command; errors of ours are one line on stderr."""
     command = tyro.cli(
-        Annotated[Landing, tyro.conf.subcommand("landing")] | Annotated[Fuzz, tyro.conf.subcommand("fuzz")],  # type: ignore[arg-type]
+        Annotated[Landing, tyro.conf.subcommand("landing")] | Annotated[Fuzz, tyro.conf.subcommand("fuzz")],
         prog="python -m monopoly_env.validate",
         description="Checks of the rules engine that anybody can repeat.",
         config=(tyro.conf.OmitSubcommandPrefixes,),
     )
     try:
-        return int(command.run())  # type: ignore[attr-defined]
+        return int(command.run())
     except MonopolyError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -42,7 +42,8 @@ def _play_checked(games: Any, scratch: Any, most: int, decisions: Any, failures:
             before = scratch[0]
             task = int(game.agenda[int(game.depth) - 1, 0])
             if task < agenda.FIRST_PROCEDURE:
-                ask(game, task, game.agenda[int(game.depth) - 1, 1], game.agenda[int(game.depth) - 1, 2], game.agenda[int(game.depth) - 1, 3])
+                top = int(game.depth) - 1
+                ask(game, task, game.agenda[top, 1], game.agenda[top, 2], game.agenda[top, 3])
                 count = count_legal(game)
                 if count == 0:
                     failures[i] = invariants.EMPTY_MASK
@@ -103,8 +104,8 @@ def _random_value(option: dataclasses.Field[Any], rng: np.random.Generator) -> A
     if isinstance(option.default, float):
         return round(float(rng.integers(0, 101)) / 100, 2)
     low, high = option.metadata["range"]
-    near = max(2 * option.default, 20)  # values that a game can reach
-    return int(rng.integers(low, min(high, near) + 1))
+    reachable = max(2 * int(getattr(Rules(), option.name)), 20)  # values that a game can come to
+    return int(rng.integers(low, min(high, reachable) + 1))
 
 
 def random_position(rng: np.random.Generator, rules: Rules, num_players: int, seed: int) -> Game:
@@ -121,7 +122,7 @@ def _random_contents(rng: np.random.Generator, rules: Rules, num_players: int) -
     levels: dict[int | str, int] = {}
     mortgaged: list[int | str] = []
     for group in range(board.NUM_GROUPS):
-        lots = np.flatnonzero(board.GROUP_OF == group)
+        lots = np.flatnonzero(group == board.GROUP_OF)
         if rng.random() < 0.5:  # whole groups are rare by chance alone
             owners[lots] = rng.integers(-1, num_players)
         built = group < board.RAILROADS and owners[lots[0]] >= 0 and len(set(owners[lots].tolist())) == 1 and rng.random() < 0.6

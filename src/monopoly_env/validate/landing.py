@@ -80,7 +80,7 @@ class Landing:
     @property
     def tolerance(self) -> float:
         """Largest acceptable difference from the exact odds, in percentage points, at this number of throws."""
-        return TOLERANCE * max(1.0, (_TOLERANCE_THROWS / self.throws) ** 0.5)
+        return TOLERANCE * float(max(1.0, (_TOLERANCE_THROWS / self.throws) ** 0.5))
 
     @property
     def difference(self) -> float | None:

@@ -62,13 +62,15 @@ def _is_bank_card(game: Game, deck: int, flow: int) -> bool:
 
 @kernel
 def _payment_is_sound(before: Game, after: Game, seat: int, amount: int, creditor: int, flow: int) -> bool:
-    """A debt that is asked about moves nothing yet; one that is paid leaves the game only towards the bank. A debtor who
-    does not choose may have raised cash from the bank on the way."""
+    """A debt that is asked about moves nothing yet; one that is paid leaves the game only towards the bank.
+
+    A debtor who does not choose may have raised cash from the bank on the way.
+    """
     if before.place[seat] != 0 or amount <= 0 or after.decision == agenda.OVER:
         return flow == 0
     if after.depth == before.depth and after.agenda[int(after.depth) - 1, 0] == agenda.DEBT:
         return flow == 0
-    kept = creditor >= 0 or (creditor == POT and before.rules.free_parking_pot != 0)
+    kept = creditor >= 0 or (creditor == POT and before.rules.free_parking_pot != 0)  # by a player, or in the pot
     paid = 0 if kept else -amount
     return flow == paid if debtor_chooses(before) else flow >= paid
 

@@ -1,0 +1,505 @@
+"""How fast it is: `make bench`, or `python benchmarks/run.py --help`.
+
+python benchmarks/run.py                          # everything, with a report in benchmarks/results
+python benchmarks/run.py --only random vector     # some of it; nothing is written
+
+CPU time is that of a process that works on one thread, wall time that of all cores. Every figure is the median of several
+repetitions. What chooses the actions is never on the clock: where Python asks, a game is played once, and its recorded
+actions are then repeated against the clock.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from statistics import median
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import tyro
+from numba import NumbaExperimentalFeatureWarning
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+import agents
+import monopoly_env as me
+from monopoly_env import encoding, monopoly_v0
+from monopoly_env.core import write_atomically
+from monopoly_env.engine.legal import count_legal, nth_legal
+from monopoly_env.engine.randomness import policy_draw
+from monopoly_env.errors import ConfigurationError, MonopolyError, nearest
+from monopoly_env.game import Games
+from monopoly_env.gym import MonopolyEnv
+from monopoly_env.kernels import entry
+
+RESULTS: Final = Path(__file__).parent / "results"
+SMALL: Final = 0.02  # of the full size: for warming up and for --quick
+
+Clock: TypeAlias = Literal["cpu", "wall"]
+
+
+class Target(NamedTuple):
+    """What a figure should reach, by which clock."""
+
+    value: float
+    clock: Clock = "cpu"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A row of the report.
+
+    Attributes:
+        what: What is measured.
+        unit: Of the number. A rate is better when higher, everything else when lower.
+        accepted: What it should reach at least.
+        aimed: What it is meant to reach.
+    """
+
+    what: str
+    unit: str
+    accepted: Target | None = None
+    aimed: Target | None = None
+
+    @property
+    def is_rate(self) -> bool:
+        """Whether more is better."""
+        return self.unit.endswith("/s")
+
+    def reaches(self, target: Target, sample: Sample) -> bool:
+        """Whether a measured value is as good as a target."""
+        value = getattr(sample, target.clock)
+        return bool(value is not None and (value >= target.value if self.is_rate else value <= target.value))
+
+
+class Sample(NamedTuple):
+    """A measured value: by CPU time on one thread, by wall time on all cores; None where it has no meaning."""
+
+    cpu: float | None = None
+    wall: float | None = None
+
+
+_COLD, _WARM = Target(60, "wall"), Target(3, "wall")
+
+FIGURES: Final[dict[str, Figure]] = {
+    "random/decisions": Figure("random legal play, 4 players", "decisions/s", Target(3e6), Target(5e6)),
+    "random/games": Figure("random legal play, 4 players", "games/s"),
+    "algorithmic/2/games": Figure("algorithmic play, 2 players", "games/s", Target(3000), Target(6000)),
+    "algorithmic/2/decisions": Figure("algorithmic play, 2 players", "decisions/s"),
+    "algorithmic/4/games": Figure("algorithmic play, 4 players", "games/s"),
+    "algorithmic/4/decisions": Figure("algorithmic play, 4 players", "decisions/s"),
+    "vector/1": Figure("vector step, 1 game", "decisions/s"),
+    "vector/64": Figure("vector step, 64 games", "decisions/s"),
+    "vector/4096": Figure("vector step, 4,096 games", "decisions/s", Target(1e6), Target(2e6, "wall")),
+    "aec": Figure("AEC: last and step", "µs", Target(25), Target(15)),
+    "gym": Figure("Gymnasium step against 3 algorithmic", "µs"),
+    "encode/standard": Figure("one observation, standard, 4 players", "ns"),
+    "encode/ocnaru100": Figure("one observation, ocnaru100, 2 players", "ns"),
+    "record": Figure("a game", "bytes"),
+    "compile/python/cold": Figure("first import to first finished game, from Python, cold", "s", _COLD, _COLD),
+    "compile/python/warm": Figure("the same, warm", "s", _WARM, _WARM),
+    "compile/arena/cold": Figure("first import to first game in the arena, cold", "s", _COLD, _COLD),
+    "compile/arena/warm": Figure("the same, warm", "s", _WARM, _WARM),
+    "compile/aec/cold": Figure("first import to first finished AEC game, cold", "s", _COLD, _COLD),
+    "compile/aec/warm": Figure("the same, warm", "s", _WARM, _WARM),
+    "compile/vector/cold": Figure("first import to first vector step, cold", "s", _COLD, _COLD),
+    "compile/vector/warm": Figure("the same, warm", "s", _WARM, _WARM),
+}
+
+Samples: TypeAlias = dict[str, Sample]
+
+
+# --- games without Python -----------------------------------------------------------------------------------------------
+
+
+def random_play(size: float) -> Samples:
+    """Four random players at one table."""
+    decisions, games = _arena(["random"] * 4, round(3000 * size))
+    return {"random/decisions": decisions, "random/games": games}
+
+
+def algorithmic_play(size: float) -> Samples:
+    """Scripted players among themselves."""
+    samples = {}
+    for players, count in ((2, 12_000), (4, 8_000)):
+        decisions, games = _arena(["algorithmic"] * players, round(count * size))
+        samples |= {f"algorithmic/{players}/decisions": decisions, f"algorithmic/{players}/games": games}
+    return samples
+
+
+def _arena(players: Sequence[str], games: int) -> tuple[Sample, Sample]:
+    """Decisions and games a second."""
+    cpu, results = _timed(time.process_time, agents.arena.play, players, games, threads=1)
+    wall, _ = _timed(time.perf_counter, agents.arena.play, players, games, threads=_cores())
+    return Sample(results.decisions / cpu, results.decisions / wall), Sample(games / cpu, games / wall)
+
+
+# --- environments -------------------------------------------------------------------------------------------------------
+
+
+def vector_step(size: float) -> Samples:
+    """`VectorMonopoly.step`, with masks and observations: self-play of four."""
+    samples = {}
+    for games, steps in ((1, 100_000), (64, 10_000), (4096, 300)):
+        vec = me.VectorMonopoly(games, num_players=4, threads=1)
+        actions = _record_vector(vec, max(2, round(steps * size)))
+        cpu, _ = _timed(time.process_time, _replay_vector, vec, actions)
+        wall, _ = _timed(time.perf_counter, _replay_vector, me.VectorMonopoly(games, num_players=4), actions)
+        samples[f"vector/{games}"] = Sample(actions.size / cpu, actions.size / wall)
+    return samples
+
+
+def _record_vector(vec: me.VectorMonopoly, steps: int) -> NDArray[np.int64]:
+    actions = np.zeros((steps, vec.num_games), np.int64)
+    vec.reset()
+    for row in actions:
+        _choose(vec.games, row)
+        vec.step(row)
+    return actions
+
+
+def _replay_vector(vec: me.VectorMonopoly, actions: NDArray[np.int64]) -> None:
+    vec.reset()
+    for row in actions:
+        vec.step(row)
+
+
+def aec_step(size: float) -> Samples:
+    """`last` and `step` of the PettingZoo environment, four random players."""
+    env = monopoly_v0.env(num_players=4)
+    actions: list[int | None] = []
+    env.reset(seed=0)
+    while env.agents and len(actions) < 100_000 * size:
+        gone = env.terminations[env.agent_selection] or env.truncations[env.agent_selection]
+        actions.append(None if gone else _choose_one(env._games))
+        env.step(actions[-1])
+
+    def replay() -> None:
+        env.reset(seed=0)
+        for action in actions:
+            env.last()
+            env.step(action)
+
+    cpu, _ = _timed(time.process_time, replay)
+    return {"aec": Sample(1e6 * cpu / len(actions))}
+
+
+def gym_step(size: float) -> Samples:
+    """`step` of the Gymnasium environment, the opponents' answers and new games included."""
+    env = MonopolyEnv()
+    games: list[list[int]] = []
+    while sum(map(len, games)) < 20_000 * size:
+        env.reset(seed=len(games))
+        games.append([])
+        over = False
+        while not over:
+            games[-1].append(_choose_one(env.table.games))
+            _, _, terminated, truncated, _ = env.step(games[-1][-1])
+            over = terminated or truncated
+
+    def replay() -> None:
+        for seed, actions in enumerate(games):
+            env.reset(seed=seed)
+            for action in actions:
+                env.step(action)
+
+    cpu, _ = _timed(time.process_time, replay)
+    return {"gym": Sample(1e6 * cpu / sum(map(len, games)))}
+
+
+def encode(size: float) -> Samples:
+    """Observations alone, of games in their middle."""
+    samples = {}
+    for name, players in (("standard", 4), ("ocnaru100", 2)):
+        games = me.new_games(range(1024), players)
+        _play_on(games, 300)
+        rounds = max(1, round(1000 * size))
+        cpu, _ = _timed(time.process_time, _observe, games, name, rounds)
+        samples[f"encode/{name}"] = Sample(1e9 * cpu / (rounds * len(games)))
+    return samples
+
+
+def _observe(games: Games, name: str, rounds: int) -> None:
+    for _ in range(rounds):
+        encoding.observe_all(games, name)
+
+
+def record(size: float) -> Samples:
+    """How much memory a game takes."""
+    del size  # it is the same
+    return {"record": Sample(float(me.GAME.itemsize))}
+
+
+@entry()
+def _choose(games: Games, actions: NDArray[np.int64]) -> None:
+    """A random legal action for each game."""
+    for i in range(len(games)):
+        game = games[i]
+        actions[i] = nth_legal(game, policy_draw(game, int(game.player), count_legal(game)))
+
+
+def _choose_one(games: Games) -> int:
+    action = np.zeros(1, np.int64)
+    _choose(games, action)
+    return int(action[0])
+
+
+def _play_on(games: Games, decisions: int) -> None:
+    """Take random decisions in place, in the games that are not over."""
+    for _ in range(decisions):
+        for game in np.flatnonzero(games["decision"]):
+            one = games[game : game + 1]
+            me.step(one[0], _choose_one(one))
+
+
+# --- compilation --------------------------------------------------------------------------------------------------------
+
+# What a newcomer runs first, in a fresh process.
+FIRST_GAMES: Final = {
+    "python": """
+import numpy as np
+import monopoly_env as me
+game, generator = me.new_game(), np.random.default_rng(0)
+while not me.is_over(game):
+    me.step(game, generator.choice(me.legal_actions(game)))
+""",
+    "arena": """
+import agents
+agents.arena.play(["algorithmic", "random"], games=1)
+""",
+    "aec": """
+from monopoly_env import monopoly_v0
+env = monopoly_v0.env(num_players=2)
+env.reset(seed=0)
+for agent in env.agent_iter():
+    observation, reward, terminated, truncated, info = env.last()
+    env.step(None if terminated or truncated else env.action_space(agent).sample(observation["action_mask"]))
+""",
+    "vector": """
+import monopoly_env as me
+vec = me.VectorMonopoly(64)
+batch = vec.reset()
+vec.step(batch.action_mask.argmax(axis=1))
+""",
+}
+
+
+def compile_times(size: float) -> Samples:
+    """Wall time of whole processes: with an empty cache of machine code, then with the one that this has left."""
+    samples = {}
+    for name, program in FIRST_GAMES.items():
+        if size <= SMALL and name != "python":
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            for heat in ("cold", "warm"):
+                wall, _ = _timed(time.perf_counter, run_program, program, folder)
+                samples[f"compile/{name}/{heat}"] = Sample(wall=wall)
+    return samples
+
+
+def run_program(program: str, cache: str) -> None:
+    """Run one of `FIRST_GAMES` in a fresh process that keeps its machine code in a folder."""
+    environment = os.environ | {"MONOPOLY_ENV_CACHE": cache}
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise ConfigurationError(f"A first game failed:\n{done.stderr}")
+
+
+# --- the report ---------------------------------------------------------------------------------------------------------
+
+SUITES: Final[dict[str, Callable[[float], Samples]]] = {
+    "random": random_play,
+    "algorithmic": algorithmic_play,
+    "vector": vector_step,
+    "aec": aec_step,
+    "gym": gym_step,
+    "encode": encode,
+    "record": record,
+    "compile": compile_times,
+}
+_NO_WARM_UP: Final = ("record", "compile")
+_PAGE: Final = 140  # characters of a line where the output is no terminal
+
+
+@dataclass(frozen=True)
+class Options:
+    """Measure the speed and print it beside what is accepted and aimed at.
+
+    A full run takes some minutes and writes speed.json and speed.md. Timings of a machine that is doing other work are worthless.
+    """
+
+    only: tuple[str, ...] = ()
+    """Parts to measure: random, algorithmic, vector, aec, gym, encode, record, compile. Default: all."""
+    repeats: int = 3
+    """Measure so many times and report the median."""
+    quick: bool = False
+    """A fiftieth of the work, once: shows that everything runs; the figures mean little."""
+    out: Path | None = None
+    """Folder of the report. Default: benchmarks/results for a full run, none for --only and --quick."""
+    json: bool = False
+    """Print the report as JSON instead of the table."""
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        for name in self.only:
+            if name not in SUITES:
+                raise ConfigurationError(f"Unknown part {name!r}. {nearest(name, SUITES)}")
+        if self.repeats < 1:
+            raise ConfigurationError(f"--repeats must be 1 or more, not {self.repeats}.")
+
+
+def measure(options: Options, console: Console) -> dict[str, list[Sample]]:
+    """All samples of the figures that are asked for, by name."""
+    size, repeats = (SMALL, 1) if options.quick else (1.0, options.repeats)
+    samples: dict[str, list[Sample]] = {}
+    for name in track(options.only or tuple(SUITES), "measuring", console=console):
+        if name not in _NO_WARM_UP:
+            SUITES[name](SMALL)  # compiles
+        for _ in range(repeats):
+            for figure, sample in SUITES[name](size).items():
+                samples.setdefault(figure, []).append(sample)
+    return samples
+
+
+def report(samples: dict[str, list[Sample]], about: dict[str, Any]) -> dict[str, Any]:
+    """What is written to speed.json."""
+    return about | {"figures": [_row(name, samples[name]) for name in FIGURES if name in samples]}
+
+
+def _row(name: str, samples: list[Sample]) -> dict[str, Any]:
+    figure = FIGURES[name]
+    middle = Sample(_median(sample.cpu for sample in samples), _median(sample.wall for sample in samples))
+    row = {"name": name, "what": figure.what, "unit": figure.unit, "cpu_one_thread": middle.cpu, "wall_all_cores": middle.wall}
+    for word, target in (("accepted", figure.accepted), ("aimed", figure.aimed)):
+        row[word] = None if target is None else target.value
+        row[f"{word}_met"] = None if target is None else figure.reaches(target, middle)
+    return row | {"samples": [sample._asdict() for sample in samples]}
+
+
+def _median(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return median(known) if known else None
+
+
+def machine() -> dict[str, Any]:
+    """What was measured where."""
+    return {
+        "machine": f"{_cores()} cores of {_processor()}",
+        "system": f"{platform.system()} {platform.machine()}",
+        "load_before": round(os.getloadavg()[0], 2),
+        "versions": {"python": platform.python_version()} | {name: version(name) for name in ("monopoly-env", "numba", "numpy")},
+        "command": " ".join(["python", *sys.argv]),
+        "date": datetime.now(UTC).isoformat(timespec="minutes"),
+    }
+
+
+def _processor() -> str:
+    """The model of the processor, as Linux names it."""
+    path = Path("/proc/cpuinfo")
+    found = dict(line.split(":", 1) for line in path.read_text().splitlines() if ":" in line) if path.is_file() else {}
+    cpu = {name.strip(): value.strip() for name, value in found.items()}
+    if "model name" not in cpu:
+        return platform.processor() or platform.machine()
+    return f"{cpu['model name']} at {float(cpu['cpu MHz']) / 1000:.1f} GHz" if "cpu MHz" in cpu else cpu["model name"]
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+COLUMNS: Final = ("", "unit", "one thread (CPU)", "all cores (wall)", "accepted", "aimed at")
+
+
+def cells(row: dict[str, Any]) -> tuple[str, ...]:
+    """A row of the report as text, under `COLUMNS`."""
+    targets = [_verdict(row, "accepted"), _verdict(row, "aimed")]
+    return row["what"], row["unit"], number(row["cpu_one_thread"]), number(row["wall_all_cores"]), *targets
+
+
+def _verdict(row: dict[str, Any], word: str) -> str:
+    if row[word] is None:
+        return ""
+    return f"{number(row[word])} {'met' if row[f'{word}_met'] else 'missed'}"
+
+
+def number(value: float | None) -> str:
+    """Three digits that count, thousands set apart; empty for None."""
+    if value is None:
+        return ""
+    if value == int(value):
+        return f"{int(value):,}"
+    digits = max(0, 2 - int(np.floor(np.log10(abs(value)))))
+    rounded = round(value, 2 - int(np.floor(np.log10(abs(value)))))
+    return f"{rounded:,.{digits}f}"
+
+
+def markdown(results: dict[str, Any]) -> str:
+    """The report as a page."""
+    versions = ", ".join(f"{name} {number}" for name, number in results["versions"].items())
+    lines = [
+        "# Speed",
+        "",
+        f"`{results['command']}` on {results['machine']}, {results['system']}; {versions}; {results['date']} UTC; load before: "
+        f"{results['load_before']}. Medians.",
+        "",
+        "| " + " | ".join(COLUMNS) + " |",
+        "|---|---|" + "---:|" * (len(COLUMNS) - 2),
+        *("| " + " | ".join(cells(row)) + " |" for row in results["figures"]),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def show(results: dict[str, Any]) -> Table:
+    """The report as a table for the terminal."""
+    table = Table(title=f"{results['machine']}, {results['date']}")
+    for position, column in enumerate(COLUMNS):
+        table.add_column(column, justify="left" if position < 2 else "right")
+    for row in results["figures"]:
+        table.add_row(*cells(row))
+    return table
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; the exit status is 0 when everything was measured, whether targets are met or not."""
+    warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)  # first-class functions, which the arena calls policies by
+    try:
+        options = tyro.cli(Options, args=arguments, prog="python benchmarks/run.py")
+        about = machine()
+        results = report(measure(options, Console(stderr=True)), about)
+        out = options.out or (None if options.only or options.quick else RESULTS)
+        if out is not None:
+            write_atomically(out / "speed.json", (json.dumps(results, indent=1) + "\n").encode())
+            write_atomically(out / "speed.md", markdown(results).encode())
+    except MonopolyError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    if options.json:
+        print(json.dumps(results))
+    else:
+        console = Console()
+        Console(width=console.width if console.is_terminal else _PAGE).print(show(results))
+    return 0
+
+
+def _timed(clock: Callable[[], float], run: Callable[..., Any], *arguments: Any, **options: Any) -> tuple[float, Any]:
+    """The seconds that a call takes by a clock, and what it returns."""
+    began = clock()
+    result = run(*arguments, **options)
+    return clock() - began, result
+
+
+if __name__ == "__main__":
+    sys.exit(main())
