@@ -133,7 +133,7 @@ def random_play(size: float) -> Samples:
 
 def algorithmic_play(size: float) -> Samples:
     """Scripted players among themselves."""
-    samples = {}
+    samples: Samples = {}
     for players, count in ((2, 12_000), (4, 8_000)):
         decisions, games = _arena(["algorithmic"] * players, round(count * size))
         samples |= {f"algorithmic/{players}/decisions": decisions, f"algorithmic/{players}/games": games}
@@ -152,7 +152,7 @@ def _arena(players: Sequence[str], games: int) -> tuple[Sample, Sample]:
 
 def vector_step(size: float) -> Samples:
     """`VectorMonopoly.step`, with masks and observations: self-play of four."""
-    samples = {}
+    samples: Samples = {}
     for games, steps in ((1, 100_000), (64, 10_000), (4096, 300)):
         vec = me.VectorMonopoly(games, num_players=4, threads=1)
         actions = _record_vector(vec, max(2, round(steps * size)))
@@ -222,7 +222,7 @@ def gym_step(size: float) -> Samples:
 
 def encode(size: float) -> Samples:
     """Observations alone, of games in their middle."""
-    samples = {}
+    samples: Samples = {}
     for name, players in (("standard", 4), ("ocnaru100", 2)):
         games = me.new_games(range(1024), players)
         _play_on(games, 300)
@@ -299,7 +299,7 @@ vec.step(batch.action_mask.argmax(axis=1))
 
 def compile_times(size: float) -> Samples:
     """Wall time of whole processes: with an empty cache of machine code, then with the one that this has left."""
-    samples = {}
+    samples: Samples = {}
     for name, program in FIRST_GAMES.items():
         if size <= SMALL and name != "python":
             continue

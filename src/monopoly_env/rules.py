@@ -119,7 +119,8 @@ class Rules:
                                "agent", "houses_then_mortgages", "mortgages_hotels_houses", "one_request")  # fmt: skip
     bankrupt_sell_ratio: float = _ratio("56", "share of the price paid for the buildings of a bankrupt (Mukhar's code: 1)", 0.5)
     bank_bankruptcy: str = _choice("57 A27", "lots of a player ruined by the bank: mortgages lifted and auctioned; auctioned as they "
-                                   "are; back to the bank; the game ends", "auction_clear", "auction_mortgaged", "to_bank_unowned", "game_over")  # fmt: skip
+                                   "are; back to the bank; the game ends",
+                                   "auction_clear", "auction_mortgaged", "to_bank_unowned", "game_over")  # fmt: skip
     multi_creditor: str = _choice("58 A28", "who is paid when a debt to every player cannot be met: in turn order; nobody; all alike",
                                   "seat_order", "bank", "split")  # fmt: skip
     # End and scoring
