@@ -76,7 +76,7 @@ def test_by_name() -> None:
     for order in (("gymnasium", "monopoly_env"), ("monopoly_env", "gymnasium")):
         done = subprocess.run([sys.executable, "-c", script.format(*order)], capture_output=True, text=True, check=False)
         assert done.stdout == "MonopolyEnv\nMonopolyVectorEnv 2\n", done.stderr
-    quiet = "import sys, monopoly_env; print([m for m in ('torch', 'rich', 'pandas', 'scipy', 'agents') if m in sys.modules])"
+    quiet = "import sys, monopoly_env; print([m for m in ('torch', 'rich', 'pandas', 'agents') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", quiet], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
