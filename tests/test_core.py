@@ -89,7 +89,7 @@ def test_an_illegal_action_is_refused_without_a_trace() -> None:
 
 
 def test_many_legal_actions_are_counted_in_the_message() -> None:
-    game = table(2, lots={0: [name for name in board.LOT_NAME[0] if name not in {"Boardwalk", "Park Place"}]})
+    game = table(2, lots={0: board.LOT_NAME[0][5:]})
     count = len(me.legal_actions(game))
     with pytest.raises(me.IllegalActionError, match=f"and {count - 12} more"):
         me.step(game, actions.parse("buy"))
@@ -186,7 +186,7 @@ def test_worth_of_a_seat_that_does_not_exist(seat: Any) -> None:
         me.worth(middle(3), seat)
 
 
-NO_GAMES = [None, 7, "game", {"cash": 1}, np.zeros(3), np.zeros(1, np.dtype((np.record, [("cash", np.int32)])))[0], me.new_games([1, 2])]
+NO_GAMES = [None, 7, "game", {"cash": 1}, np.zeros(3), np.zeros(1, np.dtype((np.record, [("cash", np.int32)])))[0], np.zeros(2, me.GAME)]
 LOOKS: dict[str, Callable[[Any], Any]] = {
     "step": lambda game: me.step(game, 0),
     "legal_actions": me.legal_actions,
@@ -398,6 +398,7 @@ def change(field: str, *path: Any) -> Callable[[Any], None]:
         else:
             game[field] = value
 
+    edit.__name__ = f"{field} {path}"
     return edit
 
 
@@ -407,10 +408,8 @@ def rule(name: str, value: int) -> Callable[[Any], None]:
     def edit(game: Any) -> None:
         game["rules"][name] = value
 
+    edit.__name__ = f"{name}={value}"
     return edit
-
-
-TOP = -1  # in a path to the agenda: the open question
 
 
 @pytest.mark.parametrize(
@@ -455,6 +454,9 @@ TOP = -1  # in a path to the agenda: the open question
         change("agenda", 0, 1, -2),
         change("legal", slice(None), 0),
         change("legal", 6, 1 << 30),  # action 222
+        change("legal", 0, 3),  # buy or decline, though no lot is for sale
+        change("decision", agenda.BUY),  # another question than the one on top of the agenda
+        change("player", 2),  # nor is he on turn
         rule("board", 3),
         rule("auction", 9),
         rule("auction", -1),
@@ -463,9 +465,10 @@ TOP = -1  # in a path to the agenda: the open question
         rule("sell_ratio", 101),
         rule("hotel_after", 5),
     ],
+    ids=lambda edit: edit.__name__,
 )
 def test_an_impossible_record_with_a_valid_digest(edit: Callable[[Any], None], tmp_path: Path) -> None:
-    game = middle()
+    game = table(turn=1)
     edit(game)
     with pytest.raises(me.FormatError, match=r"game' "):
         load_bytes(saved(game), tmp_path)
@@ -503,9 +506,8 @@ def test_an_impossible_record_with_a_valid_digest(edit: Callable[[Any], None], t
     ],
 )
 def test_an_impossible_task_with_a_valid_digest(task: tuple[int, int, int, int], tmp_path: Path) -> None:
-    game = middle()
-    assert game.auction_lot == NOBODY
-    assert game.offer_to == NOBODY
+    game = table()
+    assert (game.auction_lot, game.offer_to) == (NOBODY, NOBODY)
     game.agenda[1 : game.depth + 1] = game.agenda[: game.depth].copy()
     game.agenda[0] = task  # comes last
     game.depth += 1
@@ -519,7 +521,7 @@ def test_an_impossible_task_with_a_valid_digest(task: tuple[int, int, int, int],
 def test_a_game_in_words() -> None:
     game = me.position(
         4, me.Rules.preset("uk", free_parking_pot="fines"), seed=1, turn=1, pot=120, cash=[10, 20, 30, 0], bankrupt=[3],
-        lots={0: ["Mayfair", "Park Lane", "Kings Cross Station"], 1: ["Old Kent Road"]}, mortgaged=["Kings Cross Station"],
+        lots={0: ["Mayfair", "Park Lane", "King's Cross Station"], 1: ["Old Kent Road"]}, mortgaged=["King's Cross Station"],
         buildings={"Mayfair": 5, "Park Lane": 4}, positions={0: 24, 1: 0}, jail={2: 1}, jail_cards={1: ["chance", "community_chest"]},
     )  # fmt: skip
     lines = me.to_text(game).splitlines()
@@ -527,7 +529,7 @@ def test_a_game_in_words() -> None:
     assert "board='uk'" in lines[0]
     assert "free_parking_pot='fines'" in lines[0]
     assert lines[1] == "Bank: 28 houses, 11 hotels; Free Parking $120; last throw 0 + 0"
-    assert lines[2] == "Player 0: $10, Trafalgar Square; Park Lane 4 houses, Mayfair hotel, Kings Cross Station mortgaged"
+    assert lines[2] == "Player 0: $10, Trafalgar Square; Park Lane 4 houses, Mayfair hotel, King's Cross Station mortgaged"
     assert lines[3] == "Player 1: $20, Go; Old Kent Road, Chance jail card, Community Chest jail card"
     assert lines[4] == "Player 2: $30, in jail after 1 failed throws; no lots"
     assert lines[5] == "Player 3: out of the game, place 4"
@@ -540,14 +542,14 @@ def test_a_game_in_words() -> None:
 
 
 def test_a_debt_in_words() -> None:
-    text = me.to_text(land(38, cash=[5, 1500, 1500]))
-    assert "debt (player 0) 100 -2" in text
+    text = me.to_text(land(38, cash=[5, 1500, 1500], lots={0: ["Reading Railroad"]}))
+    assert "Pending: debt (player 0) 100" in text
     assert "Decision of player 0: debt (raise cash for a payment that is due)" in text
 
 
 def test_a_finished_game_in_words() -> None:
     text = me.to_text(finished())
-    assert text.endswith("The game is over.")
+    assert "The game is over" in text.splitlines()[-1]
     assert "Player 0, place 1: $1500" in text
     assert "Player 1, place 2: $500" in text
     assert "Pending: nothing" in text

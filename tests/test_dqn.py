@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -30,18 +31,31 @@ from training.networks import HeadNetworks
 from training.replay import Replay, Transitions, pack, unpack
 from training.reporting import Reporter
 from training.runs import Run
-from training.sources import EpsilonGreedy, Source, explore_heads
+from training.sources import Chooser, EpsilonGreedy, Source, explore_heads
 
 FEATURES = 12
 CPU = torch.device("cpu")
 SMALL = Options(
-    steps=3200, games=32, hidden=(16, 8), opponents=("self", "random"), replay=300, batch=8, expert_batch=4, update_every=64, target_every=5,
-    n_step=3, checkpoint_every=640, evaluate_every=1600, panel=("random",), panel_games=4, final_games=(8,),
-)  # fmt: skip
+    steps=3200,
+    games=32,
+    hidden=(16, 8),
+    opponents=("self", "random"),
+    replay=300,
+    batch=8,
+    expert_batch=4,
+    update_every=64,
+    target_every=5,
+    n_step=3,
+    checkpoint_every=640,
+    evaluate_every=1600,
+    panel=("random",),
+    panel_games=4,
+    final_games=(8,),
+)
 
 
 @pytest.fixture(autouse=True)
-def one_thread():
+def one_thread() -> Iterator[None]:
     """Threads that wait for each other on a busy machine take a hundred times as long."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -160,7 +174,7 @@ class Watch(Source):
         self.log: dict[tuple[int, int], list[list[object]]] = {}
         self.expected: list[tuple[int, float, float]] = []
 
-    def play(self, choose) -> Transitions:
+    def play(self, choose: Chooser | None) -> Transitions:
         batch = self.batch
         choices, _ = share_out(self.repertoire, batch.action_mask, batch.decision, None)
         asked = [(game, int(batch.player[game]), batch.observation[game].copy()) for game in np.flatnonzero(choices.any(1))]
@@ -314,7 +328,7 @@ def same(first: Trainer, second: Trainer) -> bool:
 @pytest.mark.parametrize(
     "options", [SMALL, dataclasses.replace(SMALL, expert="none", heads=("buy", "turn", "build"), parent="algorithmic")]
 )
-def test_a_run_that_was_killed_and_resumed_ends_in_the_same_weights(tmp_path, options: Options) -> None:
+def test_a_run_that_was_killed_and_resumed_ends_in_the_same_weights(tmp_path: Path, options: Options) -> None:
     whole = train(dataclasses.replace(options, out=tmp_path / "whole"))
     broken = dataclasses.replace(options, out=tmp_path / "broken")
     for stop_after, resume in ((1, False), (2, True)):  # while the expert is watched, and later
@@ -330,7 +344,7 @@ def test_a_run_that_was_killed_and_resumed_ends_in_the_same_weights(tmp_path, op
     assert not same(whole, other)
 
 
-def test_a_damaged_or_missing_checkpoint_is_refused(tmp_path) -> None:
+def test_a_damaged_or_missing_checkpoint_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="No checkpoint"):
         checkpoints.read_last(tmp_path)
     checkpoints.write(tmp_path, 7, {"part": {"a": np.arange(5)}}, {"step": 7})
@@ -358,14 +372,15 @@ def test_a_damaged_or_missing_checkpoint_is_refused(tmp_path) -> None:
         ({"final_games": (5, 5)}, "a number for each of the panel"),
         ({"replay": 3}, "--replay 3 must hold a batch of 8"),
         ({"hidden": (16, 0)}, "--hidden must be 1 or more"),
+        ({"opponents": ("gone.safetensors",)}, "gone.safetensors"),
     ],
 )
 def test_wrong_settings_are_refused(changes: dict[str, object], reason: str) -> None:
     with pytest.raises(dqn.MonopolyError, match=reason):
-        dataclasses.replace(SMALL, **changes)
+        dqn.check(dataclasses.replace(SMALL, **changes))  # type: ignore[arg-type]
 
 
-def test_only_a_run_is_ever_replaced(tmp_path) -> None:
+def test_only_a_run_is_ever_replaced(tmp_path: Path) -> None:
     run = Run.open(tmp_path / "run", {"a": 1}, resume=False, overwrite=False)
     run.agent.write_text("weights")
     with pytest.raises(ConfigurationError, match="holds a run: go on with it by --resume"):
@@ -394,7 +409,7 @@ def command(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "training.dqn", *arguments], capture_output=True, text=True, check=False, env=environment)
 
 
-def test_the_command_trains_saves_and_resumes(tmp_path) -> None:
+def test_the_command_trains_saves_and_resumes(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     tiny = ["--steps", "1000", "--games", "24", "--panel", "random", "--panel-games", "4", "--final-games", "20", "--out", str(folder)]
     done = command(*tiny, "--json")

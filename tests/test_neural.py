@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
 
 import agents
@@ -140,7 +142,7 @@ def test_with_a_parent_only_the_decisions_of_its_heads_differ_from_the_parent() 
     assert differed > 0
 
 
-def test_a_saved_agent_plays_the_same_moves_in_another_process(tmp_path) -> None:
+def test_a_saved_agent_plays_the_same_moves_in_another_process(tmp_path: Path) -> None:
     player = policy(3)
     path = tmp_path / "agent.safetensors"
     player.save(path)
@@ -155,7 +157,7 @@ def test_a_saved_agent_plays_the_same_moves_in_another_process(tmp_path) -> None
     assert json.loads(said.stdout) == moves
 
 
-def test_loading_brings_back_what_was_saved(tmp_path) -> None:
+def test_loading_brings_back_what_was_saved(tmp_path: Path) -> None:
     player = policy(parent="random", raise_freely=True, rules={"auction": "none"}, name="mine")
     player.save(tmp_path / "a.safetensors")
     loaded = agents.load(tmp_path / "a.safetensors")
@@ -174,7 +176,7 @@ def test_loading_brings_back_what_was_saved(tmp_path) -> None:
         ({"heads": ["buy"]}, "Without networks for bid"),
     ],
 )
-def test_a_file_that_does_not_match_is_refused(tmp_path, change: dict[str, object], reason: str) -> None:
+def test_a_file_that_does_not_match_is_refused(tmp_path: Path, change: dict[str, object], reason: str) -> None:
     path = tmp_path / "a.safetensors"
     policy().save(path)
     rewrite(path, options=change)
@@ -182,17 +184,15 @@ def test_a_file_that_does_not_match_is_refused(tmp_path, change: dict[str, objec
         agents.load(path)
 
 
-def rewrite(path, options: dict[str, object]) -> None:
+def rewrite(path: Path, options: dict[str, object]) -> None:
     """Change options in the header of a saved policy."""
-    from safetensors import safe_open
-
     with safe_open(path, framework="numpy") as file:
         about = json.loads(file.metadata()["policy"])
     about["options"] |= options
     save_file(load_file(path), path, {"policy": json.dumps(about)})
 
 
-def test_foreign_files_and_broken_numbers_are_refused(tmp_path) -> None:
+def test_foreign_files_and_broken_numbers_are_refused(tmp_path: Path) -> None:
     foreign = tmp_path / "foreign.safetensors"
     save_file({"weight": np.zeros(3, np.float32)}, foreign)
     with pytest.raises(FormatError, match="does not match this version: format is None"):
@@ -205,7 +205,7 @@ def test_foreign_files_and_broken_numbers_are_refused(tmp_path) -> None:
 
 
 def test_wrong_heads_and_tables_are_refused() -> None:
-    with pytest.raises(ConfigurationError, match="Unknown head 'biuld'. Did you mean 'build'"):
+    with pytest.raises(ConfigurationError, match=r"Unknown head 'biuld'\. Did you mean 'build'"):
         Repertoire(("biuld",))
     with pytest.raises(ConfigurationError, match="once"):
         Repertoire(("buy", "buy"))

@@ -19,10 +19,11 @@ from monopoly_env.engine.step import write_mask
 from monopoly_env.errors import ConfigurationError, EngineError, GameOverError, nearest
 from monopoly_env.game import Game, Games
 from monopoly_env.kernels import entry
-from monopoly_env.rewards import Reward
+from monopoly_env.rewards import Reward, Terms, staying, write_reward
 from monopoly_env.rules import Rules
 from monopoly_env.spaces import RENDER_MODES, check_render_mode, observation_space, open_heads, render
-from monopoly_env.vector import Terms, check_count, pay, terms_of, write_observations
+from monopoly_env.stepping import write_observations
+from monopoly_env.vector import check_count
 
 Observation: TypeAlias = dict[str, NDArray[Any]]
 
@@ -34,7 +35,9 @@ def _look(games: Games, terms: Terms, potential: Any, reward: Any, mask: Any, fa
     facts[0] = game.player
     facts[1] = game.decision
     facts[2] = game.turns
-    facts[3] = pay(terms, game, facts[3], potential, reward)
+    now = staying(game)
+    write_reward(terms, game, facts[3], now, potential, reward)
+    facts[3] = now
     facts[4] = game.fault
     write_mask(game, mask)
 
@@ -61,7 +64,7 @@ class MonopolyAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # Petti
         self.render_mode = check_render_mode(render_mode)
         self.encoding = encoding if isinstance(encoding, Encoding) else encodings.make(encoding, players)
         self.reward = reward if isinstance(reward, Reward) else rewards.make(reward)
-        self._terms = terms_of(self.reward)
+        self._terms = self.reward.terms
 
         self.possible_agents = [f"player_{seat}" for seat in range(players)]
         self.agents: list[str] = []

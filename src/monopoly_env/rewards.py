@@ -20,14 +20,15 @@ Worth is cash, printed prices of all lots, and purchase prices of buildings (rul
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from monopoly_env.core import batch_of
 from monopoly_env.engine import agenda
-from monopoly_env.engine.players import total_worth
+from monopoly_env.engine.players import solvent_seats, total_worth
+from monopoly_env.engine.sets import has
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.game import Game, Games
 from monopoly_env.kernels import entry, kernel
@@ -38,6 +39,7 @@ KINDS: Final = {
     "net_worth": "(P s - 1)/(P-1) for share s of the total worth of P players at the end",
 }
 WIN, RANK, NET_WORTH = range(len(KINDS))
+Terms: TypeAlias = tuple[int, float, float]  # what kernels need of a reward: kind, shaping, discount
 SHAPED: Final = "_shaped"
 
 
@@ -62,8 +64,15 @@ class Reward:
     shaping: float
     discount: float
 
+    @property
+    def terms(self) -> Terms:
+        """What the kernel `write_reward` needs to know."""
+        return self.kind, self.shaping, self.discount
+
     def after(self, game: Game, potential: NDArray[np.float64]) -> NDArray[np.float32]:
-        """The rewards of the step that led to this state.
+        """The rewards of the step that led to this state, for all seats at the end of the game.
+
+        The environments pay a bankrupt player when he leaves; here he waits, so that a state says all.
 
         Args:
             game: The game after the step.
@@ -72,8 +81,9 @@ class Reward:
         Returns:
             (P,) float32, a reward for each seat.
         """
+        everybody = (1 << int(game.num_players)) - 1
         out = np.empty(int(game.num_players), np.float32)
-        _write_all(self.kind, self.shaping, self.discount, batch_of(game), potential[None], out[None])
+        _write_one(self.terms, batch_of(game), everybody, 0 if game.decision == agenda.OVER else everybody, potential, out)
         return out
 
 
@@ -96,23 +106,36 @@ def make(name: str = "win", discount: float = 1.0) -> Reward:
 
 
 @kernel
-def write_reward(kind: int, shaping: float, discount: float, game: Game, potential: Any, out: Any) -> None:
-    """Write the rewards of the step that led to this state, for every seat.
+def write_reward(terms: Terms, game: Game, before: int, now: int, potential: Any, out: Any) -> None:
+    """Write the rewards of a step: the last one for a seat that has left in it, shaping at most for the others.
 
     Args:
-        kind: `Reward.kind`.
-        shaping: `Reward.shaping`.
-        discount: `Reward.discount`.
+        terms: `Reward.terms`.
         game: The game after the step.
-        potential: (P,) floats of the caller: zeros when a game begins (or is cut off by a limit of the environment), else as
-            this kernel left them.
-        out: (P,) floats; seats beyond the game's players become 0.
+        before: The seats that had not left before the step, a bit each.
+        now: The seats that have still not left (`staying`).
+        potential: (P,) float64, zeros when a game begins, else as this kernel left them.
+        out: (P,) float32.
     """
+    kind, shaping, discount = terms
     out[:] = 0.0
-    if game.decision == agenda.OVER:
-        write_final(kind, game, out)
-    if shaping != 0.0:
-        _add_shaping(shaping, discount, game, potential, out)
+    if now != before:
+        write_final(kind, game, out)  # of a bankrupt player it is settled, whatever comes
+    total = 0 if now == 0 or shaping == 0.0 else worth_of_all(game)
+    for seat in range(len(out)):
+        left = has(before, seat) and not has(now, seat)
+        if not left:
+            out[seat] = 0.0
+        if shaping != 0.0 and has(before, seat):
+            after = 0.0 if left else worth_lead(game, seat, total)
+            out[seat] += shaping * (discount * after - potential[seat])
+            potential[seat] = after
+
+
+@kernel
+def staying(game: Game) -> int:
+    """The seats that have not left, a bit each: neither bankrupt nor has the game ended."""
+    return 0 if game.decision == agenda.OVER else solvent_seats(game)
 
 
 @kernel
@@ -177,17 +200,6 @@ def worth_lead(game: Game, seat: int, total: int) -> float:
     return (players * _worth(game, seat) / total - 1.0) / (players - 1)
 
 
-@kernel
-def _add_shaping(shaping: float, discount: float, game: Game, potential: Any, out: Any) -> None:
-    over = game.decision == agenda.OVER
-    total = 0 if over else worth_of_all(game)
-    for seat in range(game.num_players):
-        after = 0.0 if over else worth_lead(game, seat, total)
-        out[seat] += shaping * (discount * after - potential[seat])
-        potential[seat] = after
-
-
 @entry()
-def _write_all(kind: int, shaping: float, discount: float, games: Games, potential: Any, out: Any) -> None:
-    for i in range(len(games)):
-        write_reward(kind, shaping, discount, games[i], potential[i], out[i])
+def _write_one(terms: Terms, games: Games, before: int, now: int, potential: Any, out: Any) -> None:
+    write_reward(terms, games[0], before, now, potential, out)

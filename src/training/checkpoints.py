@@ -36,7 +36,8 @@ def write(folder: Path, step: int, parts: Parts, state: Mapping[str, Any]) -> Pa
     """
     target, temporary = folder / f"step-{step:012d}", folder / f".step-{step:012d}"
     try:
-        shutil.rmtree(temporary, ignore_errors=True)  # of a run that was killed while it wrote
+        for left in folder.glob(".step-*"):  # by a run that was killed while it wrote
+            shutil.rmtree(left)
         temporary.mkdir(parents=True)
         for name, arrays in parts.items():
             _write_arrays(temporary / f"{name}.npz", arrays)

@@ -140,10 +140,6 @@ class Options:
     threads: int = 1
     """Threads of the networks; with 1, results repeat to the bit. More help on idle machines with large batches only."""
 
-    def __post_init__(self) -> None:
-        """Check what can be checked without compiling anything."""
-        _check(self)
-
 
 # What numbers may be: from, to; both are allowed.
 _RANGES: Final[dict[str, tuple[float, float]]] = {
@@ -155,8 +151,12 @@ _RANGES: Final[dict[str, tuple[float, float]]] = {
 }
 
 
-def _check(options: Options) -> None:
-    """Raise an error of ours for a number out of range, an unknown name, or settings that do not go together."""
+def check(options: Options) -> None:
+    """Check all that can be checked without compiling anything.
+
+    Raises:
+        MonopolyError: A number out of range, an unknown name, a missing file, or settings that do not go together.
+    """
     for name, (low, high) in _RANGES.items():
         given = getattr(options, name)
         if not all(low <= value <= high for value in (given if isinstance(given, tuple) else (given,))):
@@ -179,6 +179,10 @@ def _check(options: Options) -> None:
     Rules.preset(options.rules)
     rewards.make(options.reward)
     agent(options)  # its heads, parent and encoding
+    for who in (*options.opponents, *options.panel, options.expert):
+        if who not in (SELF, NOBODY):
+            registry.resolve(who)  # its file
+    device_of(options.device)
 
 
 def agent(options: Options, name: str = "dqn") -> NeuralPolicy:
@@ -367,6 +371,7 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
     Raises:
         MonopolyError: Wrong settings, a folder in the way, a checkpoint that is missing or damaged, a loss that is not finite.
     """
+    check(options)
     run = Run.open(options.out, settings(options), resume=options.resume, overwrite=options.overwrite)
     with contextlib.ExitStack() as stack:
         console.print(f"Compiling and setting up ... ({options.steps:,} steps into {run.folder})")
@@ -395,6 +400,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         results = execute(options, console)
     except MonopolyError as error:
         print(f"error: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:  # a full disk under the curves, for instance
+        print(f"error: {error}. Mend that and go on with --resume.", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("Stopped. Go on from the last checkpoint with the same command and --resume.", file=sys.stderr)

@@ -41,11 +41,16 @@ class Batch(NamedTuple):
 
 def to_tensors(transitions: Transitions, device: torch.device) -> Batch:
     """Transitions as tensors on a device."""
-    columns = (
-        transitions.observation.astype(np.float32), unpack(transitions.choices), transitions.action.astype(np.int64), transitions.reward,
-        transitions.discount, transitions.next_observation.astype(np.float32), unpack(transitions.next_choices),
-    )  # fmt: skip
-    return Batch(*(torch.from_numpy(column).to(device) for column in columns))
+    on = {name: torch.from_numpy(column).to(device) for name, column in transitions._asdict().items() if "choices" not in name}
+    return Batch(
+        observation=on["observation"].float(),
+        choices=torch.from_numpy(unpack(transitions.choices)).to(device),
+        action=on["action"].long(),
+        reward=on["reward"],
+        discount=on["discount"],
+        next_observation=on["next_observation"].float(),
+        next_choices=torch.from_numpy(unpack(transitions.next_choices)).to(device),
+    )
 
 
 @torch.no_grad()
@@ -105,7 +110,7 @@ class Learner:
         self.target = copy.deepcopy(self.online).requires_grad_(False)
         self.device = device
         self.updates = 0
-        self._optimizer = torch.optim.Adam(self.online.parameters(), lr=learning_rate)
+        self._optimizer = torch.optim.Adam(self.online.parameters(), lr=learning_rate, fused=True)
         self._target_every = target_every
         self._margin = margin
         self._margin_weight = margin_weight
@@ -161,7 +166,7 @@ class Learner:
     def _descend(self, loss: Tensor, told: Mapping[str, float]) -> None:
         if not torch.isfinite(loss):
             parts = ", ".join(f"{name} {value:.3g}" for name, value in told.items())
-            raise DivergenceError(f"The loss is {loss.item()} at update {self.updates + 1} ({parts}).")
+            raise DivergenceError(f"The loss is {loss.item()} at update {self.updates + 1} ({parts}). Try a lower learning rate.")
         self._optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(self.online.parameters(), 10.0)

@@ -208,8 +208,8 @@ class Source:
 
 def _arrays_of(vec: VectorMonopoly) -> dict[str, NDArray[Any]]:
     """The arrays that say all of a vector of games that is running, to be read or to be written into."""
-    views = {name: getattr(vec.batch, name) for name in vec._views._fields}
-    return vec._tables._asdict() | views
+    arrays: dict[str, NDArray[Any]] = vec._tables._asdict()
+    return arrays | {name: getattr(vec.batch, name) for name in vec._views._fields}
 
 
 class EpsilonGreedy:

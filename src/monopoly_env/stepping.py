@@ -1,0 +1,233 @@
+"""The compiled loop of `VectorMonopoly`: games in step, with the opponents that are compiled."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monopoly_env import encoding as encodings
+from monopoly_env.actions import NUM_ACTIONS
+from monopoly_env.engine import agenda
+from monopoly_env.engine.randomness import philox
+from monopoly_env.engine.sets import has
+from monopoly_env.engine.setup import start
+from monopoly_env.engine.step import apply, is_legal, write_mask
+from monopoly_env.game import MAX_PLAYERS, NOBODY, Game, Games
+from monopoly_env.kernels import entry, kernel
+from monopoly_env.rewards import Terms, staying, write_reward
+
+LEARNER: Final = -1  # who sits in a seat: the learner, or the number of an opponent
+BEGIN: Final = -1  # in place of an action: begin the next game
+READY: Final = -1  # of a game: it waits for no opponent
+PATIENCE: Final = 10_000  # decisions of opponents in one turn after which they are held to be stuck
+MANY_GAMES: Final = 1000  # in a row that end before the learner is asked anything
+
+# What may go wrong inside the kernels.
+NO_TROUBLE, REFUSED, STUCK, NEVER_ASKED, BROKEN = range(5)
+
+_WORD: Final = 0xFFFFFFFF
+
+
+class Settings(NamedTuple):
+    """What is the same for all games, as the kernels see it."""
+
+    num_players: int
+    turn_limit: int  # single turns
+    autoreset: bool
+    seat: int  # the learner's; LEARNER: another one every game
+    encoding: int
+    terms: Terms
+    key_low: int
+    key_high: int
+
+
+# What is to be known of a game beside its record. Kernels pass this one pointer instead of many arrays.
+STATE: Final = np.dtype(
+    (
+        np.record,
+        [
+            ("generation", np.int64),  # games begun at this place
+            ("refused", np.int64),  # the illegal action of an opponent
+            ("potential", np.float64, (MAX_PLAYERS,)),  # of shaped rewards
+            ("unpaid", np.int32),  # seats that have not left yet, a bit each
+            ("sitting", np.int16, (MAX_PLAYERS,)),  # with opponents: who sits where, LEARNER or the number of an opponent
+            ("learner", np.int16),  # his seat; NOBODY: self-play
+            ("asked", np.int16),  # 1: the learner has been asked in this game
+            ("waiting", np.int16),  # the batched opponent that the game waits for, or READY
+            ("trouble", np.int16),  # NO_TROUBLE, or what went wrong
+            ("spare", np.int16, (2,)),  # fills the record to whole 8 bytes
+        ],
+    )
+)
+
+
+class Tables(NamedTuple):
+    """The games and who plays them, as the kernels see it."""
+
+    games: Games
+    ended: Games  # (B,) the last game that ended
+    template: Games  # (1,) an empty game with its rules
+    states: NDArray[Any]  # (B,) of STATE
+    order: NDArray[np.int16]  # (P - 1,) opponents clockwise from the learner; empty in self-play
+    memory: NDArray[np.float64]  # (B, P, 64) of compiled opponents; (0, P, 64) in self-play
+    params: NDArray[np.float64]  # (K, L) rows of K compiled opponents, padded
+    lengths: NDArray[np.int64]  # (K,) of these rows; opponents from K on are batched
+
+
+class Views(NamedTuple):
+    """The arrays of a batch that the kernels write."""
+
+    observation: NDArray[np.float32]
+    action_mask: NDArray[np.bool_]
+    player: NDArray[np.int16]
+    decision: NDArray[np.int16]
+    reward: NDArray[np.float32]
+    terminated: NDArray[np.bool_]
+    truncated: NDArray[np.bool_]
+    out: NDArray[np.bool_]
+
+
+@entry()
+def first_illegal(games: Games, actions: NDArray[np.int64]) -> int:
+    """The first game whose action is not legal, or -1."""
+    for i in range(len(games)):
+        if actions[i] < 0 or actions[i] >= NUM_ACTIONS or not is_legal(games[i], actions[i]):
+            return i
+    return -1
+
+
+@entry()
+def advance(
+    tables: Tables, views: Views, settings: Settings, kernels: Any, todo: NDArray[np.int64], actions: NDArray[np.int64]
+) -> None:  # fmt: skip
+    """Carry out a legal action in each of some games (or BEGIN) and go on until the learner or a batched opponent is asked."""
+    mask = np.zeros(NUM_ACTIONS, np.bool_)
+    for j in range(len(todo)):
+        i = todo[j]
+        game, state = tables.games[i], tables.states[i]
+        begin = actions[j] == BEGIN
+        if not begin:
+            apply(game, actions[j])
+        for attempt in range(MANY_GAMES + 1):
+            if begin:
+                tables.games[i] = tables.template[0]
+                tables.memory[i : i + 1] = 0.0
+                _begin(game, state, settings, tables.order, i)
+            if state.learner != NOBODY:
+                _let_opponents_play(game, state, settings, kernels, tables.params, tables.lengths, tables.memory[i], mask)
+            if _stopped(game, state, attempt):
+                break
+            over = _is_over(game, state)
+            ended = over or game.turns > settings.turn_limit
+            if state.asked:
+                _pay(game, state, settings, views.reward[i], views.out[i])
+                if ended:
+                    views.terminated[i] = over
+                    views.truncated[i] = not over
+                    tables.ended[i] = game
+            begin = ended and (settings.autoreset or not state.asked)
+            if not begin:
+                state.asked = 1
+                player = int(game.player) if state.learner == NOBODY else int(state.learner)
+                views.player[i] = player
+                views.decision[i] = game.decision
+                write_mask(game, views.action_mask[i])
+                encodings.write(settings.encoding, game, player, views.observation[i])
+                if ended:
+                    views.decision[i] = agenda.OVER
+                    views.action_mask[i] = False
+                break
+
+
+@kernel
+def _begin(game: Game, state: Any, settings: Settings, order: NDArray[np.int16], i: int) -> None:
+    """Begin the next game number i: its seed, and the seat of a learner who has no fixed one, follow from the vector's seed."""
+    i, generation = int(i), int(state.generation)
+    state.generation = generation + 1
+    state.unpaid = (1 << settings.num_players) - 1
+    state.asked = 0
+    state.learner = NOBODY
+    for seat in range(MAX_PLAYERS):
+        state.potential[seat] = 0.0
+    if len(order) > 0:
+        seat = settings.seat
+        if seat == LEARNER:
+            seat = (_random_word(settings, i, generation, 2) * settings.num_players) >> 32
+        state.learner = seat
+        state.sitting[seat] = LEARNER
+        for offset in range(len(order)):
+            state.sitting[(seat + 1 + offset) % settings.num_players] = order[offset]
+    low, high = _random_word(settings, i, generation, 0), _random_word(settings, i, generation, 1)
+    start(game, settings.num_players, low, high)
+
+
+@kernel
+def _random_word(settings: Settings, i: int, generation: int, number: int) -> int:
+    return philox(i, generation & _WORD, number, generation >> 32, settings.key_low, settings.key_high)
+
+
+@kernel
+def _let_opponents_play(  # noqa: PLR0917 - compiled
+    game: Game, state: Any, settings: Settings, kernels: Any, params: Any, lengths: Any, memory: Any, mask: Any
+) -> None:  # fmt: skip
+    """Compiled opponents answer until somebody else is asked or the game has ended."""
+    state.waiting = READY
+    turn, patience = int(game.turns), PATIENCE
+    while game.fault == 0 and not _is_over(game, state) and game.turns <= settings.turn_limit:
+        who = int(state.sitting[game.player])
+        if who == LEARNER:
+            return
+        if who >= len(lengths):
+            state.waiting = who
+            return
+        if game.turns != turn:
+            turn, patience = int(game.turns), PATIENCE
+        write_mask(game, mask)
+        action = kernels[who](game, mask, params[who][: lengths[who]], memory[game.player])
+        patience -= 1
+        if patience == 0:
+            state.trouble = STUCK
+            return
+        if action < 0 or action >= NUM_ACTIONS or not is_legal(game, action):
+            state.trouble = REFUSED
+            state.refused = action
+            return
+        apply(game, action)
+
+
+@kernel
+def _stopped(game: Game, state: Any, attempt: int) -> bool:
+    """Whether a game waits for a batched opponent, or something went wrong in it."""
+    if game.fault != 0:
+        state.trouble = BROKEN
+    elif attempt == MANY_GAMES:
+        state.trouble = NEVER_ASKED
+    return bool(state.waiting != READY or state.trouble != NO_TROUBLE)
+
+
+@kernel
+def _is_over(game: Game, state: Any) -> bool:
+    """Whether the game is over for the learner: it has ended, or he is bankrupt."""
+    return bool(game.decision == agenda.OVER or (state.learner != NOBODY and game.place[state.learner] != 0))
+
+
+@kernel
+def _pay(game: Game, state: Any, settings: Settings, reward: Any, out: Any) -> None:
+    """Write the rewards of a step, and who left in it."""
+    before = int(state.unpaid)
+    now = staying(game)
+    write_reward(settings.terms, game, before, now, state.potential, reward)
+    if now != before:
+        for seat in range(settings.num_players):
+            out[seat] = has(before & ~now, seat)
+    state.unpaid = now
+
+
+@entry()
+def write_observations(code: int, games: Games, seats: NDArray[np.int64], out: NDArray[np.float32]) -> None:
+    """What several seats of each game see: `seats` is (B, S), `out` (B, S, D)."""
+    for i in range(len(games)):
+        for k in range(seats.shape[1]):
+            encodings.write(code, games[i], seats[i, k], out[i, k])
