@@ -51,13 +51,12 @@ def _count_rests(games: Any, throws: int, leave: bool, counts: Any) -> None:
 
 @entry()
 def _passive_action(game: Any, leave: bool) -> int:
-    """Leave jail at once, by a card if there is one; else do the least: go on, decline, pay a forced fine."""
-    if leave:
-        for action in (A_JAIL + 1, A_JAIL):
-            if is_legal(game, action):
-                return action
-    if is_legal(game, A_TURN):
+    """Leave jail at once or as late as may be, by a card if there is one, so that it comes back; else go on, or decline."""
+    if is_legal(game, A_TURN) and not leave:
         return A_TURN
+    for action in (A_JAIL + 1, A_JAIL, A_TURN):
+        if is_legal(game, action):
+            return action
     return nth_legal(game, 0)
 
 
