@@ -48,7 +48,7 @@ format: $(READY)  ## mend what can be mended by a program
 	$(BIN)/ruff format
 
 docs: $(READY)  ## write the generated pages of docs/
-	$(BIN)/python docs/build.py $(ARGS)
+	$(BIN)/python -m monopoly_env.reference $(ARGS)
 
 clean:  ## remove .venv and what tools left behind
 	rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -139,7 +139,7 @@ def test_learning_fits_fixed_targets() -> None:
     moves = random_transitions(64)._replace(discount=np.zeros(64, np.float32))
     learner = Learner(networks(), CPU, 3e-3, 10, 0.1, 1.0)
     first = learner.update(moves, None)
-    for _ in range(400):
+    for _ in range(200):
         last = learner.update(moves, None)
     losses = [name for name in first if name.startswith("loss/")]
     assert sum(last[name] for name in losses) < 0.05 * sum(first[name] for name in losses)
@@ -149,7 +149,7 @@ def test_an_expert_is_imitated() -> None:
     moves = random_transitions(64)._replace(discount=np.zeros(64, np.float32), reward=np.zeros(64, np.float32))
     learner = Learner(networks(), CPU, 3e-3, 10, 0.1, 1.0)
     assert learner.update(None, moves)["agreement"] < 0.5
-    for _ in range(400):
+    for _ in range(200):
         told = learner.update(None, moves)
     assert told["agreement"] > 0.95
 
@@ -246,7 +246,7 @@ def test_an_expert_is_watched_without_being_disturbed() -> None:
     source = Source("expert", VectorMonopoly(16, 2, "ocnaru", seed=5, threads=1), Repertoire(LEARNED), 2, 1.0, parent)
     vec = VectorMonopoly(16, 2, "ocnaru", seed=5, threads=1)
     batch, memory, taken = vec.reset(), np.zeros((16, 2, agents.MEMORY)), 0
-    for _ in range(400):
+    for _ in range(200):
         at = np.arange(16), batch.player
         decisions = Decisions(vec.games, memory[at])
         actions = parent.act(decisions)

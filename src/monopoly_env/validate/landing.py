@@ -21,7 +21,9 @@ from monopoly_env.kernels import entry
 from monopoly_env.rules import Rules
 
 IN_JAIL: Final = NUM_SQUARES  # row 40 of a landing table
-GAMES: Final = 64  # independent games that share the throws, whatever the number of threads
+GAMES: Final = 2048  # independent games, each with decks of its own, that share the throws whatever the number of threads
+_SLICE: Final = 32
+WARM_UP: Final = 100  # throws of a game, from GO, that are not counted
 
 Board = Literal["us", "uk"]
 Jail = Literal["leave", "stay", "stay_reroll"]
@@ -38,12 +40,13 @@ _TOLERANCE_THROWS: Final = 20_000_000
 def _count_rests(games: Any, throws: int, leave: bool, counts: Any) -> None:
     """Play on until each game has seen its throws, by players who never buy, bid or trade; count where tokens rest."""
     for i in range(len(games)):
-        game, seen = games[i], 0
+        game, seen = games[i], -WARM_UP
         while seen < throws:
             top = int(game.depth) - 1
             if game.agenda[top, 0] == agenda.AFTER_THROW_TASK:
                 seat = game.agenda[top, 1]
-                counts[i, IN_JAIL if game.jail[seat] > 0 else game.position[seat]] += 1
+                if seen >= 0:
+                    counts[i, IN_JAIL if game.jail[seat] > 0 else game.position[seat]] += 1
                 seen += 1
             if not settle_one(game):
                 answer(game, _passive_action(game, leave))
@@ -107,7 +110,7 @@ def measure(board: Board = "us", jail: Jail = "leave", throws: int = _TOLERANCE_
     Args:
         board: "us" or "uk".
         jail: Leave at once, stay three turns, or stay with an extra throw after a jail double.
-        throws: Throws in all, rounded up to a multiple of 64.
+        throws: Throws in all, rounded up to a multiple of 2,048.
         seed: Decides every throw and both decks.
         threads: Does not change the result.
 
@@ -116,11 +119,13 @@ def measure(board: Board = "us", jail: Jail = "leave", throws: int = _TOLERANCE_
     """
     if throws < 1:
         raise ConfigurationError(f"throws={throws} must be at least 1.")
-    games: Games = new_games([seed + i for i in range(GAMES)], 2, landing_rules(board, jail))
+    seeds = np.random.SeedSequence(seed).generate_state(GAMES, np.uint64)
+    games: Games = new_games(seeds, 2, landing_rules(board, jail))
     counts = np.zeros((GAMES, NUM_SQUARES + 1), np.int64)
     each = -(-throws // GAMES)
     with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(lambda i: _count_rests(games[i : i + 1], each, jail == "leave", counts[i : i + 1]), range(GAMES)))
+        slices = [slice(i, i + _SLICE) for i in range(0, GAMES, _SLICE)]
+        list(pool.map(lambda part: _count_rests(games[part], each, jail == "leave", counts[part]), slices))
     total = counts.sum(0)
     return Landing(board, jail, 100 * total / total.sum(), int(total.sum()), _exact(board, jail))
 

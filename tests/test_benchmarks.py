@@ -1,0 +1,66 @@
+"""The benchmarks run and report what they measured. How fast it is, no test asserts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks import run
+from benchmarks.run import Figure, Sample, Target
+from monopoly_env.kernels import cache_folder
+
+
+@pytest.mark.parametrize("parts", [("random", "algorithmic"), ("vector", "aec", "gym"), ("encode", "record")], ids=" ".join)
+def test_parts_are_measured_and_reported(parts: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run.main(["--quick", "--only", *parts, "--out", str(tmp_path), "--json"]) == 0
+    results = json.loads(capsys.readouterr().out)
+    assert results == json.loads((tmp_path / "speed.json").read_text(encoding="utf-8"))
+    assert {row["name"].split("/")[0] for row in results["figures"]} == set(parts)
+    for row in results["figures"]:
+        assert row["samples"]
+        assert any(value and value > 0 for value in (row["cpu_one_thread"], row["wall_all_cores"]))
+    page = (tmp_path / "speed.md").read_text(encoding="utf-8")
+    assert all(row["what"] in page for row in results["figures"])
+    assert results["machine"] in page
+
+
+@pytest.mark.parametrize("program", run.FIRST_GAMES)
+def test_first_games_run(program: str) -> None:
+    run.run_program(run.FIRST_GAMES[program], str(cache_folder("monopoly_env.core").parent))
+
+
+def test_every_part_has_figures() -> None:
+    assert {name.split("/")[0] for name in run.FIGURES} == set(run.SUITES)
+
+
+def test_targets() -> None:
+    rate = Figure("", "games/s", Target(100.0), Target(200.0, "wall"))
+    assert rate.reaches(Target(100.0), Sample(cpu=100.0, wall=1.0))
+    assert not rate.reaches(Target(200.0, "wall"), Sample(cpu=300.0, wall=199.0))
+    assert not rate.reaches(Target(200.0, "wall"), Sample(cpu=300.0))
+    delay = Figure("", "s")
+    assert delay.reaches(Target(3.0, "wall"), Sample(wall=3.0))
+    assert not delay.reaches(Target(3.0, "wall"), Sample(wall=3.1))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(None, ""), (1_472.0, "1,472"), (6_182_345.6, "6,180,000"), (35.149, "35.1"), (0.7404, "0.740"), (7.06, "7.06")]
+)
+def test_numbers_have_three_digits_that_count(value: float | None, text: str) -> None:
+    assert run.number(value) == text
+
+
+def test_the_median_counts() -> None:
+    row = run.report({"aec": [Sample(9.0), Sample(70.0), Sample(7.0)]}, {})["figures"][0]
+    assert row["cpu_one_thread"] == 9.0
+    assert (row["accepted_met"], row["aimed_met"]) == (True, True)
+    assert row["wall_all_cores"] is None
+
+
+def test_wrong_options(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run.main(["--only", "vectr"]) == 2
+    assert "vector" in capsys.readouterr().err
+    assert run.main(["--repeats", "0"]) == 2
+    assert run.main(["--quick", "--only", "record", "--out", "/proc/nowhere"]) == 2

@@ -1,0 +1,137 @@
+"""What README.md shows is what happens: its examples run, its commands exist, its picture and its figures are real."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import agents
+import monopoly_env as me
+from monopoly_env import actions, encoding
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[tuple[str, str]]:
+    """The code blocks of a language, each with the heading above it."""
+    found, heading = [], ""
+    for part in re.finditer(rf"^#+ (.+)$|^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL):
+        heading = part[1] or heading
+        if part[2] is not None:
+            found.append((heading, part[2]))
+    return found
+
+
+PYTHON = blocks("python")
+COMMANDS = [line.split("#")[0].strip() for _, block in blocks("sh") for line in block.splitlines()]
+MODULES = [command for command in COMMANDS if command.startswith("python -m ")]
+
+
+def run(*arguments: str, cwd: Path = ROOT) -> str:
+    """What a Python command prints; it must succeed."""
+    done = subprocess.run([sys.executable, *arguments], cwd=cwd, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("number", range(len(PYTHON)), ids=[heading for heading, _ in PYTHON])
+def test_examples_run(number: int, tmp_path: Path) -> None:
+    heading, code = PYTHON[number]
+    assert len(code.splitlines()) <= 15, f"{heading}: more than 15 lines"
+    (tmp_path / "example.py").write_text(code, encoding="utf-8")
+    run("-W", "ignore", "example.py", cwd=tmp_path)
+
+
+def test_there_is_an_example_of_each_way_in() -> None:
+    code = "".join(code for _, code in PYTHON)
+    for way in ("me.new_game", "me.position", "monopoly_v0.env", "gymnasium.make(", "gymnasium.make_vec", "me.VectorMonopoly", "arena.play"):
+        assert way in code
+
+
+@pytest.mark.parametrize("name", ["compiled_policy", "batched_policy"])
+def test_policies_are_the_tested_examples(name: str) -> None:
+    """But for their first line, which speaks to the linter."""
+    source = (ROOT / "tests" / "examples" / f"{name}.py").read_text(encoding="utf-8")
+    assert source.split("\n", 1)[1] in [code for _, code in PYTHON]
+
+
+@pytest.mark.parametrize("command", sorted(set(MODULES)))
+def test_commands_know_their_options(command: str) -> None:
+    words = shlex.split(command)[1:]
+    subcommand = words[2:3] if len(words) > 2 and not words[2].startswith("-") else []
+    text = run(*words[:2], *subcommand, "--help")
+    assert "usage" in text.lower()
+    for option in (word for word in words if word.startswith("--")):
+        assert option in text
+
+
+def test_the_main_commands_are_named() -> None:
+    named = " ".join(MODULES)
+    for module in ("training.dqn", "training.tournament", "monopoly_env.play", "monopoly_env.validate"):
+        assert f"python -m {module}" in named
+    assert any("--resume" in command for command in MODULES)
+
+
+def test_make_targets_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    wanted = set(re.findall(r"`make (\w+)`", README)) | {c.split()[1] for c in COMMANDS if c.startswith("make ")}
+    assert {"train", "test", "bench"} <= wanted
+    for target in wanted:
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+def test_the_picture_is_what_the_command_shows() -> None:
+    """If it changed for a good reason: paste the end of the command's output into README.md."""
+    picture = blocks("text")[0][1]
+    command = next(command for command in MODULES if "--seed" in command and "monopoly_env.play" in command)
+    assert len(picture.splitlines()) == 34
+    assert run("-W", "ignore", *shlex.split(command)[1:]).endswith(picture)
+
+
+def test_the_table_of_speed_is_the_measured_one() -> None:
+    measured = (ROOT / "benchmarks" / "results" / "speed.md").read_text(encoding="utf-8")
+    rows = [line for line in measured.splitlines() if line.startswith("|")]
+    assert len(rows) > 15
+    assert "\n".join(rows) in README
+    assert measured.splitlines()[2] in README  # the machine and the command
+
+
+def test_facts_in_passing() -> None:
+    assert f"{me.GAME.itemsize:,} bytes" in README
+    assert f"Discrete({actions.NUM_ACTIONS})` in {len(actions.HEADS)} heads" in README
+    assert f"{encoding.size('standard', 4)} numbers for four players" in README
+    assert all(f"| `{preset}` |" in README for preset in me.Rules.presets())
+    assert "not affiliated" in README
+    for name in ("algorithmic", "random", "random/no_trades"):
+        assert name in agents.names()
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))])
+def test_links_lead_somewhere(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#]+)\)", text):
+        assert target.startswith("https://") or ((ROOT / page).parent / target).exists(), target
+
+
+def test_the_rulebook_has_every_point() -> None:
+    rules = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
+    points = [int(number) for number in re.findall(r"^(\d+)\. ", rules, re.MULTILINE)]
+    assert points == list(range(1, 65))
+    assert re.findall(r"\*\*A(\d+)\*\*", rules) == [str(number) for number in range(1, 30)]
+    assert re.findall(r"^S(\d+)\. ", rules, re.MULTILINE) == [str(number) for number in range(1, 16)]
+
+
+def test_the_rulebook_names_files_and_options_that_exist() -> None:
+    rules = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
+    source = ROOT / "src"
+    for name in set(re.findall(r"`([\w/]+\.py)`", rules)):
+        places = (source / "monopoly_env" / "engine" / name, source / "monopoly_env" / name, source / name)
+        assert any(place.exists() for place in places), name
+    options = set(me.Rules.__dataclass_fields__)
+    assert options <= set(re.findall(r"\w+", rules)), options - set(re.findall(r"\w+", rules))
