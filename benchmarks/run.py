@@ -46,6 +46,8 @@ from monopoly_env.gym import MonopolyEnv
 from monopoly_env.kernels import entry
 
 RESULTS: Final = Path(__file__).parent / "results"
+README: Final = Path(__file__).parents[1] / "README.md"
+MARKS: Final = ("<!-- speed -->\n", "<!-- /speed -->")  # around the report in README.md
 SMALL: Final = 0.02  # of the full size: for warming up and for --quick
 
 Clock: TypeAlias = Literal["cpu", "wall"]
@@ -224,11 +226,11 @@ def encode(size: float) -> Samples:
     """Observations alone, of games in their middle."""
     samples: Samples = {}
     for name, players in (("standard", 4), ("ocnaru100", 2)):
-        games = me.new_games(range(1024), players)
-        _play_on(games, 300)
+        vec = me.VectorMonopoly(1024, num_players=players)
+        _record_vector(vec, 200)
         rounds = max(1, round(1000 * size))
-        cpu, _ = _timed(time.process_time, _observe, games, name, rounds)
-        samples[f"encode/{name}"] = Sample(1e9 * cpu / (rounds * len(games)))
+        cpu, _ = _timed(time.process_time, _observe, vec.games, name, rounds)
+        samples[f"encode/{name}"] = Sample(1e9 * cpu / (rounds * vec.num_games))
     return samples
 
 
@@ -255,14 +257,6 @@ def _choose_one(games: Games) -> int:
     action = np.zeros(1, np.int64)
     _choose(games, action)
     return int(action[0])
-
-
-def _play_on(games: Games, decisions: int) -> None:
-    """Take random decisions in place, in the games that are not over."""
-    for _ in range(decisions):
-        for game in np.flatnonzero(games["decision"]):
-            one = games[game : game + 1]
-            me.step(one[0], _choose_one(one))
 
 
 # --- compilation --------------------------------------------------------------------------------------------------------
@@ -298,16 +292,23 @@ vec.step(batch.action_mask.argmax(axis=1))
 
 
 def compile_times(size: float) -> Samples:
-    """Wall time of whole processes: with an empty cache of machine code, then with the one that this has left."""
+    """Whole processes: with an empty cache of machine code, then with the one that this has left."""
     samples: Samples = {}
     for name, program in FIRST_GAMES.items():
         if size <= SMALL and name != "python":
             continue
         with tempfile.TemporaryDirectory() as folder:
             for heat in ("cold", "warm"):
+                before = _children()
                 wall, _ = _timed(time.perf_counter, run_program, program, folder)
-                samples[f"compile/{name}/{heat}"] = Sample(wall=wall)
+                samples[f"compile/{name}/{heat}"] = Sample(_children() - before, wall)
     return samples
+
+
+def _children() -> float:
+    """CPU seconds of all processes that were started here and have ended."""
+    times = os.times()
+    return times.children_user + times.children_system
 
 
 def run_program(program: str, cache: str) -> None:
@@ -349,6 +350,8 @@ class Options:
     """A fiftieth of the work, once: shows that everything runs; the figures mean little."""
     out: Path | None = None
     """Folder of the report. Default: benchmarks/results for a full run, none for --only and --quick."""
+    readme: bool = False
+    """Also put the report into README.md."""
     json: bool = False
     """Print the report as JSON instead of the table."""
 
@@ -447,19 +450,30 @@ def number(value: float | None) -> str:
 
 
 def markdown(results: dict[str, Any]) -> str:
-    """The report as a page."""
+    """The report as a part of a page."""
     versions = ", ".join(f"{name} {number}" for name, number in results["versions"].items())
     lines = [
-        "# Speed",
-        "",
         f"`{results['command']}` on {results['machine']}, {results['system']}; {versions}; {results['date']} UTC; load before: "
-        f"{results['load_before']}. Medians.",
+        f"{results['load_before']}; medians of {results['repeats']}.",
         "",
         "| " + " | ".join(COLUMNS) + " |",
         "|---|---|" + "---:|" * (len(COLUMNS) - 2),
         *("| " + " | ".join(cells(row)) + " |" for row in results["figures"]),
     ]
     return "\n".join(lines) + "\n"
+
+
+def put_into(path: Path, text: str) -> None:
+    """Replace what stands between the marks of a page.
+
+    Raises:
+        ConfigurationError: The page has no marks.
+    """
+    page = path.read_text(encoding="utf-8")
+    begin, end = page.find(MARKS[0]), page.find(MARKS[1])
+    if not 0 <= begin < end:
+        raise ConfigurationError(f"{path} has no {MARKS[0].strip()} and {MARKS[1]} to put the report between.")
+    write_atomically(path, (page[: begin + len(MARKS[0])] + text + page[end:]).encode())
 
 
 def show(results: dict[str, Any]) -> Table:
@@ -478,11 +492,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = tyro.cli(Options, args=arguments, prog="python benchmarks/run.py")
         about = machine()
-        results = report(measure(options, Console(stderr=True)), about)
+        results = report(measure(options, Console(stderr=True)), about | {"repeats": 1 if options.quick else options.repeats})
         out = options.out or (None if options.only or options.quick else RESULTS)
         if out is not None:
             write_atomically(out / "speed.json", (json.dumps(results, indent=1) + "\n").encode())
             write_atomically(out / "speed.md", markdown(results).encode())
+        if options.readme:
+            put_into(README, markdown(results))
     except MonopolyError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -6,9 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-
 from benchmarks import run
 from benchmarks.run import Figure, Sample, Target
+
+from monopoly_env.errors import ConfigurationError
 from monopoly_env.kernels import cache_folder
 
 
@@ -59,8 +60,24 @@ def test_the_median_counts() -> None:
     assert row["wall_all_cores"] is None
 
 
-def test_wrong_options(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run.main(["--only", "vectr"]) == 2
-    assert "vector" in capsys.readouterr().err
-    assert run.main(["--repeats", "0"]) == 2
-    assert run.main(["--quick", "--only", "record", "--out", "/proc/nowhere"]) == 2
+@pytest.mark.parametrize(("option", "value", "hint"), [("--only", "vectr", "vector"), ("--repeats", "0", "1 or more")])
+def test_wrong_options(option: str, value: str, hint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        run.main([option, value])
+    assert hint in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("")
+    assert run.main(["--quick", "--only", "record", "--out", str(tmp_path / "file")]) == 2
+    assert "Cannot write" in capsys.readouterr().err
+
+
+def test_the_report_goes_between_the_marks(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- speed -->\nold\n<!-- /speed -->\nafter\n", encoding="utf-8")
+    run.put_into(page, "new\n")
+    assert page.read_text(encoding="utf-8") == "before\n<!-- speed -->\nnew\n<!-- /speed -->\nafter\n"
+    page.write_text("no marks", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match="speed"):
+        run.put_into(page, "new\n")

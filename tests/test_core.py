@@ -28,6 +28,12 @@ def middle(decisions: int = 150, **options: Any) -> Any:
     return game
 
 
+def first_answers(game: Any, count: int) -> None:
+    """Give the first legal answer so many times."""
+    for _ in range(count):
+        me.step(game, int(me.legal_actions(game)[0]))
+
+
 # --- new games ----------------------------------------------------------------------------------------------------------
 
 
@@ -119,8 +125,7 @@ def test_a_fault_of_the_engine_is_reported_as_such() -> None:
     game = middle(5)
     game.agenda[: game.depth - 1, 0] = agenda.LAST_TASK + 1  # below the open question
     with pytest.raises(me.EngineError, match=r"The engine stopped: an unknown task.*report"):
-        for _ in range(50):
-            me.step(game, int(me.legal_actions(game)[0]))
+        first_answers(game, 50)
 
 
 def test_an_overflowing_agenda_is_reported_as_such() -> None:
@@ -128,8 +133,7 @@ def test_an_overflowing_agenda_is_reported_as_such() -> None:
     game.agenda[1 : len(game.agenda)] = game.agenda[0]
     game.depth = len(game.agenda)
     with pytest.raises(me.EngineError, match="the agenda overflowed"):
-        for _ in range(50):
-            me.step(game, actions.A_TURN)
+        first_answers(game, 50)
 
 
 # --- looking ------------------------------------------------------------------------------------------------------------
@@ -501,6 +505,8 @@ def test_an_impossible_record_with_a_valid_digest(edit: Callable[[Any], None], t
         (agenda.JAIL, 0, -1, 0),
         (agenda.AUCTION_ROUND, 0, 0, 0),
         (agenda.BID, 0, 0, 0),  # nothing is being auctioned
+        (agenda.SEALED_BID, 0, 0, 0),
+        (agenda.AUCTION_ROUND, NOBODY, 0, 0),
         (agenda.ASK, 0, 0, 0),  # no offer is being made
         (agenda.REPLY, 0, 0, 0),
     ],

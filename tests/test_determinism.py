@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from agents import arena
 
 import monopoly_env as me
+from agents import arena
 from monopoly_env import monopoly_v0
 from monopoly_env.engine.randomness import POLICIES, philox
 from monopoly_env.render import narrate

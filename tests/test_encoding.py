@@ -217,6 +217,7 @@ CHANGES: dict[str, Change] = {
     "offer_cash": number("offer_cash", 1, -1),
     "traded": each_bit("traded", 30),
     "fresh_mortgages": each_bit("fresh_mortgages", 28),
+    "fresh_sales": each_bit("fresh_sales", 22),
     "refused_ask": each_of_refused("refused_ask"),
     "refused_give": each_of_refused("refused_give"),
     "refused_cash": each_of_refused("refused_cash"),

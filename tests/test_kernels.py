@@ -125,7 +125,9 @@ assert hashes(entries) == before
 def test_an_edit_in_any_file_of_the_rulebook_changes_the_folder(copy: Path) -> None:
     seen = {line.split(",")[0]: set(line.split(",")[1:]) for line in run(HASH_ALL, copy, copy.parent / "cache")}
     everybody = {"monopoly_env.core", "monopoly_env.vector", "monopoly_env.validate.fuzz", "agents.algorithmic", "agents.tables"}
-    chapters = {f"monopoly_env.engine.{path.stem}" for path in (SOURCES / "monopoly_env" / "engine").glob("*.py") if path.stem != "__init__"}
+    chapters = {
+        f"monopoly_env.engine.{path.stem}" for path in (SOURCES / "monopoly_env" / "engine").glob("*.py") if path.stem != "__init__"
+    }
     playing = everybody - {"agents.algorithmic"}  # a policy looks at the game; it does not carry the rules out
     for module in sorted(chapters - {"monopoly_env.engine.invariants"}):
         assert playing <= seen[module], module
@@ -214,7 +216,7 @@ def test_an_own_folder_is_never_dropped(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_a_kernel_typed_at_a_prompt_compiles_too() -> None:
     names: dict[str, Any] = {"entry": kernels.entry, "__name__": "__console__"}
-    exec("@entry()\ndef double(x):\n    return 2 * x\n", names)  # noqa: S102 - what a prompt does
+    exec("@entry()\ndef double(x):\n    return 2 * x\n", names)  # what a prompt does
     assert names["double"](21) == 42
 
 

@@ -73,6 +73,8 @@ def random_position(rng: random.Random, preset: str) -> dict[str, Any]:
     options = {name: rng.choice(values) for name, values in VARIED.items()}
     if preset == "ocnaru":
         options = {name: value for name, value in options.items() if name not in ("even_build", "building_limit")}
+    if options["hotel_breakdown"] == "needs_four" and me.Rules.preset(preset).liquidation not in ("agent", "one_request"):
+        options["hotel_breakdown"] = None  # a contradiction
     rules = me.Rules.preset(preset, **{name: value for name, value in options.items() if value is not None})
     anchor = rng.randrange(28)
     lots: dict[int, list[int]] = {seat: [] for seat in range(num_players)}

@@ -22,8 +22,9 @@ UNLIMITED = me.Rules(building_limit="unlimited")
 @pytest.mark.parametrize("first", ["me.force", "monopoly_env.render.narrate", "monopoly_env.validate.fuzz", "monopoly_env.position"])
 def test_position_is_a_function_whatever_was_used_before(first: str) -> None:
     """The module of the same name must not take its place in the package."""
-    program = f"import monopoly_env as me\n{first if first.startswith('me.') else f'import {first}'}\nprint(callable(me.position), me.position.__name__)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    use = first if first.startswith("me.") else f"import {first}"
+    program = ["import monopoly_env as me", use, "print(callable(me.position), me.position.__name__)"]
+    done = subprocess.run([sys.executable, "-c", "\n".join(program)], capture_output=True, text=True, check=False)
     assert (done.stdout.split(), done.stderr) == (["True", "position"], "")
 
 

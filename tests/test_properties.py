@@ -22,7 +22,7 @@ from monopoly_env.validate import fuzz
 
 CASES = st.builds(fuzz.case, st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1))
 KEYS = st.integers(0, 2**32 - 1)
-STEPS = 60
+STEPS = 100
 
 
 def choose(game: Any, key: int, number: int) -> int:
@@ -40,7 +40,7 @@ def play(game: Any, key: int, steps: int) -> Any:
     return game
 
 
-@settings(max_examples=150)
+@settings(max_examples=400)
 @given(CASES, KEYS)
 def test_every_invariant_holds_after_every_step(game: Any, key: int) -> None:
     me.check(game)
@@ -53,7 +53,7 @@ def test_every_invariant_holds_after_every_step(game: Any, key: int) -> None:
         assert me.is_over(game) == (len(me.legal_actions(game)) == 0)
 
 
-@settings(max_examples=60)
+@settings(max_examples=100)
 @given(CASES, KEYS, st.integers(0, STEPS))
 def test_every_action_outside_the_mask_is_refused_without_a_trace(game: Any, key: int, steps: int) -> None:
     play(game, key, steps)
@@ -69,7 +69,7 @@ def test_every_action_outside_the_mask_is_refused_without_a_trace(game: Any, key
     assert game.tobytes() == before
 
 
-@settings(max_examples=100)
+@settings(max_examples=200)
 @given(CASES, KEYS, st.integers(0, STEPS))
 def test_a_clone_goes_its_own_way(game: Any, key: int, steps: int) -> None:
     play(game, key, steps)
@@ -80,7 +80,7 @@ def test_a_clone_goes_its_own_way(game: Any, key: int, steps: int) -> None:
     assert play(me.clone(game), key + 1, STEPS).tobytes() == story
 
 
-@settings(max_examples=100)
+@settings(max_examples=200)
 @given(CASES, KEYS, st.integers(0, STEPS))
 def test_a_saved_game_comes_back_and_goes_on_alike(game: Any, key: int, steps: int) -> None:
     play(game, key, steps)
@@ -91,7 +91,7 @@ def test_a_saved_game_comes_back_and_goes_on_alike(game: Any, key: int, steps: i
     assert play(loaded, key, 20).tobytes() == play(game, key, 20).tobytes()
 
 
-@settings(max_examples=60)
+@settings(max_examples=100)
 @given(CASES, KEYS, st.integers(0, STEPS))
 def test_words_lead_back_to_actions(game: Any, key: int, steps: int) -> None:
     play(game, key, steps)
@@ -108,7 +108,7 @@ def test_words_lead_back_to_actions(game: Any, key: int, steps: int) -> None:
         assert f"{action} {actions.describe(action, game)}" in text
 
 
-@settings(max_examples=60)
+@settings(max_examples=100)
 @given(CASES, KEYS, st.integers(0, STEPS))
 def test_looking_changes_nothing(game: Any, key: int, steps: int) -> None:
     play(game, key, steps)
@@ -124,7 +124,7 @@ def test_looking_changes_nothing(game: Any, key: int, steps: int) -> None:
     assert game.tobytes() == before
 
 
-@settings(max_examples=60)
+@settings(max_examples=100)
 @given(CASES, KEYS, KEYS)
 def test_another_seed_is_another_future_of_the_same_past(game: Any, key: int, seed: int) -> None:
     other = me.reseed(me.clone(game), seed)
@@ -132,7 +132,7 @@ def test_another_seed_is_another_future_of_the_same_past(game: Any, key: int, se
     me.check(play(other, key, STEPS))
 
 
-@settings(max_examples=100)
+@settings(max_examples=200)
 @given(st.integers(0, 2**32 - 1))
 def test_rules_survive_their_record(seed: int) -> None:
     rules = fuzz.random_rules(np.random.default_rng(seed))
@@ -142,7 +142,7 @@ def test_rules_survive_their_record(seed: int) -> None:
     assert eval(repr(rules), {"Rules": me.Rules}) == rules
 
 
-@settings(max_examples=100)
+@settings(max_examples=200)
 @given(CASES, st.integers(0, 2), st.data())
 def test_forced_throws_and_cards_come(game: Any, count: int, data: st.DataObject) -> None:
     dice = st.tuples(st.integers(1, 6), st.integers(1, 6))

@@ -289,7 +289,11 @@ def test_a_tenth_of_the_worth_counts_them_too(quirks: bool) -> None:
 
 @pytest.mark.parametrize(
     ("card", "lot", "rent"),
-    [("advance_illinois", "Illinois Avenue", 20), ("advance_st_charles", "St. Charles Place", 10), ("trip_reading", "Reading Railroad", 25)],
+    [
+        ("advance_illinois", "Illinois Avenue", 20),
+        ("advance_st_charles", "St. Charles Place", 10),
+        ("trip_reading", "Reading Railroad", 25),
+    ],
 )
 @both
 def test_the_rent_of_a_destination_is_paid_twice(quirks: bool, card: str, lot: str, rent: int) -> None:

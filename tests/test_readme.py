@@ -21,7 +21,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 def blocks(language: str) -> list[tuple[str, str]]:
     """The code blocks of a language, each with the heading above it."""
     found, heading = [], ""
-    for part in re.finditer(rf"^#+ (.+)$|^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL):
+    for part in re.finditer(rf"^#+ ([^\n]+)$|^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL):
         heading = part[1] or heading
         if part[2] is not None:
             found.append((heading, part[2]))
@@ -31,6 +31,12 @@ def blocks(language: str) -> list[tuple[str, str]]:
 PYTHON = blocks("python")
 COMMANDS = [line.split("#")[0].strip() for _, block in blocks("sh") for line in block.splitlines()]
 MODULES = [command for command in COMMANDS if command.startswith("python -m ")]
+
+
+def program_of(command: str) -> list[str]:
+    """A command's module and subcommand, without its options."""
+    words = command.split()[1:]
+    return words[:3] if len(words) > 2 and not words[2].startswith("-") else words[:2]
 
 
 def run(*arguments: str, cwd: Path = ROOT) -> str:
@@ -50,8 +56,8 @@ def test_examples_run(number: int, tmp_path: Path) -> None:
 
 def test_there_is_an_example_of_each_way_in() -> None:
     code = "".join(code for _, code in PYTHON)
-    for way in ("me.new_game", "me.position", "monopoly_v0.env", "gymnasium.make(", "gymnasium.make_vec", "me.VectorMonopoly", "arena.play"):
-        assert way in code
+    ways = "me.new_game( me.position( monopoly_v0.env( gymnasium.make( gymnasium.make_vec( me.VectorMonopoly( arena.play("
+    assert [way for way in ways.split() if way not in code] == []
 
 
 @pytest.mark.parametrize("name", ["compiled_policy", "batched_policy"])
@@ -61,14 +67,12 @@ def test_policies_are_the_tested_examples(name: str) -> None:
     assert source.split("\n", 1)[1] in [code for _, code in PYTHON]
 
 
-@pytest.mark.parametrize("command", sorted(set(MODULES)))
-def test_commands_know_their_options(command: str) -> None:
-    words = shlex.split(command)[1:]
-    subcommand = words[2:3] if len(words) > 2 and not words[2].startswith("-") else []
-    text = run(*words[:2], *subcommand, "--help")
+@pytest.mark.parametrize("program", sorted({" ".join(program_of(command)) for command in MODULES}))
+def test_commands_know_their_options(program: str) -> None:
+    text = run(*program.split(), "--help")
     assert "usage" in text.lower()
-    for option in (word for word in words if word.startswith("--")):
-        assert option in text
+    options = {word for command in MODULES if " ".join(program_of(command)) == program for word in command.split() if word.startswith("--")}
+    assert [option for option in options if option not in text] == []
 
 
 def test_the_main_commands_are_named() -> None:
@@ -96,10 +100,8 @@ def test_the_picture_is_what_the_command_shows() -> None:
 
 def test_the_table_of_speed_is_the_measured_one() -> None:
     measured = (ROOT / "benchmarks" / "results" / "speed.md").read_text(encoding="utf-8")
-    rows = [line for line in measured.splitlines() if line.startswith("|")]
-    assert len(rows) > 15
-    assert "\n".join(rows) in README
-    assert measured.splitlines()[2] in README  # the machine and the command
+    assert measured.count("\n|") > 20
+    assert measured in README  # python benchmarks/run.py --readme writes both
 
 
 def test_facts_in_passing() -> None:

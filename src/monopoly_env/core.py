@@ -309,6 +309,8 @@ def _check_loaded(game: Game, header: dict[str, Any], path: str | os.PathLike[st
         check(game)
     except EngineError as error:
         raise FormatError(f"{name!r} holds an impossible position. {error}") from None
+    if game.decision != OVER and digest(settle(clone(game))) != digest(game):  # asks the open question again
+        raise FormatError(f"{name!r} holds a decision whose legal actions are not those of the rules.")
 
 
 def board_number(rules: Rules) -> int:

@@ -66,6 +66,7 @@ GAME: Final = np.dtype(
             ("offer_cash", _I32),  # given by the proposer; negative: asked for
             ("traded", _I32),  # goods that a trade has moved in this turn: they stay until it ends
             ("fresh_mortgages", _I32),  # lots mortgaged in this turn
+            ("fresh_sales", _I32),  # streets of the groups whose buildings were sold in this turn
             ("refused_ask", _I32, (MAX_REFUSED,)),  # offers refused in this turn
             ("refused_give", _I32, (MAX_REFUSED,)),
             ("refused_cash", _I32, (MAX_REFUSED,)),
@@ -112,6 +113,7 @@ GAME: Final = np.dtype(
             ("num_refused", _I16),
             ("refused_from", _I16, (MAX_REFUSED,)),
             ("refused_to", _I16, (MAX_REFUSED,)),
+            ("spare", _I16, (2,)),  # fills the record to whole 8 bytes
             ("ending", _I16),  # why the game is over, a number of ENDINGS; 0 while it runs
         ],
     )
@@ -131,7 +133,7 @@ def _check_layout() -> None:
             raise AssertionError(f"field {name} is padded or misaligned")
         end = offset + dtype.itemsize
     if end % 8:
-        raise AssertionError(f"the record has {end} bytes; add a spare field to make it a multiple of 8")
+        raise AssertionError(f"the record has {end} bytes; adjust `spare` to a multiple of 8")
 
 
 _check_layout()

@@ -17,6 +17,7 @@ from monopoly_env.rules import Rules
 
 Lot = int | str
 _LAST_LEVEL: Final = board.HOTEL
+_MOST_DOLLARS: Final = 10**9
 
 
 @entry()
@@ -100,14 +101,14 @@ def position(  # noqa: PLR0913 - everything that a position may hold, by name
     game = games[0]
     seats = _Seats(game)
     for seat, dollars in seats.items(cash, "cash"):
-        game.cash[seat] = _whole("cash", dollars, 0, 2**31 - 1)
+        game.cash[seat] = _whole("cash", dollars, 0, _MOST_DOLLARS)
     for seat, square in seats.items(positions, "positions"):
         game.position[seat] = _whole("positions", square, 0, board.NUM_SQUARES - 1)
     _set_lots(game, seats, lots or {}, mortgaged, buildings or {})
     _set_jail(game, seats, jail or {}, jail_cards or {})
     _set_bankrupt(game, seats, list(bankrupt))
     if pot is not None:
-        game.pot = _whole("pot", pot, 0, 2**31 - 1)
+        game.pot = _whole("pot", pot, 0, _MOST_DOLLARS)
     _stack(game, cards.CHANCE_DECK, chance)
     _stack(game, cards.CHEST_DECK, community_chest)
     _set_throws(game, throws)
@@ -221,13 +222,14 @@ def _set_bankrupt(game: Game, seats: _Seats, bankrupt: list[int]) -> None:
 def _set_throws(game: Game, throws: Sequence[tuple[int, int]]) -> None:
     if len(throws) > MAX_FORCED:
         raise PositionError(f"{len(throws)} throws are forced; a record holds {MAX_FORCED}.")
+    if throws:
+        game.forced_throws[:] = 0
+        game.num_forced = len(throws)
     for i, throw in enumerate(throws):
         if len(throw) != 2:
             raise PositionError(f"A throw is two dice, not {throw!r}.")
         first, second = (_whole("throw: die", die, 1, 6) for die in throw)
         game.forced_throws[i] = 10 * first + second
-    if throws:
-        game.num_forced = len(throws)
 
 
 def _jail_card(game: Game, deck: int) -> int:
@@ -274,11 +276,14 @@ def _set_turn(game: Game, turn: int, streak: int) -> None:
     game.turn = turn
     game.turns = 1
     game.streak = streak
-    agenda.push(game, agenda.BEFORE_THROW_TASK, turn, 0, 0)
+    # The engine is let loose on sound records only: a window with any two answers stands in while it is checked.
+    agenda.push(game, agenda.WINDOW, turn, 0, 0)
     game.decision = agenda.WINDOW
     game.player = turn
-    game.legal[0] = 3  # any two, for the check before the game is settled
+    game.legal[0] = 3
     _refuse_violations(game)
+    agenda.pop(game)
+    agenda.push(game, agenda.BEFORE_THROW_TASK, turn, 0, 0)
 
 
 def _refuse_violations(game: Game) -> None:

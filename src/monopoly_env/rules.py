@@ -145,6 +145,8 @@ class Rules:
              "hotel_direct=True has no meaning with even_build='whole_group', where houses never run out"),
             (self.start_lots_paid and self.start_cash < _HIGHEST_PRICE * self.start_lots,
              f"start_lots_paid=True may cost {_HIGHEST_PRICE * self.start_lots} dollars, more than start_cash={self.start_cash}"),
+            (self.hotel_breakdown == "needs_four" and self.liquidation.endswith(("mortgages", "houses")),
+             f"liquidation={self.liquidation!r} sells in a fixed order, which hotel_breakdown='needs_four' may block for good"),
             (self.debt_trade and self.liquidation not in ("agent", "one_request"),
              f"debt_trade=True needs a debtor who chooses: liquidation='agent', not {self.liquidation!r}"),
             (self.jail_pay_turn3 and self.jail_pay_after_throw,

@@ -1,9 +1,9 @@
 """Train a Monopoly agent by deep Q-learning, and measure it: `python -m training.dqn --help`.
 
 python -m training.dqn                                            # the default: two players, minutes
-python -m training.dqn --steps 60000 --out runs/short             # a smaller budget
+python -m training.dqn --steps 300000 --out runs/short            # a smaller budget
 python -m training.dqn --resume                                   # go on with a run that was stopped
-python -m training.dqn --expert none --out runs/alone             # nobody shows it anything
+python -m training.dqn --expert none --epsilon-start 1 --out runs/alone   # nobody shows it anything
 
 The algorithm is `train`, from top to bottom. First an expert is watched: its decisions are learned by a margin, its games by
 their outcome. Then the learner plays, against itself and others, and goes on learning from both. Budgets, evaluations and
@@ -58,7 +58,7 @@ class Options:
     rates. A run that was stopped goes on with --resume and the same settings.
     """
 
-    steps: int = 600_000
+    steps: int = 1_500_000
     """The budget: decisions answered in all games, the expert's included. Evaluations, checkpoints and epsilon follow it."""
     out: Path = Path("runs/dqn")
     """Folder of the run."""
@@ -80,7 +80,7 @@ class Options:
     reward: str = "win_shaped"
     """What is learned: win, rank or net_worth; with _shaped, changes of the share of worth are paid at once (they cancel by the end)."""
 
-    opponents: tuple[str, ...] = (SELF, "algorithmic", "random")
+    opponents: tuple[str, ...] = (SELF, "algorithmic")
     """Against whom the learner plays, in equal parts: policies by name or file, and `self` for all seats."""
     games: int = 192
     """Games under way at once, over all opponents."""
@@ -88,9 +88,9 @@ class Options:
     """Policy that is watched first, playing itself; `none`: learn from own games alone."""
     expert_fraction: float = 0.25
     """Share of the steps in which the expert is watched."""
-    expert_batch: int = 24
+    expert_batch: int = 8
     """Transitions of the expert for each head in a batch, once the learner plays."""
-    margin: float = 0.1
+    margin: float = 0.03
     """By how much the expert's action shall be valued above others, in units of reward."""
     margin_weight: float = 1.0
     """Weight of that demand beside the Huber loss; 0: the expert is only data."""
@@ -112,9 +112,9 @@ class Options:
     """Adam's."""
     batch: int = 64
     """Transitions of each head in a gradient step."""
-    replay: int = 20_000
+    replay: int = 30_000
     """Transitions kept of each head."""
-    update_every: int = 256
+    update_every: int = 400
     """Steps for each gradient step."""
     target_every: int = 200
     """Gradient steps between two copies to the target networks."""
@@ -127,13 +127,13 @@ class Options:
 
     panel: tuple[str, ...] = ("random", "random/no_trades", "algorithmic")
     """Whom the agent is measured against."""
-    panel_games: int = 200
+    panel_games: int = 400
     """Games against each of them at each evaluation on the way; the best agent so far is the one that is kept."""
     final_games: tuple[int, ...] = (2000, 1000, 1000)
     """Games against each of them at the end, with other seeds."""
-    evaluate_every: int = 100_000
+    evaluate_every: int = 250_000
     """Steps between two evaluations."""
-    checkpoint_every: int = 100_000
+    checkpoint_every: int = 250_000
     """Steps between two checkpoints."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
     """Where the networks are: a GPU if there is one, or as said."""

@@ -55,6 +55,7 @@ SHARED: Final = (
     Block("mortgaged", LOTS, "flag", "whoever owns it"),
     Block("buildings", STREETS, "count", "by 5: houses, or 5 for a hotel"),
     Block("mortgaged this turn", ("lots 0-13", "lots 14-27"), "packed", "they may not be lifted again where that would mint money"),
+    Block("sold this turn", ("streets 0-13", "streets 14-21"), "packed", "groups not to be built on again where that would mint money"),
     Block("in the bank", ("houses", "hotels"), "count", "by the supply of the rules"),
     Block("pot", MONEY, "dollars", "on Free Parking"),
     Block("card to come", tuple(f"{deck} {card}" for d, deck in enumerate(DECKS) for card in CARD_ID[0][d]), "flag",
@@ -112,6 +113,7 @@ HIDDEN: Final = {
     "num_players": "constant in an environment; absent players are zeros",
     "fault": "not 0 only if the engine is broken",
     "ending": "set when the game is over",
+    "spare": "never used",
 }
 
 # Tasks whose first number is a set of lots, and those whose second number is a seat (or the bank, or the pot).
@@ -133,7 +135,9 @@ _WINDOW, _FAILED = _S["window"], _S["failed throw"]
 _BID, _AUCTION, _MAXIMUM = _S["standing bid"], _S["under auction"], _S["own maximum"]
 _ASK, _GIVE, _OFFER_CASH, _PICK, _COUNTER = _S["asked for"], _S["given"], _S["offered cash"], _S["last pick"], _S["counter-offer"]
 _TRADED, _NUM_REFUSED, _REFUSED = _S["traded"], _S["refused offers"], _S["refused"]
-_MORTGAGED, _LEVELS, _FRESH, _SUPPLY = _S["mortgaged"], _S["buildings"], _S["mortgaged this turn"], _S["in the bank"]
+_MORTGAGED, _LEVELS, _FRESH, _SOLD, _SUPPLY = (
+    _S[name] for name in ("mortgaged", "buildings", "mortgaged this turn", "sold this turn", "in the bank")
+)
 _POT, _CARDS, _DICE, _DOUBLES, _AGAIN = _S["pot"], _S["card to come"], _S["dice"], _S["doubles"], _S["throws again"]
 _TURNS, _ROUNDS, _TURN_CAP, _ROUND_CAP = _S["turns"], _S["rounds"], _S["turn cap"], _S["round cap"]
 _TASKS, _TASK = _S["tasks"], _S["task"]
@@ -302,6 +306,9 @@ def _write_board(game: Game, out: Any) -> None:
     if game.fresh_mortgages != 0:
         out[_FRESH] = (int(game.fresh_mortgages) & 0x3FFF) * _HALF
         out[_FRESH + 1] = (int(game.fresh_mortgages) >> 14) * _HALF
+    if game.fresh_sales != 0:
+        out[_SOLD] = (int(game.fresh_sales) & 0x3FFF) * _HALF
+        out[_SOLD + 1] = (int(game.fresh_sales) >> 14) * _HALF
     out[_SUPPLY] = int(game.houses) / max(1, int(game.rules.houses))
     out[_SUPPLY + 1] = int(game.hotels) / max(1, int(game.rules.hotels))
     if game.pot != 0:

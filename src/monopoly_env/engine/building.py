@@ -10,6 +10,8 @@ from monopoly_env.rules import number
 
 HOUSE_LOT, HOTEL_LOT = 28, 29  # a scarce house or hotel where an auction names its lot
 
+_OWN_PRICE = number("shortage_floor", "own_price")
+
 EVEN = number("even_build", "even")
 WHOLE_GROUP = number("even_build", "whole_group")
 UNLIMITED = number("building_limit", "unlimited")
@@ -61,7 +63,7 @@ def next_level(game: Game, lot: int) -> int:
 @kernel
 def _skips_house(game: Game, level: int) -> bool:
     """Whether the last house and the hotel are bought in one step, because the bank has no house (option of 27)."""
-    return game.rules.hotel_direct and level + 1 == game.rules.hotel_after and game.houses == 0 and game.hotels > 0
+    return game.rules.hotel_direct and level + 1 == game.rules.hotel_after and game.houses <= 0 and game.hotels > 0
 
 
 @kernel
@@ -83,11 +85,19 @@ def improvable(game: Game, seat: int) -> int:
     """The streets whose next building the rules allow, whatever it costs and whether the bank has it (25-27)."""
     lots = 0
     owned = int(game.lots[seat])
+    if _resale_pays(game):
+        owned &= ~int(game.fresh_sales)
     for group in range(COLOURS):
         group_lots = int(GROUP_LOTS[group])
         if owned & group_lots == group_lots and int(game.mortgaged) & group_lots == 0:
             lots |= _improvable_in_group(game, group)
     return lots
+
+
+@kernel
+def _resale_pays(game: Game) -> bool:
+    """Whether a building may be sold for what it cost: then building and selling in turn would never end."""
+    return game.rules.sell_ratio == 100 or game.rules.shortage_floor != _OWN_PRICE
 
 
 @kernel
@@ -222,6 +232,7 @@ def refund(game: Game, lot: int, ratio: int) -> int:
 @kernel
 def sell(game: Game, seat: int, lot: int) -> None:
     """Sell the top building of a street, or as much of its group as the rules sell at once (31, 32)."""
+    game.fresh_sales |= int(GROUP_LOTS[GROUP_OF[lot]])
     if game.rules.even_build == WHOLE_GROUP:
         _sell_group_level(game, seat, int(GROUP_OF[lot]))
     elif game.level[lot] < HOTEL or _can_break_down(game):

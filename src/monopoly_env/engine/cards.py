@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from monopoly_env import cards as table
 from monopoly_env.board import NUM_SQUARES, NUM_STREETS, RAILROAD, SQUARE_KIND, UTILITY
-from monopoly_env.engine import agenda, decks, jail, rent
+from monopoly_env.engine import agenda, decks, jail, movement, rent
 from monopoly_env.engine.movement import advance
 from monopoly_env.engine.sets import has
 from monopoly_env.game import POT, Game
@@ -16,6 +16,9 @@ def draw_card(game: Game, seat: int, deck: int, again: int) -> None:
     """Draw a card and carry it out."""
     if game.place[seat] != 0:
         return
+    if again:  # a quirk: the dice are thrown once more
+        movement.utility_throw(game)
+        movement.decide_again(game, seat)
     board = int(game.rules.board)
     card = decks.draw(game, seat, deck)
     effect = table.CARD[board, deck, card, 0]

@@ -27,7 +27,7 @@ def charge(game: Game, seat: int, amount: int, creditor: int) -> None:
     """Pay a debt, ask the debtor to raise cash, or ruin him (55)."""
     if game.place[seat] != 0 or amount <= 0:
         return
-    if game.cash[seat] < amount and not debtor_chooses(game):
+    if game.cash[seat] < amount and not debtor_chooses(game) and raisable(game, seat) >= amount:
         liquidate(game, seat, amount)
     if game.cash[seat] >= amount:
         pay(game, seat, amount, creditor)
@@ -64,13 +64,20 @@ def pay(game: Game, seat: int, amount: int, creditor: int) -> None:
 
 
 @kernel
+def take(game: Game, seat: int, amount: int, creditor: int) -> None:
+    """Take a sum even below zero (a quirk)."""
+    if game.place[seat] == 0:
+        pay(game, seat, amount, creditor)
+
+
+@kernel
 def pay_each(game: Game, seat: int, amount: int, offset: int) -> None:
     """Pay every other player in turn order (58)."""
     if game.place[seat] != 0:
         return
     if offset == 1 and game.rules.multi_creditor >= _TO_BANK:
         total = amount * (size(solvent_seats(game)) - 1)
-        if raisable(game, seat) < total:
+        if raisable(game, seat) < total and not can_raise_more(game, seat, total):
             if game.rules.multi_creditor == _SPLIT:
                 _split_cash(game, seat)
             bankrupt(game, seat, BANK)
@@ -125,7 +132,7 @@ def bankrupt(game: Game, seat: int, creditor: int) -> None:
     if game.turn == seat:
         game.again = 0  # S8
     if creditor >= 0:
-        game.cash[creditor] += cash
+        game.cash[creditor] += max(0, cash)  # only a quirk lets a debtor have less than nothing
         game.lots[creditor] |= lots
         game.jail_cards[creditor] |= game.jail_cards[seat]
         game.jail_cards[seat] = 0

@@ -38,6 +38,7 @@ from monopoly_env.game import (
 from monopoly_env.kernels import kernel
 
 NUM_EDITIONS: Final = len(EDITIONS)
+MOST_DOLLARS: Final = 2_000_000_000  # below what 32 bits hold
 
 VIOLATIONS: Final = (
     "none",
@@ -108,7 +109,13 @@ def _ranges(game: Game) -> int:
     sound = sound and _within(game.offer_last, NOBODY, CHEST_GOOD)
     for seat in range(MAX_PLAYERS):
         sound = sound and _within(game.position[seat], 0, NUM_SQUARES - 1) and _within(game.place[seat], 0, MAX_PLAYERS)
-        sound = sound and game.jail[seat] >= 0 and game.throws[seat] >= 0 and game.sealed[seat] >= 0
+        sound = (
+            sound
+            and _within(game.cash[seat], -MOST_DOLLARS, MOST_DOLLARS)
+            and game.jail[seat] >= 0
+            and game.throws[seat] >= 0
+            and game.sealed[seat] >= 0
+        )
     for i in range(MAX_FORCED):
         sound = sound and _within(game.forced_throws[i], 0, 66)
     return NONE if sound else RANGE
@@ -153,7 +160,8 @@ def _ownership(game: Game) -> int:
             return TWO_OWNERS
         if cards & held or held & ~3:
             return CARD_TWICE
-        if lots | held and seat < game.num_players and game.place[seat] != 0 and game.decision != agenda.OVER:
+        gone = seat < game.num_players and game.place[seat] != 0 and game.decision != agenda.OVER
+        if gone and (lots or held or game.cash[seat]):
             return GHOST_OWNER
         owned |= lots
         cards |= held
@@ -241,6 +249,9 @@ def _question(game: Game) -> int:
         return NONE if game.ending > 0 else RANGE
     if game.ending != 0:
         return RANGE
+    top = int(game.depth) - 1
+    if top < 0 or game.agenda[top, 0] != game.decision or game.agenda[top, 1] != game.player:
+        return AGENDA
     if game.player < 0 or game.player >= game.num_players or game.place[game.player] != 0:
         return GHOST_ASKED
     return EMPTY_MASK if count_legal(game) < 2 else NONE

@@ -97,7 +97,7 @@ def ask(game: Game, question: int, seat: int, first: int, second: int) -> None:
     elif question == agenda.PLACE:
         open_actions(game, A_BUILD, auction.places_for(game, seat, first, second))
     elif question == agenda.JAIL:
-        _open_jail(game, seat, second)
+        _open_jail(game, seat, first, second)
     elif question == agenda.ASK or question == agenda.GIVE:
         open_actions(game, A_ASK if question == agenda.ASK else A_GIVE, trade.legal_goods(game, question == agenda.ASK))
     elif question == agenda.CASH:
@@ -143,14 +143,14 @@ def _open_exit(game: Game, seat: int, pay: bool) -> None:
 
 
 @kernel
-def _open_jail(game: Game, seat: int, forced: int) -> None:
+def _open_jail(game: Game, seat: int, steps: int, forced: int) -> None:
     """Leaving jail outside a window; forced after the last failed throw (45d, 47, 48)."""
     fine = int(game.rules.jail_fine)
     if forced:
         _open_exit(game, seat, game.jail_cards[seat] == 0 or raisable(game, seat) >= fine)
     else:
         open_actions(game, A_TURN, _FIRST)
-        _open_exit(game, seat, game.cash[seat] >= fine)
+        _open_exit(game, seat, game.cash[seat] >= fine and (steps > 0 or may_pay_before_throw(game, seat)))
 
 
 @kernel

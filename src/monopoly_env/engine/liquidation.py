@@ -31,7 +31,7 @@ def raisable(game: Game, seat: int) -> int:
     """What full liquidation brings by the rules of selling: cash, half of all buildings, mortgage values (55, S3), in dollars."""
     buildings = liquidation_of_buildings(game, seat, int(game.rules.sell_ratio))
     total = int(game.cash[seat]) + buildings + mortgage_values(game, int(game.lots[seat]) & ~int(game.mortgaged))
-    if game.rules.hotel_breakdown == BREAKDOWN_NEEDS_FOUR and game.rules.building_limit != UNLIMITED and buildings > 0:
+    if game.rules.hotel_breakdown == BREAKDOWN_NEEDS_FOUR and game.rules.building_limit != UNLIMITED:
         total -= _stranded_value(game, seat)
     return total
 

@@ -51,6 +51,12 @@ def utility_throw(game: Game) -> int:
 
 
 @kernel
+def decide_again(game: Game, seat: int) -> None:
+    """Ocnaru's program lets a throw that moves nobody decide whether the turn goes on."""
+    game.again = 1 if game.dice[0] == game.dice[1] and game.jail[seat] == 0 else 0
+
+
+@kernel
 def throw(game: Game, seat: int) -> None:
     """The throw of the seat on turn, and the move that follows from it (3, 7)."""
     game.throws[seat] += 1
@@ -112,6 +118,8 @@ def settle(game: Game, seat: int, how: int, multiplier: int) -> None:
         elif owner != seat:
             collect_rent(game, seat, owner, lot, how, multiplier)
         return
+    if how == rent.AGAIN:
+        return
     kind = SQUARE_KIND[board, square]
     if kind == CHANCE:
         agenda.push(game, agenda.CARD, seat, CHANCE_DECK, 0)
@@ -137,8 +145,8 @@ def collect_rent(game: Game, seat: int, owner: int, lot: int, how: int, multipli
     total = int(game.dice[0]) + int(game.dice[1])
     if quirks or rent.needs_fresh_throw(game, lot, how):
         total = utility_throw(game)
-    if quirks:  # his program lets the new throw decide whether the turn goes on
-        game.again = 1 if game.dice[0] == game.dice[1] and game.jail[seat] == 0 else 0
+    if quirks:
+        decide_again(game, seat)
     due = rent.card_rent(game, owner, lot, how, multiplier, total)
     tested = rent.quirk_tested_rent(game, owner, lot, due)
     if due > tested:

@@ -107,7 +107,7 @@ def _run(game: Game, task: int, seat: int, first: int, second: int) -> None:
     elif task == agenda.LEAVE_JAIL:
         movement.leave_jail(game, seat, first)
     elif task == agenda.TAKE:
-        debt.pay(game, seat, first, second)
+        debt.take(game, seat, first, second)
     elif task == agenda.PAY_EACH:
         debt.pay_each(game, seat, first, second)
     elif task == agenda.COLLECT_EACH:

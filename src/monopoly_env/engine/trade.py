@@ -255,3 +255,4 @@ def forget_turn(game: Game) -> None:
     game.num_refused = 0
     game.traded = 0
     game.fresh_mortgages = 0
+    game.fresh_sales = 0

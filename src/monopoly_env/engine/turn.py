@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from monopoly_env.engine import agenda
 from monopoly_env.engine.debt import bankrupt
-from monopoly_env.engine.jail import may_pay_before_throw
 from monopoly_env.engine.players import finish, next_solvent, seat_after
 from monopoly_env.engine.trade import forget_turn
 from monopoly_env.game import BANK, BY_CAP, BY_CASH, Game
@@ -41,7 +40,7 @@ def before_throw(game: Game, seat: int) -> None:
             agenda.push(game, agenda.WINDOW, seat_after(game, seat, offset), agenda.OUT_OF_TURN, 0)
     if game.rules.build_window != AFTER_SETTLEMENT:
         agenda.push(game, agenda.WINDOW, seat, agenda.BEFORE_THROW, 0)
-    elif game.jail[seat] > 0 and not game.rules.jail_pay_after_throw and may_pay_before_throw(game, seat):
+    elif game.jail[seat] > 0 and not game.rules.jail_pay_after_throw:
         agenda.push(game, agenda.JAIL, seat, 0, 0)
 
 

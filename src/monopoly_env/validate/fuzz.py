@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from monopoly_env import actions, board, core
+from monopoly_env import actions, board, cards, core
 from monopoly_env.actions import HEAD_OF, HEADS
 from monopoly_env.engine import agenda, invariants
 from monopoly_env.engine.legal import ask, count_legal, nth_legal
@@ -88,12 +88,16 @@ def random_rules(rng: np.random.Generator) -> Rules:
     while True:
         options: dict[str, Any] = {}
         for option in dataclasses.fields(Rules):
-            if rng.random() < 0.35:
+            if rng.random() < (0.08 if option.name in _ENDINGS else 0.35):
                 options[option.name] = _random_value(option, rng)
         try:
             return Rules.from_dict(options)
         except RulesError:  # contradictory: draw again
             continue
+
+
+# Options that end a game early: drawn rarely, and from where they leave room for play.
+_ENDINGS: Final = {"win_cash": (2_500, 20_000), "max_turns": (50, 1_000), "max_rounds": (20, 300), "end_at_first_bankruptcy": (0, 1)}
 
 
 def _random_value(option: dataclasses.Field[Any], rng: np.random.Generator) -> Any:
@@ -104,6 +108,8 @@ def _random_value(option: dataclasses.Field[Any], rng: np.random.Generator) -> A
     if isinstance(option.default, float):
         return round(float(rng.integers(0, 101)) / 100, 2)
     low, high = option.metadata["range"]
+    if option.name in _ENDINGS:
+        return int(rng.integers(*_ENDINGS[option.name], endpoint=True))
     reachable = max(2 * int(getattr(Rules(), option.name)), 20)  # values that a game can come to
     return int(rng.integers(low, min(high, reachable) + 1))
 
@@ -118,30 +124,41 @@ def random_position(rng: np.random.Generator, rules: Rules, num_players: int, se
 
 
 def _random_contents(rng: np.random.Generator, rules: Rules, num_players: int) -> dict[str, Any]:
-    owners = rng.integers(-1, num_players, board.NUM_LOTS)
+    gone = list(rng.permutation(num_players)[: int(rng.integers(num_players - 1))]) if rng.random() < 0.3 else []
+    seats = [seat for seat in range(num_players) if seat not in gone]
+    owners = rng.choice([-1, *seats], board.NUM_LOTS)
     levels: dict[int | str, int] = {}
     mortgaged: list[int | str] = []
     for group in range(board.NUM_GROUPS):
         lots = np.flatnonzero(group == board.GROUP_OF)
         if rng.random() < 0.5:  # whole groups are rare by chance alone
-            owners[lots] = rng.integers(-1, num_players)
+            owners[lots] = rng.choice([-1, *seats])
         built = group < board.RAILROADS and owners[lots[0]] >= 0 and len(set(owners[lots].tolist())) == 1 and rng.random() < 0.6
         if built:
             steps = _random_steps(rng, rules, len(lots))
             levels |= {int(lot): board.HOTEL if step > rules.hotel_after else int(step) for lot, step in zip(lots, steps, strict=True)}
         else:
             mortgaged += [int(lot) for lot in lots if owners[lot] >= 0 and rng.random() < 0.3]
-    jailed = {seat: int(rng.integers(rules.jail_turns)) for seat in range(num_players) if rng.random() < 0.2}
+    jailed = {seat: int(rng.integers(rules.jail_turns)) for seat in seats if rng.random() < 0.2}
     return {
-        "turn": int(rng.integers(num_players)),
+        "turn": int(rng.choice(seats)),
+        "bankrupt": [int(seat) for seat in gone],
         "cash": [int(rng.integers(0, 2 ** int(rng.integers(3, 13)))) for _ in range(num_players)],
         "lots": {seat: [int(lot) for lot in np.flatnonzero(owners == seat)] for seat in range(num_players)},
         "mortgaged": mortgaged,
         "buildings": levels,
         "positions": [int(rng.integers(board.NUM_SQUARES)) for _ in range(num_players)],
         "jail": jailed,
-        "jail_cards": {int(rng.integers(num_players)): ["chance"]} if rng.random() < 0.4 else {},
+        "jail_cards": _random_cards(rng, seats),
     }
+
+
+def _random_cards(rng: np.random.Generator, seats: list[int]) -> dict[int, list[str]]:
+    held: dict[int, list[str]] = {}
+    for deck in cards.DECKS:
+        if rng.random() < 0.4:
+            held.setdefault(int(rng.choice(seats)), []).append(deck)
+    return held
 
 
 def _random_steps(rng: np.random.Generator, rules: Rules, count: int) -> list[int]:

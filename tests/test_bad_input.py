@@ -1,0 +1,345 @@
+"""Bad input: every error is one of ours and says what was given, what is valid, and the nearest match.
+
+Saved games are in test_core, positions in test_position, command lines beside their modules.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+
+import agents
+import monopoly_env as me
+from agents import arena
+from monopoly_env import actions, encoding, errors, monopoly_v0, rewards
+
+
+@pytest.mark.parametrize("error", [value for value in vars(errors).values() if inspect.isclass(value) and issubclass(value, Exception)])
+def test_every_error_is_a_monopoly_error(error: type[Exception]) -> None:
+    assert issubclass(error, me.MonopolyError)
+    assert getattr(me, error.__name__) is error
+    usual = RuntimeError if error is me.EngineError else ValueError
+    assert error is me.MonopolyError or issubclass(error, usual)  # so that whoever does not know ours catches it too
+
+
+@pytest.mark.parametrize(
+    ("name", "valid", "expected"),
+    [
+        ("oficial", ["official", "uk"], "Did you mean 'official'? Valid: official, uk."),
+        ("zzz", ["official", "uk"], "Valid: official, uk."),
+        (None, [1, 2], "Valid: 1, 2."),
+        (12, [1, 123], "Did you mean '123'? Valid: 1, 123."),
+        ("x", [], "Valid: ."),
+    ],
+)
+def test_hints_name_the_nearest_and_all_that_is_valid(name: object, valid: list[object], expected: str) -> None:
+    assert errors.nearest(name, valid) == expected
+
+
+# --- names ----------------------------------------------------------------------------------------------------------------
+
+# What is called, the name given, the error, and the nearest valid name.
+MISSPELT: dict[str, tuple[Callable[[str], Any], str, type[me.MonopolyError], str, tuple[str, ...]]] = {
+    "preset": (me.Rules.preset, "oficial", me.RulesError, "official", me.Rules.presets()),
+    "rules of a game": (lambda name: me.new_game(2, name), "ocnaro", me.RulesError, "ocnaru", me.Rules.presets()),
+    "rules of a vector": (lambda name: me.VectorMonopoly(2, 2, name), "clasic", me.RulesError, "classic", me.Rules.presets()),
+    "rules of an environment": (lambda name: monopoly_v0.env(rules=name), "anytime", me.RulesError, "any_time", me.Rules.presets()),
+    "rules of an arena": (
+        lambda name: arena.play(["random", "random"], 2, name), "mukahr", me.RulesError, "mukhar", me.Rules.presets()
+    ),
+    "option": (lambda name: me.Rules.preset("uk", **{name: 1}), "start_csh", me.RulesError, "start_cash", ("start_cash", "auction")),
+    "option of from_dict": (lambda name: me.Rules.from_dict({name: 1}), "actions", me.RulesError, "auction", ("start_cash",)),
+    "value of an option": (lambda name: me.Rules(auction=name), "englisch", me.RulesError, "english", ("sealed_second_price", "none")),
+    "policy": (agents.make, "algoritmic", me.ConfigurationError, "algorithmic", agents.names()),
+    "policy of an arena": (lambda name: arena.play([name, "random"], 2), "randm", me.ConfigurationError, "random", agents.names()),
+    "opponent": (
+        lambda name: me.VectorMonopoly(2, 2, opponents=[name]), "random/no_trade", me.ConfigurationError, "random/no_trades", agents.names()
+    ),
+    "opponent of an environment": (
+        lambda name: gymnasium.make("monopoly_env/Monopoly-v0", opponents=[name]), "algorithm", me.ConfigurationError, "algorithmic",
+        agents.names(),
+    ),
+    "encoding": (encoding.make, "standart", me.ConfigurationError, "standard", encoding.NAMES),
+    "encoding of names": (encoding.names, "ocnaru10", me.ConfigurationError, "ocnaru100", encoding.NAMES),
+    "encoding of a vector": (
+        lambda name: me.VectorMonopoly(2, 2, encoding=name), "stndard", me.ConfigurationError, "standard", encoding.NAMES
+    ),
+    "encoding of an environment": (lambda name: monopoly_v0.env(encoding=name), "std", me.ConfigurationError, "", encoding.NAMES),
+    "reward": (rewards.make, "networth", me.ConfigurationError, "net_worth", rewards.names()),
+    "reward of a vector": (lambda name: me.VectorMonopoly(2, 2, reward=name), "wins", me.ConfigurationError, "win", rewards.names()),
+    "reward of an environment": (lambda name: monopoly_v0.env(reward=name), "ranks", me.ConfigurationError, "rank", rewards.names()),
+    "head": (lambda name: actions.HEADS[name], "bulid", me.ConfigurationError, "build", actions.HEAD_NAMES),
+    "action": (actions.parse, "build Bordwalk", me.ConfigurationError, "build boardwalk", ()),
+    "deck": (lambda name: me.position(jail_cards={0: [name]}), "chanse", me.PositionError, "chance", ("community_chest",)),
+    "lot": (lambda name: me.position(lots={0: [name]}), "Bordwalk", me.PositionError, "Boardwalk", ("Park Place", "Water Works")),
+    "card": (lambda name: me.position(chance=[name]), "dividnd", me.PositionError, "dividend", ("chairman",)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", MISSPELT)
+def test_unknown_names_are_refused_with_the_nearest(what: str) -> None:
+    call, given, error, nearest, valid = MISSPELT[what]
+    with pytest.raises(error) as raised:
+        call(given)
+    said = str(raised.value)
+    assert repr(given) in said
+    assert not nearest or f"Did you mean {nearest!r}?" in said
+    assert all(name in said for name in valid)
+
+
+# --- numbers --------------------------------------------------------------------------------------------------------------
+
+WRONG_PLAYERS = [0, 1, 9, -2, 2.0, "4", None, True, [4]]
+TABLES: dict[str, Callable[[Any], Any]] = {
+    "new_game": me.new_game,
+    "new_games": lambda players: me.new_games([1], players),
+    "position": lambda players: me.position(num_players=players),
+    "VectorMonopoly": lambda players: me.VectorMonopoly(2, 1 if players is None else players),  # None: as many as there are opponents
+    "monopoly_v0.env": monopoly_v0.env,
+    "encoding.make": lambda players: encoding.make("standard", players),
+}
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("players", WRONG_PLAYERS, ids=repr)
+def test_wrong_numbers_of_players(table: str, players: Any) -> None:
+    with pytest.raises(me.ConfigurationError, match=r"from 2 to 8|out of range: 2 to 8"):
+        TABLES[table](players)
+
+
+@pytest.mark.parametrize("seats", [0, 1, 9])
+def test_wrong_numbers_of_seats_at_a_table(seats: int) -> None:
+    with pytest.raises(me.ConfigurationError, match=f"from 2 to 8, not {seats}"):
+        arena.play(["random"] * seats, 4)
+    with pytest.raises(me.ConfigurationError, match=f"from 2 to 8, not {seats}"):
+        arena.round_robin(["random"] * 9, 4, table_size=seats)
+
+
+def test_opponents_must_fill_the_table() -> None:
+    with pytest.raises(me.ConfigurationError, match="2 opponents"):
+        me.VectorMonopoly(2, 4, opponents=["random", "random"])
+    with pytest.raises(me.ConfigurationError, match="2 to 8"):
+        gymnasium.make("monopoly_env/Monopoly-v0", opponents=["random"] * 8)
+    with pytest.raises(me.ConfigurationError, match=r"must be a list.*\['random'\]"):
+        me.VectorMonopoly(2, 2, opponents="random")
+
+
+@pytest.mark.parametrize("seat", [-1, 2, 0.0, "first", None, True])
+def test_a_learner_sits_at_the_table(seat: Any) -> None:
+    with pytest.raises(me.ConfigurationError, match="'random' or a seat from 0 to 1"):
+        gymnasium.make("monopoly_env/Monopoly-v0", opponents=["random"], seat=seat)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"start_cash": -1}, "start_cash=-1 must be a whole number from 0 to 1000000"),
+        ({"start_cash": 1500.0}, "start_cash=1500.0 must be a whole number"),
+        ({"start_cash": True}, "start_cash=True must be a whole number"),
+        ({"jail_turns": 0}, "jail_turns=0 must be a whole number from 1 to 10"),
+        ({"hotel_after": 5}, "hotel_after=5 must be a whole number from 3 to 4"),
+        ({"sell_ratio": 1.5}, "sell_ratio=1.5 must be a number from 0.0 to 1.0"),
+        ({"sell_ratio": 0.333}, "sell_ratio=0.333 must be a whole number of percent"),
+        ({"sell_ratio": "half"}, "sell_ratio='half' must be a number"),
+        ({"sell_ratio": float("nan")}, "sell_ratio=nan must be a number"),
+        ({"double_go": 1}, "double_go=1 must be True or False"),
+        ({"double_go": "yes"}, "double_go='yes' must be True or False"),
+        ({"auction": None}, "auction=None is unknown"),
+        ({"auction": 0}, "auction=0 is unknown"),
+        ({"auction": ["english"]}, "auction=['english'] is unknown"),
+    ],
+)
+def test_values_of_options(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(me.RulesError) as raised:
+        me.Rules(**options)
+    assert f"Option {said}" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"even_build": "whole_group"},
+        {"ocnaru_quirks": True},
+        {"hotel_direct": True, "even_build": "whole_group", "building_limit": "unlimited"},
+        {"start_lots_paid": True, "start_lots": 3, "start_cash": 1199},
+        {"debt_trade": True, "liquidation": "houses_then_mortgages"},
+        {"jail_pay_turn3": True, "jail_pay_after_throw": True},
+    ],
+    ids=" ".join,
+)
+def test_contradictory_options(options: dict[str, Any]) -> None:
+    with pytest.raises(me.RulesError, match="Contradictory options: ") as raised:
+        me.Rules(**options)
+    assert any(name in str(raised.value) for name in options)
+
+
+@pytest.mark.parametrize("rules", [None, 7, {"auction": "none"}, ["official"], me.Rules])
+def test_what_are_no_rules(rules: Any) -> None:
+    with pytest.raises(me.RulesError, match="Rules are a Rules object or the name of a preset, not "):
+        me.new_game(2, rules)
+
+
+# --- actions --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def vec() -> Any:
+    vec = me.VectorMonopoly(3, 2, seed=1)
+    vec.reset()
+    return vec
+
+
+def legal(vec: Any) -> Any:
+    return vec.batch.action_mask.argmax(axis=1)
+
+
+WRONG_ARRAYS: dict[str, Callable[[Any], Any]] = {
+    "too short": lambda good: good[:2],
+    "too long": lambda good: np.append(good, good[0]),
+    "a column": lambda good: good[:, None],
+    "a row": lambda good: good[None],
+    "one number": lambda good: good[0],
+    "empty": lambda good: good[:0],
+    "floats": lambda good: good.astype(float),
+    "bools": lambda good: good.astype(bool),
+    "text": lambda good: good.astype(str),
+    "objects": lambda good: good.astype(object),
+    "a list of floats": lambda good: [float(action) for action in good],
+    "ragged": lambda good: [[1], [1, 2], 3],
+    "none": lambda good: None,
+}
+
+
+@pytest.mark.parametrize("what", WRONG_ARRAYS)
+def test_action_arrays_of_wrong_shape_or_dtype(vec: Any, what: str) -> None:
+    before = vec.games.tobytes()
+    with pytest.raises(me.ConfigurationError, match=r"actions must be integers of shape \(3,\), one a game, not "):
+        vec.step(WRONG_ARRAYS[what](legal(vec)))
+    assert vec.games.tobytes() == before
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.uint8, np.int32, np.uint64, list])
+def test_any_integers_are_actions(dtype: Any) -> None:
+    vec = me.VectorMonopoly(3, 2, seed=1)
+    other = me.VectorMonopoly(3, 2, seed=1)
+    vec.reset()
+    other.reset()
+    good = legal(vec)
+    vec.step(good.tolist() if dtype is list else good.astype(dtype))
+    other.step(good)
+    assert vec.games.tobytes() == other.games.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype"), [(-1, np.int64), (205, np.int64), (2**62, np.int64), (-(2**63), np.int64), (2**64 - 1, np.uint64)]
+)
+def test_actions_out_of_range(vec: Any, value: int, dtype: Any) -> None:
+    before = vec.games.tobytes()
+    chosen = legal(vec).astype(dtype)
+    chosen[1] = value
+    with pytest.raises(me.IllegalActionError, match=f"Game 1 of 3: action {value} must be an integer from 0 to 204"):
+        vec.step(chosen)
+    assert vec.games.tobytes() == before
+
+
+def test_illegal_actions_name_the_game_and_what_is_legal(vec: Any) -> None:
+    before = vec.games.tobytes()
+    chosen = legal(vec)
+    chosen[2] = illegal = int(np.flatnonzero(~vec.batch.action_mask[2])[0])
+    with pytest.raises(me.IllegalActionError) as raised:
+        vec.step(chosen)
+    said, game = str(raised.value), vec.games[2]
+    assert f"Game 2 of 3: Action {illegal} ({actions.describe(illegal, game)!r}) of player {game.player}" in said
+    assert repr(actions.DECISION_NAMES[game.decision]) in said
+    assert actions.describe(int(legal(vec)[2]), game) in said
+    assert vec.games.tobytes() == before
+
+
+def test_steps_before_the_beginning_and_after_the_end() -> None:
+    vec = me.VectorMonopoly(2, 2, me.Rules(max_turns=1), autoreset=False)
+    with pytest.raises(me.ConfigurationError, match=r"call reset\(\) first"):
+        vec.step([0, 0])
+    batch = vec.reset()
+    while not batch.finished.size:
+        batch = vec.step(legal(vec))
+    before = vec.games.tobytes()
+    with pytest.raises(me.GameOverError, match=r"Game \d has ended: call reset\(\)"):
+        vec.step(np.full(2, actions.A_TURN))
+    assert vec.games.tobytes() == before
+    vec.reset()
+    vec.step(legal(vec))
+
+
+def test_environments_before_the_beginning_and_after_the_end() -> None:
+    env = monopoly_v0.env(2, me.Rules(max_turns=1))
+    with pytest.raises(me.MonopolyError, match=r"call reset\(\)"):
+        env.step(0)
+    env.reset(seed=1)
+    while not me.is_over(env.game):
+        env.step(int(env.last()[0]["action_mask"].argmax()))
+    with pytest.raises(me.ConfigurationError, match=r"is out: step\(None\), not 10"):
+        env.step(actions.A_TURN)
+    while env.agents:
+        env.step(None)
+    with pytest.raises(me.GameOverError, match=r"call reset\(\)"):
+        env.step(actions.A_TURN)
+    learner = gymnasium.make("monopoly_env/Monopoly-v0", opponents=["random"], disable_env_checker=True).unwrapped
+    with pytest.raises(me.MonopolyError, match=r"call reset\(\)"):
+        learner.step(0)
+
+
+# --- files and folders ----------------------------------------------------------------------------------------------------
+
+
+def writers() -> dict[str, Callable[[Path], Any]]:
+    results = arena.play(["random", "random/no_trades"], 2)
+    return {
+        "a game": lambda path: me.save(me.new_game(2), path / "game"),
+        "a policy": lambda path: agents.make("algorithmic").save(path / "policy.safetensors"),
+        "results": lambda path: results.save(path / "results.json"),
+    }
+
+
+@pytest.mark.parametrize("what", ["a game", "a policy", "results"])
+def test_folders_that_cannot_be_written(what: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    write = writers()[what]
+    for folder in (tmp_path / "file", tmp_path / "file" / "deeper", Path("/dev/null")):
+        with pytest.raises(me.ConfigurationError, match="Cannot write") as raised:
+            write(folder)
+        assert str(folder) in str(raised.value)
+    assert (tmp_path / "file").read_text() == "mine"
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    write(tmp_path / "a" / "new" / "folder")
+    assert len(list((tmp_path / "a" / "new" / "folder").iterdir())) == 1
+
+
+COMMANDS: list[tuple[str, list[str], str]] = [
+    ("monopoly_env.validate.__main__", ["landing", "--throws", "1", "--csv", "{file}/odds.csv"], "Cannot write '{file}/odds.csv'"),
+    ("training.tournament", ["--players", "random", "random", "--games", "2", "--out", "{file}/out.json"], "Cannot write"),
+    ("training.tournament", ["--players", "random", "algoritmic"], "Did you mean 'algorithmic'"),
+    ("training.dqn", ["--steps", "10", "--out", "{file}"], "{file}"),
+    ("monopoly_env.play", ["--players", "random", "randm"], "Did you mean 'random'"),
+]
+
+
+@pytest.mark.parametrize(("module", "arguments", "said"), COMMANDS, ids=[f"{module} {said}" for module, _, said in COMMANDS])
+def test_commands_say_it_in_a_line(
+    module: str, arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The exit status is 2, what is wrong is on stderr, and there is no traceback."""
+    (tmp_path / "file").write_text("mine")
+    monkeypatch.setattr(sys, "argv", [module, *(argument.format(file=tmp_path / "file") for argument in arguments)])
+    assert importlib.import_module(module).main() == 2
+    shown = capsys.readouterr().err
+    assert said.format(file=tmp_path / "file") in shown.replace("\n", " ")
+    assert "Traceback" not in shown
+    assert (tmp_path / "file").read_text() == "mine"
