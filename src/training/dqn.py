@@ -58,7 +58,7 @@ class Options:
     rates. A run that was stopped goes on with --resume and the same settings.
     """
 
-    steps: int = 1_500_000
+    steps: int = 1_000_000
     """The budget: decisions answered in all games, the expert's included. Evaluations, checkpoints and epsilon follow it."""
     out: Path = Path("runs/dqn")
     """Folder of the run."""
@@ -127,7 +127,7 @@ class Options:
 
     panel: tuple[str, ...] = ("random", "random/no_trades", "algorithmic")
     """Whom the agent is measured against."""
-    panel_games: int = 400
+    panel_games: int = 1000
     """Games against each of them at each evaluation on the way; the best agent so far is the one that is kept."""
     final_games: tuple[int, ...] = (2000, 1000, 1000)
     """Games against each of them at the end, with other seeds."""
