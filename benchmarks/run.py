@@ -405,7 +405,7 @@ def machine() -> dict[str, Any]:
         "load_before": round(os.getloadavg()[0], 2),
         "versions": {"python": platform.python_version()} | {name: version(name) for name in ("monopoly-env", "numba", "numpy")},
         "command": " ".join(["python", *sys.argv]),
-        "date": datetime.now(UTC).isoformat(timespec="minutes"),
+        "date": f"{datetime.now(UTC):%Y-%m-%d %H:%M}",
     }
 
 

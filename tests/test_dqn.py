@@ -21,6 +21,7 @@ from rich.console import Console
 import agents
 from agents.neural import NeuralPolicy, Repertoire, share_out
 from agents.policy import Decisions
+from monopoly_env import encoding as encodings
 from monopoly_env.actions import HEAD_NAMES, HEAD_OF, HEADS, NUM_ACTIONS
 from monopoly_env.errors import ConfigurationError, FormatError
 from monopoly_env.vector import VectorMonopoly
@@ -125,10 +126,10 @@ def test_the_margin_counts_the_closest_other_action() -> None:
 
 def test_torch_and_the_saved_agent_value_actions_alike() -> None:
     torch.manual_seed(0)
-    nets = HeadNetworks(600, LEARNED, (128, 64, 32))
+    nets = HeadNetworks(encodings.size("standard", 2), LEARNED, (128, 64, 32))
     agent = NeuralPolicy(LEARNED, (128, 64, 32))
     agent.set_arrays(nets.arrays())
-    moves = random_transitions(50, features=600)
+    moves = random_transitions(50, features=encodings.size("standard", 2))
     batch = to_tensors(moves, CPU)
     with torch.no_grad():
         expected = nets.values(batch.observation, batch.choices).numpy()

@@ -86,7 +86,7 @@ def by_hand(player: NeuralPolicy, seen: NDArray[np.float32]) -> dict[int, float]
 def test_a_decision_does_not_depend_on_its_batch() -> None:
     player = policy(hidden=(128, 64, 32))
     generator = np.random.default_rng(1)
-    seen = generator.random((300, 600), np.float32)
+    seen = generator.random((300, encodings.size("standard", 2)), np.float32)
     choices = generator.random((300, NUM_ACTIONS)) < 0.5
     together = player.values(seen, choices)
     alone = np.concatenate([player.values(seen[i : i + 1], choices[i : i + 1]) for i in range(300)])
@@ -215,6 +215,8 @@ def test_wrong_heads_and_tables_are_refused() -> None:
         policy().act(Decisions(me.new_games([1], 3)))
     with pytest.raises(ConfigurationError, match=r"needs heads, hidden; a saved one has them"):
         agents.make("neural")
+    with pytest.raises(ConfigurationError, match=r"Observations must be \(1, "):
+        policy().values(np.zeros((1, 7), np.float32), mask(0, 1))
     assert "neural" not in agents.names()
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import monopoly_env as me
 from monopoly_env import board, cards
-from monopoly_env.position import lot_number
+from monopoly_env.positions import lot_number
 from tests.play import act, asked, land, levels, mortgaged, owner, table
 
 LIGHT_BLUE = ["Oriental Avenue", "Vermont Avenue", "Connecticut Avenue"]
@@ -19,7 +19,7 @@ OFFICIAL = me.Rules()
 UNLIMITED = me.Rules(building_limit="unlimited")
 
 
-@pytest.mark.parametrize("first", ["me.force", "monopoly_env.render.narrate", "monopoly_env.validate.fuzz", "monopoly_env.position"])
+@pytest.mark.parametrize("first", ["me.force", "monopoly_env.render.narrate", "monopoly_env.validate.fuzz", "monopoly_env.positions"])
 def test_position_is_a_function_whatever_was_used_before(first: str) -> None:
     """The module of the same name must not take its place in the package."""
     use = first if first.startswith("me.") else f"import {first}"

@@ -19,7 +19,7 @@ import monopoly_env as me
 from monopoly_env import actions, core
 from monopoly_env.engine import agenda, invariants
 from monopoly_env.game import BANK, POT
-from monopoly_env.position import position
+from monopoly_env.positions import position
 from monopoly_env.validate import __main__ as command
 from monopoly_env.validate import fuzz, landing, ledger
 

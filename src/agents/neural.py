@@ -252,7 +252,12 @@ class NeuralPolicy(BatchedPolicy):
 
         Returns:
             (B, 205) float32, minus infinity for the others.
+
+        Raises:
+            ConfigurationError: Observations of another length.
         """
+        if observation.shape != (len(choices), self._encoding.size):
+            raise ConfigurationError(f"Observations must be ({len(choices)}, {self._encoding.size}), not {observation.shape}.")
         values = np.full(choices.shape, -np.inf, np.float32)
         for head in self.repertoire.heads:
             part = HEADS[head].slice

@@ -42,7 +42,7 @@ from monopoly_env.rules import Rules
 
 if TYPE_CHECKING:
     from monopoly_env import encoding, monopoly_v0, rewards
-    from monopoly_env.position import force, position
+    from monopoly_env.positions import force, position
     from monopoly_env.text import to_text
     from monopoly_env.vector import VectorMonopoly
 
@@ -89,9 +89,9 @@ register()
 _LAZY: dict[str, tuple[str, str | None]] = {
     "VectorMonopoly": ("monopoly_env.vector", "VectorMonopoly"),
     "encoding": ("monopoly_env.encoding", None),
-    "force": ("monopoly_env.position", "force"),
+    "force": ("monopoly_env.positions", "force"),
     "monopoly_v0": ("monopoly_env.monopoly_v0", None),
-    "position": ("monopoly_env.position", "position"),
+    "position": ("monopoly_env.positions", "position"),
     "rewards": ("monopoly_env.rewards", None),
     "to_text": ("monopoly_env.text", "to_text"),
 }
@@ -103,5 +103,5 @@ def __getattr__(name: str) -> Any:
     module, attribute = _LAZY[name]
     value = import_module(module)
     value = value if attribute is None else getattr(value, attribute)
-    globals()[name] = value  # importing the submodule `position` would otherwise hide the function of that name
+    globals()[name] = value
     return value

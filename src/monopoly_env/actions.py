@@ -105,8 +105,15 @@ _HEADS: Final = (
 )  # fmt: skip
 
 
-def _build() -> dict[str, Head]:
-    heads: dict[str, Head] = {}
+class Heads(dict[str, Head]):
+    """The heads by name; an unknown name is an error of ours that names the nearest one."""
+
+    def __missing__(self, name: str) -> Head:
+        raise ConfigurationError(f"Unknown head {name!r}. {nearest(name, self)}")
+
+
+def _build() -> Heads:
+    heads = Heads()
     start = 0
     for name, doc, labels in _HEADS:
         heads[name] = Head(name, start, len(labels), doc, labels)

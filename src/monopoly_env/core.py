@@ -17,7 +17,14 @@ from monopoly_env import actions, board
 from monopoly_env.engine import invariants, legal, players, setup
 from monopoly_env.engine import step as engine_step
 from monopoly_env.engine.agenda import FAULTS, OVER
-from monopoly_env.errors import ConfigurationError, EngineError, FormatError, GameOverError, IllegalActionError
+from monopoly_env.errors import (
+    ConfigurationError,
+    EngineError,
+    FormatError,
+    GameOverError,
+    IllegalActionError,
+    MonopolyError,
+)
 from monopoly_env.game import FORMAT_VERSION, GAME, MAX_PLAYERS, MIN_PLAYERS, Game, Games, empty_games
 from monopoly_env.kernels import entry
 from monopoly_env.rules import RULES_VERSION, Rules
@@ -38,9 +45,14 @@ def apply_unchecked(games: Any, action: int) -> None:
 
 
 @entry()
-def _inspect(games: Any, worths: Any) -> int:
+def _write_worths(games: Any, worths: Any) -> None:
     for seat in range(len(worths)):
         worths[seat] = players.total_worth(games[0], seat)
+
+
+@entry()
+def first_violation(games: Any) -> int:
+    """The number of the first broken invariant of the first of these games, or 0 (`invariants.VIOLATIONS`)."""
     return invariants.violation(games[0])
 
 
@@ -199,11 +211,12 @@ def worth(game: Game, seat: int | None = None) -> Any:
     Returns:
         Dollars: an int, or an array of shape (num_players,).
     """
+    batch = batch_of(game)
     worths = np.zeros(game.num_players, np.int64)
-    _inspect(batch_of(game), worths)
+    _write_worths(batch, worths)
     if seat is None:
         return worths
-    if not 0 <= seat < game.num_players:
+    if isinstance(seat, bool) or not isinstance(seat, (int, np.integer)) or not 0 <= seat < game.num_players:
         raise ConfigurationError(f"seat={seat!r} must be from 0 to {game.num_players - 1}.")
     return int(worths[seat])
 
@@ -231,7 +244,7 @@ def check(game: Game) -> None:
     Raises:
         EngineError: The first invariant that is broken.
     """
-    broken = _inspect(batch_of(game), np.zeros(game.num_players, np.int64))
+    broken = first_violation(batch_of(game))
     if broken:
         raise EngineError(f"Invariant broken: {invariants.VIOLATIONS[broken]}.")
 
@@ -256,6 +269,7 @@ def save(game: Game, path: str | os.PathLike[str]) -> Path:
     Raises:
         ConfigurationError: The folder cannot be written.
     """
+    batch = batch_of(game)
     header = {
         "format": "monopoly_env game",
         "version": FORMAT_VERSION,
@@ -264,7 +278,7 @@ def save(game: Game, path: str | os.PathLike[str]) -> Path:
         "tables": table_hash(int(game.rules.board)),
         "digest": digest(game),
     }
-    return write_atomically(path, json.dumps(header).encode() + b"\n" + batch_of(game).tobytes())
+    return write_atomically(path, json.dumps(header).encode() + b"\n" + batch.tobytes())
 
 
 def load(path: str | os.PathLike[str]) -> Game:
@@ -282,7 +296,7 @@ def load(path: str | os.PathLike[str]) -> Game:
     try:
         header = json.loads(line)
         kind = header["format"]
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         raise FormatError(f"{os.fspath(path)!r} is not a saved game.") from None
     expected = {"format": "monopoly_env game", "version": FORMAT_VERSION, "rules_version": RULES_VERSION}
     for key, value in expected.items():
@@ -299,16 +313,14 @@ def _check_loaded(game: Game, header: dict[str, Any], path: str | os.PathLike[st
     name = os.fspath(path)
     if digest(game) != header.get("digest"):
         raise FormatError(f"{name!r} is corrupt: the record does not match its digest.")
-    rules = Rules.from_record(game.rules)  # raises on impossible options
+    try:
+        rules = Rules.from_record(game.rules)
+        check_players(int(game.num_players))
+        check(game)
+    except MonopolyError as error:
+        raise FormatError(f"{name!r} holds an impossible record. {error}") from None
     if header.get("tables") != table_hash(board_number(rules)):
         raise FormatError(f"{name!r} was saved with another version of the board {rules.board!r}.")
-    check_players(int(game.num_players))
-    if not (0 <= game.depth <= len(game.agenda) and 0 <= game.decision < len(actions.DECISIONS)):
-        raise FormatError(f"{name!r} holds an impossible record.")
-    try:
-        check(game)
-    except EngineError as error:
-        raise FormatError(f"{name!r} holds an impossible position. {error}") from None
     if game.decision != OVER and digest(settle(clone(game))) != digest(game):  # asks the open question again
         raise FormatError(f"{name!r} holds a decision whose legal actions are not those of the rules.")
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import os
+import re
 import shutil
 import sys
 import time
@@ -30,6 +31,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 _OPTIONS: Final[dict[str, Any]] = {"nogil": True, "error_model": "numpy"}
 _STALE_AFTER_DAYS: Final = 30
 _PACKAGES: Final = ("monopoly_env", "agents", "training")
+_OURS: Final = re.compile("[0-9a-f]{16}")
 _DATA: Final = Path(__file__).parent / "data"
 
 
@@ -73,10 +75,11 @@ def entry(*signature: Any) -> Callable[[Function], Function]:
     def decorate(function: Function) -> Function:
         if numba.config.DISABLE_JIT:
             return function
+        folder = cache_folder(function.__module__)
+        on_disk = folder is not None and Path(function.__code__.co_filename).is_file()  # not what was typed at a prompt
         before = numba.config.CACHE_DIR
-        numba.config.CACHE_DIR = str(cache_folder(function.__module__))  # read by Numba while it decorates
+        numba.config.CACHE_DIR = str(folder)  # read by Numba while it decorates
         try:
-            on_disk = Path(function.__code__.co_filename).is_file()  # not what was typed at a prompt
             return numba.njit(*signature, cache=on_disk, **_OPTIONS)(function)  # type: ignore[no-any-return]
         finally:
             numba.config.CACHE_DIR = before
@@ -85,18 +88,19 @@ def entry(*signature: Any) -> Callable[[Function], Function]:
 
 
 @cache
-def cache_folder(module: str) -> Path:
+def cache_folder(module: str) -> Path | None:
     """The folder of the compiled code that belongs to a module as it and its imports stand now.
 
-    `MONOPOLY_ENV_CACHE` moves the parent folder; the default is the user's cache folder.
+    `MONOPOLY_ENV_CACHE` moves the parent folder; the default is the user's cache folder. None: it cannot be written, and nothing
+    is kept.
     """
     root = Path(os.environ.get("MONOPOLY_ENV_CACHE") or platformdirs.user_cache_dir("monopoly_env"))
     folder = root / source_hash(module)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _drop_stale(root, keep=folder)
-    except OSError:  # a read-only home: Numba falls back to its own folders
-        return root
+    except OSError:
+        return None
     return folder
 
 
@@ -162,5 +166,5 @@ def _drop_stale(root: Path, keep: Path) -> None:
     oldest = time.time() - _STALE_AFTER_DAYS * 86_400
     os.utime(keep)
     for folder in root.iterdir():
-        if folder != keep and folder.is_dir() and len(folder.name) == 16 and folder.stat().st_mtime < oldest:
+        if folder != keep and _OURS.fullmatch(folder.name) and folder.is_dir() and folder.stat().st_mtime < oldest:
             shutil.rmtree(folder, ignore_errors=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from monopoly_env import actions, board
 from monopoly_env.board import lots_of
-from monopoly_env.core import legal_actions
+from monopoly_env.core import batch_of, legal_actions
 from monopoly_env.engine.agenda import OVER, TASK_NAMES
 from monopoly_env.game import ENDINGS, Game
 from monopoly_env.rules import Rules
@@ -15,6 +15,7 @@ _CARD_NAMES = ("Chance jail card", "Community Chest jail card")
 
 def to_text(game: Game) -> str:
     """All of a game in words: rules, bank, players with their lots, what is pending, the decision and its legal actions."""
+    batch_of(game)
     changed = ", ".join(f"{name}={value!r}" for name, value in Rules.from_record(game.rules).changed().items())
     lines = [
         f"Turn {game.turns} of player {game.turn}, round {game.rounds + 1}; rules: official{' but ' + changed if changed else ''}",

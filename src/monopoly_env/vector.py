@@ -338,7 +338,10 @@ class VectorMonopoly:
     def _check_actions(self, actions: ArrayLike) -> NDArray[np.int64]:
         if not self._running:
             raise ConfigurationError("No games are running: call reset() first.")
-        given = np.asarray(actions)
+        try:
+            given = np.asarray(actions)
+        except ValueError:  # rows of different lengths
+            given = np.empty(0, object)
         if given.shape != (self.num_games,) or given.dtype.kind not in "iu":
             raise ConfigurationError(f"actions must be integers of shape ({self.num_games},), one a game, not {_shape(given)}.")
         if not self._autoreset and self.batch.finished.size:

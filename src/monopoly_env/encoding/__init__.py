@@ -55,7 +55,6 @@ class Encoding:
         return len(self.names)
 
 
-@lru_cache
 def make(name: str = "standard", num_players: int = 4, pad_to: int | None = None) -> Encoding:
     """An encoding for tables of `num_players`.
 
@@ -74,12 +73,17 @@ def make(name: str = "standard", num_players: int = 4, pad_to: int | None = None
     if code == STANDARD:
         if pad_to is not None:
             _check_players("pad_to", pad_to, num_players)
-        return Encoding(name, code, standard.names(pad_to or num_players), standard.write)
+        return _standard(int(pad_to or num_players))
     if num_players != ocnaru.NUM_PLAYERS or pad_to not in (None, ocnaru.NUM_PLAYERS):
         raise ConfigurationError(
             f"Encoding {name!r} is for 2 players, not num_players={num_players}, pad_to={pad_to}. Use 'standard' for other tables."
         )
     return Encoding(name, code, ocnaru.names(code == OCNARU_PLUS), _WRITERS[code])
+
+
+@lru_cache
+def _standard(num_players: int) -> Encoding:
+    return Encoding(NAMES[STANDARD], STANDARD, standard.names(num_players), standard.write)
 
 
 def _check_players(argument: str, value: object, least: int) -> None:

@@ -54,7 +54,6 @@ VIOLATIONS: Final = (
     "a player's cash is negative",
     "a jail card is in two places",
     "a deck does not hold its cards once each",
-    "a position is off the board",
     "a jailed player is not on the jail square",
     "a decision has no legal action",
     "a player who left the game is asked",
@@ -65,7 +64,7 @@ VIOLATIONS: Final = (
 )
 (
     NONE, FAULT, TWO_OWNERS, GHOST_OWNER, BANK_MORTGAGE, BUILT_MORTGAGE, BUILT_UNOWNED, UNEVEN, HOUSES, HOTELS, NEGATIVE_CASH,
-    CARD_TWICE, DECK, POSITION, JAIL_SQUARE_LEFT, EMPTY_MASK, GHOST_ASKED, NO_PLACE, ABSENT, RANGE, AGENDA,
+    CARD_TWICE, DECK, JAIL_SQUARE_LEFT, EMPTY_MASK, GHOST_ASKED, NO_PLACE, ABSENT, RANGE, AGENDA,
 ) = range(len(VIOLATIONS))  # fmt: skip
 
 
@@ -143,10 +142,11 @@ def _agenda(game: Game) -> int:
         elif task == agenda.ESTATE or task == agenda.TAKEOVERS:
             sound = sound and _within(first, 0, ALL_LOTS)
         elif task == agenda.LEAVE_JAIL or task == agenda.JAIL:
-            sound = sound and _within(first, 0, 12)
+            sound = sound and _within(first, 2 if task == agenda.LEAVE_JAIL else 0, 12)
         if not sound:
             return AGENDA
-        if (_within(task, agenda.ASK, agenda.REPLY) and game.offer_to < 0) or (task == agenda.BID and game.auction_lot < 0):
+        auctioning = task == agenda.BID or task == agenda.SEALED_BID or task == agenda.AUCTION_ROUND
+        if (_within(task, agenda.ASK, agenda.REPLY) and game.offer_to < 0) or (auctioning and game.auction_lot < 0):
             return AGENDA
     return NONE
 
@@ -214,8 +214,6 @@ def _players(game: Game) -> int:
             continue
         if game.cash[seat] < 0 and not game.rules.ocnaru_quirks:
             return NEGATIVE_CASH
-        if game.position[seat] < 0 or game.position[seat] >= NUM_SQUARES:
-            return POSITION
         if game.jail[seat] > 0 and game.position[seat] != JAIL_SQUARE:
             return JAIL_SQUARE_LEFT
     return NONE

@@ -16,7 +16,7 @@ from rich.table import Table
 
 from monopoly_env.board import SQUARE_NAME
 from monopoly_env.core import write_atomically
-from monopoly_env.errors import MonopolyError
+from monopoly_env.errors import ConfigurationError, MonopolyError
 from monopoly_env.text import to_text
 from monopoly_env.validate import fuzz as fuzzer
 from monopoly_env.validate import landing as odds
@@ -47,6 +47,7 @@ class Landing:
 
     def run(self) -> int:
         """Measure, print, compare; 0 when all that is known agrees."""
+        check_whole(throws=self.throws, threads=self.threads)
         began = time.perf_counter()
         with Console(stderr=True).status(f"{self.throws:,} throws ..."):
             result = odds.measure(self.board, self.jail, self.throws, self.seed, self.threads)
@@ -101,6 +102,9 @@ class Fuzz:
 
     def run(self) -> int:
         """Play all cases; 0 when none fails."""
+        check_whole(games=self.games, most=self.most, threads=self.threads)
+        if self.seed < 0 or (self.case is not None and self.case < 0):
+            raise ConfigurationError(f"seed={self.seed} and case={self.case} must not be negative.")
         first, count = (0, self.games) if self.case is None else (self.case, 1)
         if self.case is not None:
             print(to_text(fuzzer.case(self.seed, self.case)))
@@ -122,6 +126,13 @@ class Fuzz:
             for number, what in result.failures[:20]:
                 print(f"  case {number}: {what}. Again: python -m monopoly_env.validate fuzz --seed {self.seed} --case {number}")
         return 1 if result.failures else 0
+
+
+def check_whole(**numbers: int) -> None:
+    """Raise a ConfigurationError for a number below 1."""
+    for name, value in numbers.items():
+        if value < 1:
+            raise ConfigurationError(f"{name}={value} must be 1 or more.")
 
 
 def main() -> int:

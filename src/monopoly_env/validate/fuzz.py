@@ -22,7 +22,7 @@ from monopoly_env.engine.step import answer, settle_one
 from monopoly_env.errors import MonopolyError, PositionError, RulesError
 from monopoly_env.game import GAME, Game, Games, empty_games
 from monopoly_env.kernels import entry
-from monopoly_env.position import position
+from monopoly_env.positions import position
 from monopoly_env.rules import Rules
 from monopoly_env.validate.ledger import answer_flow_is_sound, task_flow_is_sound
 

@@ -119,6 +119,8 @@ def measure(board: Board = "us", jail: Jail = "leave", throws: int = _TOLERANCE_
     """
     if throws < 1:
         raise ConfigurationError(f"throws={throws} must be at least 1.")
+    if seed < 0:
+        raise ConfigurationError(f"seed={seed} must not be negative.")
     seeds = np.random.SeedSequence(seed).generate_state(GAMES, np.uint64)
     games: Games = new_games(seeds, 2, landing_rules(board, jail))
     counts = np.zeros((GAMES, NUM_SQUARES + 1), np.int64)

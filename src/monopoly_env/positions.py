@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from monopoly_env import board, cards
-from monopoly_env.core import batch_of, check_players, clone, settle, split_seeds
+from monopoly_env.core import batch_of, check_players, clone, first_violation, settle, split_seeds
 from monopoly_env.engine import agenda, invariants, setup
 from monopoly_env.errors import PositionError, nearest
 from monopoly_env.game import MAX_FORCED, Game, empty_games
@@ -23,11 +23,6 @@ _MOST_DOLLARS: Final = 10**9
 @entry()
 def _prepare(games: Any, num_players: int, seed_low: int, seed_high: int) -> None:
     setup.prepare(games[0], num_players, seed_low, seed_high)
-
-
-@entry()
-def _violation(games: Any) -> int:
-    return invariants.violation(games[0])
 
 
 def lot_number(lot: Lot, edition: int = 0) -> int:
@@ -226,7 +221,7 @@ def _set_throws(game: Game, throws: Sequence[tuple[int, int]]) -> None:
         game.forced_throws[:] = 0
         game.num_forced = len(throws)
     for i, throw in enumerate(throws):
-        if len(throw) != 2:
+        if not isinstance(throw, Sequence) or len(throw) != 2:
             raise PositionError(f"A throw is two dice, not {throw!r}.")
         first, second = (_whole("throw: die", die, 1, 6) for die in throw)
         game.forced_throws[i] = 10 * first + second
@@ -287,6 +282,6 @@ def _set_turn(game: Game, turn: int, streak: int) -> None:
 
 
 def _refuse_violations(game: Game) -> None:
-    broken = _violation(batch_of(game))
+    broken = first_violation(batch_of(game))
     if broken:
         raise PositionError(f"Inconsistent position: {invariants.VIOLATIONS[broken]}.")
