@@ -186,7 +186,7 @@ def test_the_folder_can_be_moved_and_is_named_by_the_sources(tmp_path: Path, mon
 def test_a_folder_that_cannot_be_made_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("MONOPOLY_ENV_CACHE", str(tmp_path / "file"))
-    assert kernels.cache_folder.__wrapped__("monopoly_env.engine.sets")  # a path; nothing raised
+    assert kernels.cache_folder.__wrapped__("monopoly_env.engine.sets") is None  # nothing is kept, nothing raised
 
 
 def test_old_folders_are_dropped_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
