@@ -158,17 +158,13 @@ def test_a_compiled_policy_that_breaks_the_rules_is_named() -> None:
 
 
 def test_a_compiled_policy_that_never_goes_on_is_named() -> None:
-    buy, build, sell = actions.parse("buy"), actions.HEADS["build"], actions.HEADS["sell"]
-    build_start, build_stop, sell_start, sell_stop = build.start, build.stop, sell.start, sell.stop
+    buy, start, stop = actions.parse("buy"), actions.HEADS["mortgage"].start, actions.HEADS["unmortgage"].stop
 
     @agents.policy_kernel
     def restless(game, mask, params, memory):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
         if mask[buy]:
             return buy
-        for action in range(build_start, build_stop):
-            if mask[action]:
-                return action
-        for action in range(sell_start, sell_stop):
+        for action in range(start, stop):  # mortgages all it has, then lifts it again
             if mask[action]:
                 return action
         return mask.argmax()
@@ -177,7 +173,7 @@ def test_a_compiled_policy_that_never_goes_on_is_named() -> None:
     def idle(game, mask, params, memory):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
         return mask.argmax()
 
-    rules = me.Rules(auction="none", sell_ratio=1.0, start_cash=1_000_000, trade="none")
+    rules = me.Rules(auction="none", start_cash=1_000_000, trade="none")
     with pytest.raises(me.IllegalActionError, match=r"'restless'.*never goes on"):
         arena.play([agents.CompiledPolicy("restless", restless), agents.CompiledPolicy("idle", idle)], 2, rules)
 

@@ -9,7 +9,7 @@
 | Agents | `player_0` ... `player_7` |
 | Action shape | () |
 | Action values | `Discrete(205)` |
-| Observation shape | (D,), 808 for four players in the encoding `standard` |
+| Observation shape | (D,), 810 for four players in the encoding `standard` |
 | Observation values | [-1, 1] |
 
     env = monopoly_v0.env(num_players=4)

@@ -1,7 +1,7 @@
 """The options of the rulebook: `Rules`, its presets, and the block of numbers that travels in every record.
 
 Each field of `Rules` is one option. Its metadata says what it may be, which rule it belongs to and what it does; errors,
-the documentation (docs/rules.md) and the numeric block are all built from that.
+the documentation (docs/options.md) and the numeric block are all built from that.
 """
 
 from __future__ import annotations

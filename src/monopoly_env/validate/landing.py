@@ -12,7 +12,7 @@ import numpy.typing as npt
 from monopoly_env.actions import A_JAIL, A_TURN
 from monopoly_env.board import NUM_SQUARES, read_table
 from monopoly_env.core import new_games
-from monopoly_env.engine import agenda
+from monopoly_env.engine import agenda, decks
 from monopoly_env.engine.legal import is_legal, nth_legal
 from monopoly_env.engine.step import answer, settle_one
 from monopoly_env.errors import ConfigurationError
@@ -38,7 +38,11 @@ _TOLERANCE_THROWS: Final = 20_000_000
 
 @entry()
 def _count_rests(games: Any, throws: int, leave: bool, counts: Any) -> None:
-    """Play on until each game has seen its throws, by players who never buy, bid or trade; count where tokens rest."""
+    """Play on until each game has seen its throws, by players who never buy, bid or trade; count where tokens rest.
+
+    Jail cards go back under their deck after the throw that drew them: the exact odds are those of whole decks, and a card that
+    is held moves the Chance squares by 0.02 points.
+    """
     for i in range(len(games)):
         game, seen = games[i], -WARM_UP
         while seen < throws:
@@ -48,19 +52,17 @@ def _count_rests(games: Any, throws: int, leave: bool, counts: Any) -> None:
                 if seen >= 0:
                     counts[i, IN_JAIL if game.jail[seat] > 0 else game.position[seat]] += 1
                 seen += 1
+                decks.return_all(game, seat)
             if not settle_one(game):
                 answer(game, _passive_action(game, leave))
 
 
 @entry()
 def _passive_action(game: Any, leave: bool) -> int:
-    """Leave jail at once or as late as may be, by a card if there is one, so that it comes back; else go on, or decline."""
-    if is_legal(game, A_TURN) and not leave:
-        return A_TURN
-    for action in (A_JAIL + 1, A_JAIL, A_TURN):
-        if is_legal(game, action):
-            return action
-    return nth_legal(game, 0)
+    """Leave jail at once, or as late as may be; else do the least: go on, decline."""
+    if leave and is_legal(game, A_JAIL):
+        return A_JAIL
+    return A_TURN if is_legal(game, A_TURN) else nth_legal(game, 0)
 
 
 @dataclass(frozen=True)
