@@ -37,6 +37,15 @@ _DATA: Final = Path(__file__).parent / "data"
 
 def kernel(function: Function) -> Function:
     """Compile a piece of the rulebook on first use, once: all integer arguments are 64 bits wide."""
+    return _compiled_once(function, vectorize=0)
+
+
+def array_kernel(function: Function) -> Function:
+    """The same for a piece that fills arrays: its loops are vectorized, which takes a third longer to compile."""
+    return _compiled_once(function, vectorize=1)
+
+
+def _compiled_once(function: Function, vectorize: int) -> Function:
     if numba.config.DISABLE_JIT:
         return function
     dispatcher: Any = entry()(function)
@@ -45,9 +54,9 @@ def kernel(function: Function) -> Function:
     def resolve_widened(args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
         return resolve(tuple(map(_widened, args)), {name: _widened(kind) for name, kind in kws.items()})
 
-    def translate_plainly(signature: Any) -> Any:
+    def translate_as_told(signature: Any) -> Any:
         before = numba.config.LOOP_VECTORIZE
-        numba.config.LOOP_VECTORIZE = 0
+        numba.config.LOOP_VECTORIZE = vectorize
         try:
             return translate(signature)
         finally:
@@ -55,8 +64,7 @@ def kernel(function: Function) -> Function:
 
     # Numba would compile a kernel anew for each mix of integer widths and literals: half as much again to compile.
     dispatcher.get_call_template = resolve_widened
-    # Nor is it worth a third of the time to vectorize loops in pieces: the entry that they end in does so once for all.
-    dispatcher.compile = translate_plainly
+    dispatcher.compile = translate_as_told
     return dispatcher  # type: ignore[no-any-return]
 
 

@@ -25,7 +25,7 @@ from monopoly_env.core import batch_of
 from monopoly_env.encoding import ocnaru, standard
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS, Game, Games
-from monopoly_env.kernels import entry, kernel
+from monopoly_env.kernels import array_kernel, entry
 
 NAMES: Final = ("standard", "ocnaru100", "ocnaru100+")
 STANDARD, OCNARU, OCNARU_PLUS = range(len(NAMES))
@@ -101,7 +101,7 @@ def size(name: str = "standard", num_players: int = 4, pad_to: int | None = None
     return make(name, num_players, pad_to).size
 
 
-@kernel
+@array_kernel
 def write(code: int, game: Game, seat: int, out: Any) -> None:
     """Write the observation of a seat in the encoding of this number into a float32 row (see `Encoding.code`)."""
     if code == STANDARD:

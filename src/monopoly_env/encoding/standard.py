@@ -19,7 +19,7 @@ from monopoly_env.encoding.table import COLOURS, GOODS, LOTS, MONEY, SQUARES, ST
 from monopoly_env.engine import agenda
 from monopoly_env.engine.sets import size
 from monopoly_env.game import AGENDA_DEPTH, BANK, MAX_PLAYERS, MAX_REFUSED, POT, Game
-from monopoly_env.kernels import kernel
+from monopoly_env.kernels import array_kernel
 from monopoly_env.rules import number
 
 AGENDA_SHOWN: Final = 16  # tasks, from the top; random play has reached 14, with eight players and a window for each of them
@@ -162,7 +162,7 @@ def names(num_players: int) -> tuple[str, ...]:
     return (*shared, *each)
 
 
-@kernel
+@array_kernel
 def write(game: Game, seat: int, out: Any) -> None:
     """Write the observation of a seat.
 
@@ -185,20 +185,20 @@ def write(game: Game, seat: int, out: Any) -> None:
     _write_roles(game, seat, out)
 
 
-@kernel
+@array_kernel
 def _dollars(out: Any, at: int, amount: int) -> None:
     """Dollars on two scales: linear where most amounts lie, and one that never saturates."""
     out[at] = min(max(amount * (1.0 / 5000.0), -1.0), 1.0)
     out[at + 1] = amount / (abs(amount) + 1000.0)
 
 
-@kernel
+@array_kernel
 def _bits(out: Any, at: int, bits: int, count: int) -> None:
     for i in range(count):
         out[at + i] = (bits >> i) & 1
 
 
-@kernel
+@array_kernel
 def _seats_on(game: Game, seat: int, other: int) -> int:
     """How many seats after `seat` another one sits; what is no seat stays as it is."""
     if other < 0 or other >= seat:
@@ -206,7 +206,7 @@ def _seats_on(game: Game, seat: int, other: int) -> int:
     return other - seat + int(game.num_players)
 
 
-@kernel
+@array_kernel
 def _flag(game: Game, seat: int, other: int, feature: int, out: Any) -> None:
     """Set a player's flag, if there is such a player."""
     if other >= 0:
@@ -216,7 +216,7 @@ def _flag(game: Game, seat: int, other: int, feature: int, out: Any) -> None:
 # --- shared facts -------------------------------------------------------------------------------------------------------
 
 
-@kernel
+@array_kernel
 def _write_decision(game: Game, seat: int, out: Any) -> None:
     decision, top = int(game.decision), int(game.depth) - 1
     out[_DECISION + decision] = 1.0
@@ -247,7 +247,7 @@ def _write_decision(game: Game, seat: int, out: Any) -> None:
             out[_PRICE] = PRICE[game.rules.board, stake] * (1.0 / 400.0)
 
 
-@kernel
+@array_kernel
 def _write_creditor(game: Game, seat: int, creditor: int, out: Any) -> None:
     if creditor == BANK:
         out[_CREDITOR] = 1.0
@@ -257,7 +257,7 @@ def _write_creditor(game: Game, seat: int, creditor: int, out: Any) -> None:
         _flag(game, seat, creditor, _IS_CREDITOR, out)
 
 
-@kernel
+@array_kernel
 def _write_auction(game: Game, seat: int, out: Any) -> None:
     out[_AUCTION] = (int(game.auction_lot) + 1) * (1.0 / _PIECES)
     if game.auction_bid != 0:
@@ -266,7 +266,7 @@ def _write_auction(game: Game, seat: int, out: Any) -> None:
         _dollars(out, _MAXIMUM, int(game.sealed[seat]))
 
 
-@kernel
+@array_kernel
 def _write_offer(game: Game, seat: int, out: Any) -> None:
     if game.offer_ask != 0:
         _bits(out, _ASK, int(game.offer_ask), _NUM_GOODS)
@@ -284,7 +284,7 @@ def _write_offer(game: Game, seat: int, out: Any) -> None:
         _write_refused(game, seat, i, out)
 
 
-@kernel
+@array_kernel
 def _write_refused(game: Game, seat: int, i: int, out: Any) -> None:
     at = _REFUSED + i * len(_REFUSED_FACTS)
     maker, receiver = _seats_on(game, seat, int(game.refused_from[i])), _seats_on(game, seat, int(game.refused_to[i]))
@@ -297,7 +297,7 @@ def _write_refused(game: Game, seat: int, i: int, out: Any) -> None:
     out[at + 5] = cash / (abs(cash) + 1000.0)
 
 
-@kernel
+@array_kernel
 def _write_board(game: Game, out: Any) -> None:
     if game.mortgaged != 0:
         _bits(out, _MORTGAGED, int(game.mortgaged), NUM_LOTS)
@@ -319,7 +319,7 @@ def _write_board(game: Game, out: Any) -> None:
             out[_CARDS + deck * DECK_SIZE + int(game.deck[deck, i])] = 1.0
 
 
-@kernel
+@array_kernel
 def _write_turn(game: Game, out: Any) -> None:
     turns, rounds = int(game.turns), int(game.rounds)
     out[_DICE] = game.dice[0] * (1.0 / 6.0)
@@ -334,7 +334,7 @@ def _write_turn(game: Game, out: Any) -> None:
         out[_ROUND_CAP] = min(1.0, rounds / int(game.rules.max_rounds))
 
 
-@kernel
+@array_kernel
 def _write_agenda(game: Game, seat: int, out: Any) -> None:
     depth = int(game.depth)
     out[_TASKS] = depth * (1.0 / AGENDA_DEPTH)
@@ -358,7 +358,7 @@ def _write_agenda(game: Game, seat: int, out: Any) -> None:
 # --- of each player -----------------------------------------------------------------------------------------------------
 
 
-@kernel
+@array_kernel
 def _write_player(game: Game, player: int, row: Any) -> None:
     _dollars(row, _CASH, int(game.cash[player]))
     place, jail, cards = int(game.place[player]), int(game.jail[player]), int(game.jail_cards[player])
@@ -378,7 +378,7 @@ def _write_player(game: Game, player: int, row: Any) -> None:
         _write_groups(lots, int(game.mortgaged), row)
 
 
-@kernel
+@array_kernel
 def _write_groups(lots: int, mortgaged: int, row: Any) -> None:
     for group in range(NUM_GROUPS):
         owned = lots & GROUP_LOTS[group]
@@ -388,7 +388,7 @@ def _write_groups(lots: int, mortgaged: int, row: Any) -> None:
                 row[_MAY_BUILD + group] = 1.0
 
 
-@kernel
+@array_kernel
 def _write_roles(game: Game, seat: int, out: Any) -> None:
     """Flags of which at most one player has each."""
     _flag(game, seat, int(game.turn), _ON_TURN, out)

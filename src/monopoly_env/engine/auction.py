@@ -297,9 +297,3 @@ def _auction_piece(game: Game, seat: int, lot: int, piece: int, cost: int, rival
     open_auction(game, piece, rivals | 1 << int(seat), seat_after(game, seat, 1))
     game.auction_bid = opening
     game.auction_leader = seat
-
-
-@kernel
-def place_piece(game: Game, lot: int) -> None:
-    """Put a scarce piece that is paid for where its winner says."""
-    raise_level(game, lot)

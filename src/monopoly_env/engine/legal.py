@@ -27,7 +27,7 @@ from monopoly_env.engine.liquidation import raisable
 from monopoly_env.engine.mortgage import liftable, mortgageable, principal
 from monopoly_env.engine.sets import size
 from monopoly_env.game import Game
-from monopoly_env.kernels import kernel
+from monopoly_env.kernels import array_kernel, kernel
 
 WORDS = 7  # 32 actions each
 _FIRST, _SECOND, _BOTH = 1, 2, 3  # the answers of a head with two
@@ -72,7 +72,7 @@ def nth_legal(game: Game, n: int) -> int:
     return -1
 
 
-@kernel
+@array_kernel
 def write_mask(game: Game, mask: object) -> None:
     """Write the legal actions as an array of (205,) zeros and ones."""
     for action in range(len(mask)):  # type: ignore[arg-type]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from monopoly_env.board import GROUP_LOTS, GROUP_OF, HOTEL, LOT_SQUARE, NUM_LOTS, NUM_STREETS, RAILROADS, UTILITIES
+from monopoly_env.board import GROUP_LOTS, GROUP_OF, HOTEL, LOT_SQUARE, NUM_STREETS, RAILROADS, UTILITIES
 from monopoly_env.engine.building import (
     BREAKDOWN_NEEDS_FOUR,
     EVEN,
@@ -16,7 +16,7 @@ from monopoly_env.engine.building import (
 )
 from monopoly_env.engine.mortgage import mortgage, mortgageable
 from monopoly_env.engine.players import mortgage_values
-from monopoly_env.engine.sets import has, lowest
+from monopoly_env.engine.sets import has, lowest, size
 from monopoly_env.game import NOBODY, Game
 from monopoly_env.kernels import kernel
 from monopoly_env.rules import number
@@ -149,17 +149,7 @@ def _spare_rank(game: Game, seat: int, lot: int) -> int:
     group, square = int(GROUP_OF[lot]), int(LOT_SQUARE[game.rules.board, lot])
     if group == RAILROADS:  # 5, 35, 15, 25
         return 200 + (1 if square == 35 else 0 if square == 5 else square)
-    single = counted_lots(game, seat, lot) == 1
+    single = size(int(game.lots[seat]) & int(GROUP_LOTS[group])) == 1
     if group == UTILITIES:
         return 100 if single else 300 + square
     return square if single else 1 << 30
-
-
-@kernel
-def counted_lots(game: Game, seat: int, lot: int) -> int:
-    """Lots that a seat owns in a lot's group."""
-    count = 0
-    for other in range(NUM_LOTS):
-        if GROUP_OF[other] == GROUP_OF[lot] and has(game.lots[seat], other):
-            count += 1
-    return count

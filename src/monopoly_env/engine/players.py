@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from monopoly_env.board import GROUP_LOTS, HOUSE_PRICE, MORTGAGE, NUM_STREETS, PRICE
 from monopoly_env.engine import agenda
+from monopoly_env.engine.building import steps_of
 from monopoly_env.engine.sets import has, lowest, size
 from monopoly_env.game import BY_CASH, NOBODY, ONE_LEFT, Game
 from monopoly_env.kernels import kernel
@@ -75,20 +76,13 @@ def lots_worth(game: Game, seat: int, mortgaged_percent: int) -> int:
 
 
 @kernel
-def pieces_on(game: Game, lot: int) -> int:
-    """Building prices paid for a street: a hotel counts the houses handed in for it and itself (27, 62)."""
-    level = int(game.level[lot])
-    return int(game.rules.hotel_after) + 1 if level == 5 else level
-
-
-@kernel
 def buildings_worth(game: Game, seat: int) -> int:
     """Purchase prices of the buildings on a seat's streets (dollars)."""
     worth = 0
     board = int(game.rules.board)
     for lot in range(NUM_STREETS):
         if game.level[lot] > 0 and (game.rules.ocnaru_quirks or has(game.lots[seat], lot)):  # his sums credit all to each
-            worth += pieces_on(game, lot) * int(HOUSE_PRICE[board, lot])
+            worth += steps_of(game, int(game.level[lot])) * int(HOUSE_PRICE[board, lot])
     return worth
 
 

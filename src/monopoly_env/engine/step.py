@@ -138,7 +138,7 @@ def answer(game: Game, action: int) -> None:
         else:
             auction.sealed_bid(game, seat, action - A_BID)
     elif head == H_BUILD:
-        auction.place_piece(game, action - A_BUILD)
+        building.raise_level(game, action - A_BUILD)
     elif head == H_ASK:
         trade.pick_goods(game, seat, action - A_ASK, True)
     elif head == H_GIVE:
