@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass, field
-from typing import Any, Final, get_type_hints
+from typing import Any, Final, Self, get_type_hints
 
 import numpy as np
 
@@ -133,6 +133,14 @@ class Rules:
     # A published program, defects included
     ocnaru_quirks: bool = _switch("S15", "the defects of Ocnaru's program that change play", False)
 
+    def __new__(cls, *_: Any, **options: Any) -> Self:
+        """Refuse unknown options by an error of ours before the fields are set."""
+        known = [option.name for option in dataclasses.fields(cls)]
+        for name in options:
+            if name not in known:
+                raise RulesError(f"Unknown option {name!r}. {nearest(name, known)}")
+        return super().__new__(cls)
+
     def __post_init__(self) -> None:
         for option in dataclasses.fields(self):
             _check_value(option, getattr(self, option.name))
@@ -178,10 +186,6 @@ class Rules:
     @classmethod
     def from_dict(cls, options: dict[str, Any]) -> Rules:
         """Rules from options by name; missing ones take their default."""
-        known = [option.name for option in dataclasses.fields(cls)]
-        for name in options:
-            if name not in known:
-                raise RulesError(f"Unknown option {name!r}. {nearest(name, known)}")
         return cls(**options)
 
     @classmethod

@@ -121,3 +121,8 @@ def test_rule_06_a_built_lot_cannot_be_asked_for_or_given() -> None:
 
 def _numbers(head: str) -> range:
     return range(actions.HEADS[head].start, actions.HEADS[head].stop)
+
+
+def test_an_unknown_option_is_an_error_of_ours() -> None:
+    with pytest.raises(me.RulesError, match="Unknown option 'auctoin'. Did you mean 'auction'"):
+        me.Rules(auctoin="none")  # type: ignore[call-arg]
