@@ -124,5 +124,5 @@ def _numbers(head: str) -> range:
 
 
 def test_an_unknown_option_is_an_error_of_ours() -> None:
-    with pytest.raises(me.RulesError, match="Unknown option 'auctoin'. Did you mean 'auction'"):
+    with pytest.raises(me.RulesError, match=r"Unknown option 'auctoin'\. Did you mean 'auction'"):
         me.Rules(auctoin="none")  # type: ignore[call-arg]
