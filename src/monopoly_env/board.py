@@ -40,8 +40,6 @@ GROUP_LOTS: Final = ((1 << GROUP_SIZE) - 1) << GROUP_START
 ALL_LOTS: Final = (1 << NUM_LOTS) - 1
 HOTEL: Final = 5  # a level of 1 to 4 is that many houses
 
-_KIND_OF_GROUP: Final = {RAILROADS: RAILROAD, UTILITIES: UTILITY}
-
 
 @dataclass(frozen=True)
 class Edition:

@@ -106,7 +106,8 @@ def cache_folder(module: str) -> Path | None:
     folder = root / source_hash(module)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _drop_stale(root, keep=folder)
+        os.utime(folder)  # in use: stays for another while
+        _drop_stale(root)
     except OSError:
         return None
     return folder
@@ -170,9 +171,10 @@ def _file_hash(path: Path) -> bytes:
     return hashlib.sha256(path.read_bytes()).digest()
 
 
-def _drop_stale(root: Path, keep: Path) -> None:
+@cache
+def _drop_stale(root: Path) -> None:
+    """Remove folders of ours that nothing has used for long; once a process is enough."""
     oldest = time.time() - _STALE_AFTER_DAYS * 86_400
-    os.utime(keep)
     for folder in root.iterdir():
-        if folder != keep and _OURS.fullmatch(folder.name) and folder.is_dir() and folder.stat().st_mtime < oldest:
+        if _OURS.fullmatch(folder.name) and folder.is_dir() and folder.stat().st_mtime < oldest:
             shutil.rmtree(folder, ignore_errors=True)

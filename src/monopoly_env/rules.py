@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass, field
-from typing import Any, Final, Self, get_type_hints
+from typing import Any, Final, Self
 
 import numpy as np
 
@@ -255,7 +255,6 @@ def _number_of(option: dataclasses.Field[Any], value: Any) -> int:
 
 # The numeric block: one 32-bit number an option (shares in percent), fields named like the options.
 RULES: Final = np.dtype((np.record, [(option.name, np.int32) for option in dataclasses.fields(Rules)]))
-OPTION_TYPES: Final = get_type_hints(Rules)
 
 
 def choices(option: str) -> tuple[str, ...]:

@@ -45,11 +45,3 @@ def policy_draw(game: Game, seat: int, bound: int) -> int:
     count = int(game.policy_draws[seat])
     game.policy_draws[seat] = (count + 1) & 0x7FFFFFFF
     return below(game, POLICIES, seat, count, bound)
-
-
-@kernel
-def policy_uniform(game: Game, seat: int) -> float:
-    """The same, uniform in [0, 1)."""
-    count = int(game.policy_draws[seat])
-    game.policy_draws[seat] = (count + 1) & 0x7FFFFFFF
-    return draw(game, POLICIES, seat, count) / 4294967296.0

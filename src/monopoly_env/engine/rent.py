@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from monopoly_env.board import GROUP_LOTS, GROUP_OF, RAILROADS, RENT, UTILITIES
-from monopoly_env.engine.players import owner_of, owns_group
+from monopoly_env.engine.players import owns_group
 from monopoly_env.engine.sets import has, size
-from monopoly_env.game import NOBODY, Game
+from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.rules import number
 
@@ -68,15 +68,6 @@ def counted(game: Game, owner: int, group: int) -> int:
     if not game.rules.count_mortgaged_rr_ut:
         lots &= ~int(game.mortgaged)
     return size(lots)
-
-
-@kernel
-def rent_due(game: Game, lot: int, total: int) -> int:
-    """What any other player who lands on a lot with this throw would owe (dollars); 0 for an unowned lot."""
-    owner = owner_of(game, lot)
-    if owner == NOBODY or is_free(game, owner, lot, ORDINARY):
-        return 0
-    return ordinary_rent(game, owner, lot, total)
 
 
 @kernel

@@ -10,7 +10,6 @@ from monopoly_env.game import BANK, BY_CAP, BY_CASH, Game
 from monopoly_env.kernels import kernel
 from monopoly_env.rules import number
 
-OWN_TURN = number("build_window", "own_turn")
 EVERY_PLAYER = number("build_window", "before_each_throw")
 AFTER_SETTLEMENT = number("build_window", "after_settlement")
 
