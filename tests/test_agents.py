@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from safetensors.numpy import save_file
 
 import agents
 import monopoly_env as me
-from agents import algorithmic, files, registry
+from agents import files, registry
+from agents.scripted import algorithmic
 from monopoly_env import actions
 from monopoly_env.game import empty_games
 from tests.play import act as act_out
@@ -85,7 +87,7 @@ def test_built_in_names() -> None:
 def test_unknown_names_and_options_are_refused_with_the_nearest() -> None:
     with pytest.raises(me.ConfigurationError, match=r"Unknown policy 'algoritmic'. Did you mean 'algorithmic'"):
         agents.make("algoritmic")
-    with pytest.raises(me.ConfigurationError, match=r"no constant 'reserv'. Did you mean 'reserve'"):
+    with pytest.raises(me.ConfigurationError, match=r"no parameter 'reserv'. Did you mean 'reserve'"):
         agents.make("algorithmic", reserv=3)
     with pytest.raises(me.ConfigurationError, match="'random' has no option 'seed'"):
         agents.make("random", seed=3)
@@ -360,5 +362,5 @@ def test_it_beats_random() -> None:
     assert results.rows()[0]["low"] > 0.95
 
 
-def test_every_constant_has_a_reason() -> None:
-    assert all(len(reason) > 20 for _, reason in algorithmic.CONSTANTS.values())
+def test_every_parameter_has_a_reason() -> None:
+    assert all(len(option.metadata["doc"]) > 20 for option in fields(algorithmic.Algorithmic))

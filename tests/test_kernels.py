@@ -105,7 +105,7 @@ def hashes(names):
 
 root = Path(kernels.__file__).parents[1]
 files = {".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): path for path in root.rglob("*.py")}
-entries = ["monopoly_env.core", "monopoly_env.vector", "monopoly_env.validate.fuzz", "agents.algorithmic", "agents.tables"]
+entries = ["monopoly_env.core", "monopoly_env.vector", "monopoly_env.validate.fuzz", "agents.scripted.algorithmic", "agents.tables"]
 before = hashes(entries)
 for module, path in sorted(files.items()):
     text = path.read_bytes()
@@ -124,11 +124,11 @@ assert hashes(entries) == before
 
 def test_an_edit_in_any_file_of_the_rulebook_changes_the_folder(copy: Path) -> None:
     seen = {line.split(",")[0]: set(line.split(",")[1:]) for line in run(HASH_ALL, copy, copy.parent / "cache")}
-    everybody = {"monopoly_env.core", "monopoly_env.vector", "monopoly_env.validate.fuzz", "agents.algorithmic", "agents.tables"}
+    everybody = {"monopoly_env.core", "monopoly_env.vector", "monopoly_env.validate.fuzz", "agents.scripted.algorithmic", "agents.tables"}
     chapters = {
         f"monopoly_env.engine.{path.stem}" for path in (SOURCES / "monopoly_env" / "engine").glob("*.py") if path.stem != "__init__"
     }
-    playing = everybody - {"agents.algorithmic"}  # a policy looks at the game; it does not carry the rules out
+    playing = everybody - {"agents.scripted.algorithmic"}  # a policy looks at the game; it does not carry the rules out
     for module in sorted(chapters - {"monopoly_env.engine.invariants"}):
         assert playing <= seen[module], module
     for module in ("actions", "board", "cards", "game", "rules", "kernels"):

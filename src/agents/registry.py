@@ -7,18 +7,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from agents import algorithmic, files, neural, random
+from agents import files, neural
 from agents.policy import Policy
+from agents.scripted import POLICIES
 from monopoly_env.errors import ConfigurationError, FormatError, nearest
 
 Factory: TypeAlias = Callable[..., Policy]
 PolicyLike: TypeAlias = Policy | str | Path
 
-BUILT_IN: Final[dict[str, Factory]] = {
-    "random": random.uniform,
-    "random/no_trades": random.no_trades,
-    "algorithmic": algorithmic.algorithmic,
-}
+BUILT_IN: Final[dict[str, Factory]] = {**POLICIES}
 _GATHERING: Final = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 # Kinds of which there is none by name alone: options, or the file of a saved one, say what it is.
 KINDS: Final[dict[str, Factory]] = {"neural": neural.NeuralPolicy}

@@ -289,6 +289,6 @@ def _illegal(policy: Policy, game: Any, action: int) -> IllegalActionError:
 
 def _nobody() -> CompiledPolicy:
     """A kernel to type the list by where all policies are batched; it is never called."""
-    from agents.random import uniform
+    from agents.scripted.random import uniform
 
     return uniform()

@@ -65,3 +65,6 @@ def uniform() -> CompiledPolicy:
 def no_trades() -> CompiledPolicy:
     """`random/no_trades`: uniform over the legal actions but making an offer; offers that it gets it answers at random."""
     return CompiledPolicy("random/no_trades", _no_trades, reads_mask=False)
+
+
+POLICIES: Final = {"random": uniform, "random/no_trades": no_trades}

@@ -1,0 +1,18 @@
+"""Policies written by hand, a family a module; `POLICIES` gathers their names.
+
+`reading` looks at the record, `offers` composes trades, `habits` are the small decisions that the families share, `parameters`
+is what each family can be tuned by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from agents.policy import CompiledPolicy
+from agents.scripted import algorithmic, random
+
+POLICIES: Final[dict[str, Callable[..., CompiledPolicy]]] = {
+    **random.POLICIES,
+    **algorithmic.POLICIES,
+}
