@@ -49,6 +49,7 @@ format: $(READY)  ## mend what can be mended by a program
 
 docs: $(READY)  ## write the generated pages of docs/
 	$(BIN)/python -m monopoly_env.reference $(ARGS)
+	$(BIN)/python -m agents.reference $(ARGS)
 
 clean:  ## remove .venv and what tools left behind
 	rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import agents.reference
 import monopoly_env as me
 from monopoly_env import actions, encoding, reference, rewards
 from monopoly_env.reference import Arguments
@@ -16,6 +17,7 @@ from monopoly_env.reference import Arguments
 
 def test_pages_are_up_to_date() -> None:
     assert reference.stale(reference.DOCS) == []
+    assert reference.stale(reference.DOCS, agents.reference.PAGES) == []
 
 
 @pytest.mark.parametrize("name", reference.PAGES)

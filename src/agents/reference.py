@@ -1,0 +1,85 @@
+"""docs/agents.md, generated from the policies themselves: what each family does, its names and all its parameters.
+
+`python -m agents.reference` writes it; with `--check` it writes nothing, and its exit status is 1 if the page is out of date.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable
+from dataclasses import fields
+from functools import partial
+from typing import Any, Final
+
+from agents.registry import BUILT_IN, Factory
+from agents.scripted.parameters import Parameters
+from monopoly_env.errors import MonopolyError
+from monopoly_env.reference import Arguments, page, table, write_pages
+
+_ROOM: Final = "agents.scripted"
+
+
+def agents_page() -> str:
+    """docs/agents.md."""
+    families: dict[str, list[str]] = {}
+    for name, factory in BUILT_IN.items():
+        families.setdefault(_home(factory), []).append(name)
+    return page(
+        "Agents",
+        "Policies by name: `agents.make(name, **parameters)`, and wherever a player is asked for. Scripted ones are compiled: each is a "
+        "kernel and a row of numbers, so every number below can be set, tuned and saved.",
+        *(part for home, names in families.items() for part in _family(home, names)),
+    )
+
+
+def _family(home: str, names: list[str]) -> list[str]:
+    parts = [f"## {', '.join(f'`{name}`' for name in names)}", inspect.getdoc(sys.modules[home]) or ""]
+    tuned = [(name, BUILT_IN[name]) for name in names if isinstance(BUILT_IN[name], partial)]
+    kinds = dict.fromkeys(factory.args[2] for _, factory in tuned)  # type: ignore[attr-defined]
+    for kind in kinds:
+        parts.append(_parameters(kind))
+        presets = [(name, factory.args[3]) for name, factory in tuned if factory.args[2] is kind and factory.args[3]]  # type: ignore[attr-defined]
+        if presets:
+            parts.append(table(("policy", "differs in"), ((f"`{name}`", _values(preset)) for name, preset in presets)))
+    return parts
+
+
+def _parameters(kind: type[Parameters]) -> str:
+    rows = []
+    for option in fields(kind):
+        low, high = option.metadata.get("range", (False, True))
+        default = option.default if option.metadata["unit"] == "switch" else f"{option.default:g}"
+        rows.append(
+            (
+                f"`{option.name}`",
+                default,
+                f"{low:g} to {high:g}" if "range" in option.metadata else "",
+                option.metadata["unit"],
+                option.metadata["doc"],
+            )
+        )
+    return table(("parameter", "default", "range", "unit", "meaning"), rows)
+
+
+def _values(preset: dict[str, Any]) -> str:
+    return ", ".join(f"`{name}={value}`" for name, value in preset.items())
+
+
+def _home(factory: Factory) -> str:
+    """The module, or the package, that a factory's policy is described in."""
+    function = factory.args[1].function if isinstance(factory, partial) else factory
+    module = str(function.__module__)
+    parent = module.rpartition(".")[0]
+    return module if parent == _ROOM else parent
+
+
+PAGES: Final[dict[str, Callable[[], str]]] = {"agents.md": agents_page}
+
+if __name__ == "__main__":
+    import tyro
+
+    try:
+        sys.exit(write_pages(PAGES, tyro.cli(Arguments), "agents.reference"))
+    except MonopolyError as error:
+        sys.exit(str(error))
