@@ -10,9 +10,14 @@ from collections.abc import Callable
 from typing import Final
 
 from agents.policy import CompiledPolicy
-from agents.scripted import algorithmic, random
+from agents.scripted import algorithmic, fp, friedman, gcp, landlord, random, yasumura
 
 POLICIES: Final[dict[str, Callable[..., CompiledPolicy]]] = {
     **random.POLICIES,
     **algorithmic.POLICIES,
+    **landlord.POLICIES,
+    **yasumura.POLICIES,
+    **fp.POLICIES,
+    **gcp.POLICIES,
+    **friedman.POLICIES,
 }

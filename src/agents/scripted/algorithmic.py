@@ -18,6 +18,7 @@ from agents.scripted.habits import (
     best_building,
     bid_up_to,
     leave_jail,
+    lift_first,
     raise_cash,
     routine,
     take_over,
@@ -151,7 +152,7 @@ def _turn(game: Game, seat: int, params: Row, memory: Row) -> int:
         return leave_jail(game)
     mortgaged = legal(game, A_UNMORTGAGE, NUM_LOTS)
     if mortgaged:
-        lot = _lift_first(game, seat, mortgaged)
+        lot = lift_first(game, seat, mortgaged)
         kept = params[_RESERVE] if completes(game, seat, lot) else params[_RICH]
         if int(game.cash[seat]) - lifting_cost(game, lot) >= kept:
             return A_UNMORTGAGE + lot
@@ -176,19 +177,6 @@ def _jail(game: Game, params: Row) -> int:
     if legal(game, A_TURN, 1) and not _leaves_early(game, params):
         return A_TURN
     return leave_jail(game)
-
-
-@kernel
-def _lift_first(game: Game, seat: int, lots: int) -> int:
-    """The mortgaged lot to lift first: of a complete group, which can then be built on, and the dearest of these."""
-    lots = lots & in_whole_groups(int(game.lots[seat])) or lots
-    best = lowest(lots)
-    while lots:
-        lot = lowest(lots)
-        lots &= lots - 1
-        if price(game, lot) > price(game, best):
-            best = lot
-    return best
 
 
 # --- offers -------------------------------------------------------------------------------------------------------------

@@ -43,6 +43,19 @@ def leave_jail(game: Game) -> int:
 
 
 @kernel
+def lift_first(game: Game, seat: int, lots: int) -> int:
+    """The mortgaged lot to lift first: of a complete group, which can then be built on, and the dearest of these."""
+    lots = lots & in_whole_groups(int(game.lots[seat])) or lots
+    best = lowest(lots)
+    while lots:
+        lot = lowest(lots)
+        lots &= lots - 1
+        if price(game, lot) > price(game, best):
+            best = lot
+    return best
+
+
+@kernel
 def rent_gain(game: Game, street: int) -> float:
     """Rent that the next building of a street adds, for each dollar of a house's price."""
     board, level = int(game.rules.board), int(game.level[street])
