@@ -1,29 +1,40 @@
-"""Where policies meet: one table (`play`), or every table of a field (`round_robin`).
+"""Where policies meet: one table (`play`), two policies (`duel`, `compare`), or every table of a field (`round_robin`).
 
 Comparisons are fair by construction: every seed is played in every order of seats (2 to 4 players) or in all rotations of a random
-order (5 to 8), and a seat's dice depend on seed and seat alone. The seed is the unit of statistics.
+order (5 to 8), and a seat's dice depend on seed and seat alone. All tables play the same seeds. The seed is the unit of statistics.
 """
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import hashlib
 import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.policy import Policy
-from agents.registry import PolicyLike, resolve_all
-from agents.results import Results, merge
+import monopoly_env
+from agents.policy import CompiledPolicy, Policy
+from agents.registry import PolicyLike, make, resolve_all
+from agents.results import Results
+from agents.seating import arrangements, orders_of
+from agents.statistics import Difference
 from agents.tables import Line, Table
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS
-from monopoly_env.rules import PRESETS, Rules
+from monopoly_env.rules import PRESETS, RULES_VERSION, Rules
 
-_ALL_ORDERS_UP_TO = 4  # players: 24 orders; with 5 there would be 120
-_MAX_SEED = (1 << 32) - 1  # game seeds are 64 bits: the seed above, the number of the unit below
+Progress: TypeAlias = bool | Callable[[int], None]
+
+_MAX_SEED: Final = (1 << 32) - 1  # game seeds are 64 bits: the seed above, the number of the unit below
+_MAX_GAMES: Final = 1 << 31
+_FIRST_BLOCK: Final = 64  # seeds, before the first look at the intervals
+_GROWTH: Final = (1.25, 4.0)  # least and most that the games grow by from one look to the next
+_SPARE: Final = 1.05  # games beyond those that the last interval makes expect
 
 
 def play(
@@ -33,7 +44,10 @@ def play(
     seed: int = 0,
     threads: int | None = None,
     turn_limit: int = 1000,
-    progress: bool | Callable[[int], None] = False,
+    progress: Progress = False,
+    *,
+    until: float | None = None,
+    record: int | Sequence[int] = 0,
 ) -> Results:
     """Play one table.
 
@@ -45,6 +59,9 @@ def play(
         threads: Cores to play on, all by default. Results do not depend on it.
         turn_limit: Turns of each player after which the score decides a game.
         progress: True for a bar on stderr; or a function that is called with the number of games that have just ended.
+        until: Stop as soon as the interval of every policy's win rate, taken between seeds, reaches no further than this to either
+            side; `games` is then the most that are played.
+        record: The first so many games, or the games of these numbers, are kept in `Results.replays`.
 
     Returns:
         The results. With compiled policies they are a function of the arguments; a network's last bits may differ by batch size.
@@ -53,27 +70,101 @@ def play(
         ConfigurationError: A wrong number, name or file; RulesError: wrong rules; FormatError: a file that does not match.
         IllegalActionError: A policy broke the rules; the message says which, where, and what was legal.
     """
-    fixed = Rules.coerce(rules)
     players = resolve_all(policies)
     _check_number("policies at a table", len(players), MIN_PLAYERS, MAX_PLAYERS)
-    _check_number("games", games, 1, 1 << 31)
-    _check_number("seed", seed, 0, _MAX_SEED)
-    _check_number("turn_limit", turn_limit, 1, 1 << 24)
-    if threads is not None:
-        _check_number("threads", threads, 1, 1024)
     field = list(dict.fromkeys(players))
-    sitting = np.array([field.index(policy) for policy in players], np.int16)
-    seats, unit = arrangements(sitting, games, seed)
-    line = Line([(seed << 32) + int(u) for u in unit], seats)
-    table = Table(field, fixed, turn_limit, threads)
-    began = time.perf_counter()
-    with _progress(progress, games) as done:
-        table.play(line, done)
-    seconds = time.perf_counter() - began
-    return Results(
-        tuple(unique_names(field)), _title(rules), seed, turn_limit, seats, line.place, unit, line.first, line.turns, line.decisions,
-        line.capped, seconds,
-    )  # fmt: skip
+    match = _Match(field, [[field.index(policy) for policy in players]], games, rules, seed, threads, turn_limit, progress, record)
+    return match.play() if until is None else match.play_until(until)
+
+
+def duel(
+    first: PolicyLike,
+    second: PolicyLike,
+    games: int = 1000,
+    table_size: int = 2,
+    rules: Rules | str = "official",
+    seed: int = 0,
+    threads: int | None = None,
+    turn_limit: int = 1000,
+    progress: Progress = False,
+    *,
+    record: int | Sequence[int] = 0,
+) -> Results:
+    """Two policies against each other; at larger tables, each of them alone among seats of the other.
+
+    Whether one gains by joining a table of others, and whether it can be gained upon, are different questions: `difference` takes both
+    together, a seat of the first against a seat of the second.
+
+    Args:
+        first: A name, saved file or policy.
+        second: Another.
+        games: Games of each table: one table of two, else two.
+        table_size: Seats at a table, 2 to 8.
+        rules: As in `play`.
+        seed: As in `play`.
+        threads: As in `play`.
+        turn_limit: As in `play`.
+        progress: As in `play`.
+        record: The first so many games of each table, or the games of these numbers (the first table's come first).
+
+    Returns:
+        The results; `results.difference(*results.names)` is the paired difference.
+
+    Raises:
+        ConfigurationError: And the others that `play` raises.
+    """
+    _check_number("table_size", table_size, MIN_PLAYERS, MAX_PLAYERS)
+    field = resolve_all([first, second])
+    tables = [[0] + [1] * (table_size - 1)]
+    if table_size > MIN_PLAYERS:
+        tables.append([1] + [0] * (table_size - 1))
+    return _Match(field, tables, games, rules, seed, threads, turn_limit, progress, record).play()
+
+
+def compare(
+    first: PolicyLike,
+    second: PolicyLike,
+    against: Sequence[PolicyLike],
+    games: int = 1000,
+    table_size: int = 2,
+    rules: Rules | str = "official",
+    seed: int = 0,
+    threads: int | None = None,
+    turn_limit: int = 1000,
+    progress: Progress = False,
+) -> Difference:
+    """Which of two policies does better against others: both play the same seats and seeds against the same opponents.
+
+    Args:
+        first: A name, saved file or policy.
+        second: What it is measured by.
+        against: The opponents: every choice of `table_size - 1` of them makes a table. One that is given several times may sit several
+            times. One that is itself `first` or `second` counts as another policy here.
+        games: Games of each of the two at each table.
+        table_size: Seats at a table, 2 to 8.
+        rules: As in `play`.
+        seed: As in `play`.
+        threads: As in `play`.
+        turn_limit: As in `play`.
+        progress: As in `play`.
+
+    Returns:
+        The difference of their shares of the win, paired by seed; its `results` hold the games.
+
+    Raises:
+        ConfigurationError: Too few opponents for a table; and what `play` raises.
+    """
+    _check_number("table_size", table_size, MIN_PLAYERS, MAX_PLAYERS)
+    others = resolve_all(against)
+    if len(others) < table_size - 1:
+        raise ConfigurationError(f"A table of {table_size} needs {table_size - 1} opponents; {len(others)} were given.")
+    distinct = list(dict.fromkeys(others))
+    field = [*resolve_all([first, second]), *distinct]
+    numbers = sorted(2 + distinct.index(policy) for policy in others)
+    choices = dict.fromkeys(itertools.combinations(numbers, table_size - 1))
+    tables = [[compared, *choice] for choice in choices for compared in (0, 1)]
+    results = _Match(field, tables, games, rules, seed, threads, turn_limit, progress).play()
+    return dataclasses.replace(results.difference(results.names[0], results.names[1]), results=results)
 
 
 def round_robin(
@@ -84,7 +175,9 @@ def round_robin(
     seed: int = 0,
     threads: int | None = None,
     turn_limit: int = 1000,
-    progress: bool | Callable[[int], None] = False,
+    progress: Progress = False,
+    *,
+    record: int | Sequence[int] = 0,
 ) -> Results:
     """Play every table of `table_size` different policies out of a field, each with the same seeds.
 
@@ -97,6 +190,7 @@ def round_robin(
         threads: As in `play`.
         turn_limit: As in `play`.
         progress: As in `play`.
+        record: The first so many games of each table, or the games of these numbers.
 
     Returns:
         The results of all tables together.
@@ -108,55 +202,173 @@ def round_robin(
     players = resolve_all(policies)
     if len(players) < table_size:
         raise ConfigurationError(f"A table of {table_size} needs as many policies; {len(players)} were given.")
-    combinations = list(itertools.combinations(players, table_size))
     field = list(dict.fromkeys(players))
-    names = unique_names(field)
-    parts = []
-    with _progress(progress, games * len(combinations)) as done:
-        for table in combinations:
-            part = play(table, games, rules, seed, threads, turn_limit, done)
-            part.names = tuple(names[field.index(policy)] for policy in dict.fromkeys(table))
-            parts.append(part)
-    return merge(parts, names)
+    tables = [[field.index(policy) for policy in table] for table in itertools.combinations(players, table_size)]
+    return _Match(field, tables, games, rules, seed, threads, turn_limit, progress, record).play()
 
 
-def arrangements(sitting: NDArray[np.int16], games: int, seed: int) -> tuple[NDArray[np.int16], NDArray[np.int32]]:
-    """Who sits where in each game.
+def play_again(results: Results, threads: int | None = None, progress: Progress = False) -> Results:
+    """Play the games of results once more, from what was saved with them.
 
     Args:
-        sitting: (P,) the policies of the table, by number.
-        games: Games to play.
-        seed: Of the random orders of large tables.
+        results: With scripted policies: of a learned one, the results hold only the hash.
+        threads: As in `play`.
+        progress: As in `play`.
 
-    Returns:
-        (G, P) policies by seat, (G,) units: games of a unit share their seed.
+    Raises:
+        ConfigurationError: A policy can't be made again, or the results do not say how they were made.
     """
-    if len(sitting) <= _ALL_ORDERS_UP_TO:
-        orders = _different(np.array(sorted(itertools.permutations(sitting), key=_rotation_class)))
-        unit = np.arange(games) // len(orders)
-        return orders[np.arange(games) % len(orders)].astype(np.int16), unit.astype(np.int32)
-    generator = np.random.Generator(np.random.Philox(seed))
-    seats: list[NDArray[np.int16]] = []
-    unit_of: list[int] = []
-    for number in itertools.count():
-        order = generator.permutation(sitting)
-        rotations = _different(np.array([np.roll(order, shift) for shift in range(len(order))]))
-        seats.extend(rotations)
-        unit_of.extend([number] * len(rotations))
-        if len(seats) >= games:
-            break
-    return np.array(seats[:games], np.int16), np.array(unit_of[:games], np.int32)
+    setup = results.setup
+    if not setup:
+        raise ConfigurationError("These results do not say how they were made.")
+    field = [_made_again(about) for about in setup["policies"]]
+    match = _Match(
+        field, setup["tables"], setup["games"], Rules.from_dict(setup["rules"]), setup["seed"], threads, setup["turn_limit"], progress
+    )
+    match.title = results.rules
+    return match.play()
 
 
-def _different(orders: NDArray[np.int16]) -> NDArray[np.int16]:
-    """The orders without repetitions, as they come: equal policies in swapped seats would play the same game again."""
-    return np.array(list(dict.fromkeys(map(tuple, orders.tolist()))), np.int16)
+# --- a match: tables that play the same seeds -----------------------------------------------------------------------------
 
 
-def _rotation_class(order: tuple[int, ...]) -> tuple[tuple[int, ...], int]:
-    """Sorts rotations of an order side by side, so that a set that is cut short is still balanced."""
-    rotations = [order[shift:] + order[:shift] for shift in range(len(order))]
-    return min(rotations), rotations.index(min(rotations))
+class _Match:
+    """Tables of a field, their games laid out as one line of work for all cores."""
+
+    def __init__(
+        self,
+        field: list[Policy],
+        tables: list[list[int]],
+        games: int,
+        rules: Rules | str,
+        seed: int,
+        threads: int | None,
+        turn_limit: int,
+        progress: Progress,
+        record: int | Sequence[int] = 0,
+    ) -> None:
+        self.rules = Rules.coerce(rules)
+        _check_number("games", games, 1, _MAX_GAMES)
+        _check_number("seed", seed, 0, _MAX_SEED)
+        _check_number("turn_limit", turn_limit, 1, 1 << 24)
+        if threads is not None:
+            _check_number("threads", threads, 1, 1024)
+        self.field = field
+        self.names = tuple(unique_names(field))
+        self.tables = [np.array(table, np.int16) for table in tables]
+        self.games = games
+        self.title = _title(rules)
+        self.seed = seed
+        self.turn_limit = turn_limit
+        self.progress = progress
+        self.recorded = _recorded(record, games, len(tables))
+        self.table = Table(field, self.rules, turn_limit, threads)
+
+    def play(self) -> Results:
+        """Play all games."""
+        began = time.perf_counter()
+        unit, line = self._line(0, self.games)
+        with _progress(self.progress, len(unit)) as done:
+            self.table.play(line, done)
+        return self._results([line], unit, self.games, time.perf_counter() - began)
+
+    def play_until(self, half_width: float) -> Results:
+        """Play in growing blocks until the intervals are narrow enough; for a single table."""
+        if isinstance(half_width, bool) or not isinstance(half_width, (int, float)) or not 0 < half_width < 1:
+            raise ConfigurationError(f"until must be a number between 0 and 1, not {half_width!r}.")
+        orders = orders_of(self.tables[0])
+        began = time.perf_counter()
+        lines: list[Line] = []
+        units: list[NDArray[np.int32]] = []
+        played, total = 0, min(self.games, _FIRST_BLOCK * orders)
+        with _progress(self.progress, self.games) as done:
+            while True:
+                unit, line = self._line(played, total)
+                self.table.play(line, done)
+                lines.append(line)
+                units.append(unit)
+                played = total
+                results = self._results(lines, np.concatenate(units), played, time.perf_counter() - began)
+                widest = max(max(row["win_rate"] - row["paired_low"], row["paired_high"] - row["win_rate"]) for row in results.rows())
+                if widest <= half_width or played == self.games:
+                    return results
+                growth = np.clip(_SPARE * (widest / half_width) ** 2, *_GROWTH)
+                total = min(self.games, int(np.ceil(played * growth / orders)) * orders)
+
+    def _line(self, start: int, stop: int) -> tuple[NDArray[np.int32], Line]:
+        """Units and games of this range of each table's games, table by table."""
+        parts = [arrangements(table, stop, self.seed) for table in self.tables]
+        seats = np.concatenate([seats[start:] for seats, _ in parts])
+        unit = np.concatenate([unit[start:] for _, unit in parts])
+        recorded = frozenset(number - start for number in self.recorded if start <= number < start + len(unit))
+        return unit, Line((np.uint64(self.seed) << np.uint64(32)) + unit.astype(np.uint64), seats, recorded)
+
+    def _results(self, lines: list[Line], unit: NDArray[np.int32], games: int, seconds: float) -> Results:
+        def joined(name: str) -> NDArray[Any]:
+            arrays = [getattr(line, name) for line in lines]
+            return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+
+        return Results(
+            self.names, self.title, self.seed, self.turn_limit, joined("seats"), joined("place"), unit, joined("first"), joined("capped"),
+            joined("seat_counts"), joined("game_counts"), seconds, self._setup(games),
+            [replay for line in lines for replay in self._replays(line)],
+        )  # fmt: skip
+
+    def _setup(self, games: int) -> dict[str, Any]:
+        """What `play_again` needs, and with which versions the games were played."""
+        return {
+            "policies": [_described(policy) for policy in self.field],
+            "tables": [table.tolist() for table in self.tables],
+            "games": games,
+            "rules": dataclasses.asdict(self.rules),
+            "seed": self.seed,
+            "turn_limit": self.turn_limit,
+            "versions": {"monopoly_env": monopoly_env.__version__, "rules": RULES_VERSION, "numpy": np.__version__},
+        }
+
+    def _replays(self, line: Line) -> list[Any]:
+        if not line.actions:
+            return []
+        from monopoly_env.replays import Replay
+
+        return [
+            Replay(
+                self.rules, int(line.seeds[number]), line.seats.shape[1], tuple(self.names[policy] for policy in line.seats[number]),
+                actions, self.turn_limit, digest,
+            )
+            for number, (actions, digest) in sorted(line.actions.items())
+        ]  # fmt: skip
+
+
+def _recorded(record: int | Sequence[int], games: int, tables: int) -> list[int]:
+    """The numbers of the games to record: given, or the first ones of each table."""
+    if isinstance(record, (int, np.integer)):
+        _check_number("record", record, 0, games)
+        return [table * games + number for table in range(tables) for number in range(record)]
+    numbers = list(record)
+    for number in numbers:
+        _check_number("the number of a recorded game", number, 0, games * tables - 1)
+    return [int(number) for number in numbers]
+
+
+def _described(policy: Policy) -> dict[str, Any]:
+    """A policy in JSON: a scripted one whole, of another one the hash of its numbers."""
+    about: dict[str, Any] = {"name": policy.name, "kind": policy.kind, "options": policy.options()}
+    if isinstance(policy, CompiledPolicy):
+        return about | {"params": policy.params.tolist()}
+    digest = hashlib.sha256()
+    for name, array in sorted(policy.arrays().items()):
+        digest.update(name.encode() + np.ascontiguousarray(array).tobytes())
+    return about | {"sha256": digest.hexdigest()}
+
+
+def _made_again(about: dict[str, Any]) -> Policy:
+    if "params" not in about:
+        raise ConfigurationError(f"The policy {about['name']!r} is not scripted: play it from its own file.")
+    policy = make(about["kind"], **about["options"])
+    policy.set_arrays({"params": np.array(about["params"], np.float64)})
+    policy.name = about["name"]
+    return policy
 
 
 def unique_names(policies: Sequence[Policy]) -> list[str]:
@@ -187,7 +399,7 @@ def _check_number(what: str, given: object, low: int, high: int) -> None:
 
 
 @contextlib.contextmanager
-def _progress(progress: bool | Callable[[int], None], games: int) -> Iterator[Callable[[int], None]]:
+def _progress(progress: Progress, games: int) -> Iterator[Callable[[int], None]]:
     """What is called with the games that have just ended: nothing, a bar on stderr, or the caller's own function."""
     if callable(progress):
         yield progress

@@ -4,28 +4,29 @@ from __future__ import annotations
 
 import io
 import json
-import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
+from agents.counting import STATISTICS
+from agents.statistics import CONFIDENCE, Difference, clustered, paired_difference, wilson
 from monopoly_env.core import write_atomically
-from monopoly_env.errors import ConfigurationError, FormatError
+from monopoly_env.errors import ConfigurationError, nearest
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
     from rich.table import Table
 
-CONFIDENCE: Final = 0.95
-FORMAT: Final = "monopoly-results"
-FORMAT_VERSION: Final = 1
+    from monopoly_env.replays import Replay
+
+MANY_MOVES: Final = 3  # trades of one lot in a game; where sane traders play, more are rare
 _PERCENTILES: Final = (10, 50, 90)
+_JOINED: Final = ("place", "first", "capped", "seat_counts", "game_counts")
 
 
 @dataclass
@@ -39,12 +40,14 @@ class Results:
         turn_limit: Turns of each player after which the score decided.
         seats: (G, P) int16, the policy in each seat.
         place: (G, P) int16, final ranks; 1 won, several 1: a draw, which shares the win.
-        unit: (G,) int32, games of one unit share their seed and differ in the seats.
+        unit: (G,) int32, games of one unit share their seed and differ in the seats or in who sits there.
         first: (G,) int16, the seat that began.
-        turns: (G,) int32, single turns, all players together.
-        choices: (G,) int64, decisions asked in each game.
         capped: (G,) bool, whether the turn limit ended it.
+        seat_counts: (G, P) records, a field for each of `agents.counting.STATISTICS`.
+        game_counts: (G,) records, a field for each of `agents.counting.GAME_STATISTICS`.
         seconds: Wall time.
+        setup: What it takes to play the same games again, as JSON values: see `agents.arena.play_again`.
+        replays: The games that were recorded.
     """
 
     names: tuple[str, ...]
@@ -55,20 +58,32 @@ class Results:
     place: NDArray[np.int16]
     unit: NDArray[np.int32]
     first: NDArray[np.int16]
-    turns: NDArray[np.int32]
-    choices: NDArray[np.int64]
     capped: NDArray[np.bool_]
+    seat_counts: NDArray[Any]
+    game_counts: NDArray[Any]
     seconds: float
+    setup: dict[str, Any] = field(default_factory=dict)
+    replays: list[Replay] = field(default_factory=list)
 
     @property
     def games(self) -> int:
         """Games played."""
-        return len(self.turns)
+        return len(self.place)
+
+    @property
+    def turns(self) -> NDArray[np.int32]:
+        """(G,) int32, single turns, all players together."""
+        return self.game_counts["turns"]
+
+    @property
+    def choices(self) -> NDArray[np.int32]:
+        """(G,) int32, decisions asked in each game."""
+        return self.game_counts["choices"]
 
     @property
     def decisions(self) -> int:
         """Decisions asked in all games."""
-        return int(self.choices.sum())
+        return int(self.choices.sum(dtype=np.int64))
 
     @property
     def capped_share(self) -> float:
@@ -81,31 +96,79 @@ class Results:
         winners = self.place == 1
         return winners / winners.sum(axis=1, keepdims=True)
 
+    # --- numbers ----------------------------------------------------------------------------------------------------------
+
     def rows(self) -> list[dict[str, Any]]:
         """A row a policy, most wins first.
 
         Returns:
             `name`; `games` it sat in; `wins` (a draw counts its share; two seats of one policy add up); `win_rate` = wins / games;
             `low`, `high`: Wilson's interval; `paired_low`, `paired_high`: the interval from the spread between seeds, narrower
-            where permuted seats cancel the luck of the dice (it shrinks to nothing where all seeds went one way); `mean_place`;
-            `win_rate_by_order`: by order of play, the share of its seats that won.
+            where permuted seats cancel the luck of the dice; `mean_place`; `win_rate_by_order`: by order of play, the share of its
+            seats that won; `capped_share` of its games; `turns`: their mean length; then the mean a seat of all that
+            `agents.counting.STATISTICS` names.
         """
-        rows = [self._row(policy) for policy in range(len(self.names))]
+        wins = self.wins
+        means = self._means()
+        rows = [self._row(policy, wins) | {name: float(mean[policy]) for name, mean in means.items()} for policy in range(len(self.names))]
         return sorted(rows, key=lambda row: -row["win_rate"])
 
-    def _row(self, policy: int) -> dict[str, Any]:
+    def _row(self, policy: int, wins: NDArray[np.float64]) -> dict[str, Any]:
         mine = self.seats == policy
         played = mine.any(axis=1)
-        won = (self.wins * mine).sum(axis=1)[played]
-        games, wins = len(won), float(won.sum())
-        low, high = wilson(wins, games)
+        won = (wins * mine).sum(axis=1)[played]
+        games, total = len(won), float(won.sum())
+        low, high = wilson(total, games)
         paired_low, paired_high = clustered(won, self.unit[played])
         order = (np.arange(mine.shape[1]) - self.first[:, None]) % mine.shape[1]
-        by_order = [_mean(self.wins[mine & (order == place)]) for place in range(mine.shape[1])]
+        by_order = [_mean(wins[mine & (order == place)]) for place in range(mine.shape[1])]
         return {
-            "name": self.names[policy], "games": games, "wins": wins, "win_rate": wins / games, "low": low, "high": high,
+            "name": self.names[policy], "games": games, "wins": total, "win_rate": total / games, "low": low, "high": high,
             "paired_low": paired_low, "paired_high": paired_high, "mean_place": _mean(self.place[mine]), "win_rate_by_order": by_order,
+            "capped_share": _mean(self.capped[played]), "turns": _mean(self.turns[played]),
         }  # fmt: skip
+
+    def _means(self) -> dict[str, NDArray[np.float64]]:
+        """The mean a seat of every statistic, by policy."""
+        policy = self.seats.ravel()
+        seats = np.bincount(policy, minlength=len(self.names))
+        means = {}
+        for statistic in STATISTICS:
+            values = self.seat_counts[statistic.name].reshape(len(policy), -1)
+            for column, part in zip(statistic.columns, values.T, strict=True):
+                means[column] = np.bincount(policy, part, len(self.names)) / seats
+        return means
+
+    def number_of(self, name: str) -> int:
+        """The number of a policy.
+
+        Raises:
+            ConfigurationError: There is none of this name.
+        """
+        if name not in self.names:
+            raise ConfigurationError(f"No policy {name!r} sat here. {nearest(name, self.names)}")
+        return self.names.index(name)
+
+    def difference(self, first: str, second: str) -> Difference:
+        """How much more a seat of one policy won than a seat of another: paired by seed.
+
+        The two may have sat together, or at tables of their own with the same seeds.
+
+        Args:
+            first: Name of a policy.
+            second: Name of another.
+
+        Raises:
+            ConfigurationError: An unknown name, or twice the same.
+        """
+        if self.number_of(first) == self.number_of(second):
+            raise ConfigurationError(f"A difference takes two policies, not {first!r} twice.")
+        wins = self.wins
+        _, unit = np.unique(self.unit, return_inverse=True)
+        masks = [self.seats == self.number_of(name) for name in (first, second)]
+        won = [np.bincount(unit, (wins * mask).sum(axis=1)) for mask in masks]
+        seats = [np.bincount(unit, mask.sum(axis=1)) for mask in masks]
+        return paired_difference(first, second, (won[0], won[1]), (seats[0], seats[1]))
 
     def seat_effect(self, by: str = "order") -> NDArray[np.float64]:
         """What a seat is worth, whoever sits there.
@@ -132,6 +195,21 @@ class Results:
         percentiles = {f"p{p}": float(np.percentile(self.turns, p)) for p in _PERCENTILES}
         return {"mean": float(self.turns.mean())} | percentiles
 
+    def trades(self) -> dict[str, float]:
+        """Whether trading is sane: concluded trades a game, and how often lots go to and fro.
+
+        Returns:
+            `mean` and percentiles of the trades a game; `games_with`: the share of games that saw a trade; `most_moves`: the most that
+            one lot changed hands by in any game; `games_with_many_moves`: the share of games in which one did more than three times.
+        """
+        trades, moves = self.game_counts["trades"], self.game_counts["lot_moves"]
+        percentiles = {f"p{p}": float(np.percentile(trades, p)) for p in _PERCENTILES}
+        return {"mean": float(trades.mean())} | percentiles | {
+            "games_with": float((trades > 0).mean()),
+            "most_moves": int(moves.max()),
+            "games_with_many_moves": float((moves > MANY_MOVES).mean()),
+        }  # fmt: skip
+
     def summary(self) -> dict[str, Any]:
         """Everything in one JSON object: `players` (the rows) and what the games were like."""
         return {
@@ -145,30 +223,22 @@ class Results:
             "decisions": self.decisions,
             "capped_share": self.capped_share,
             "turns": self.lengths(),
+            "trades": self.trades(),
             "win_rate_by_order": self.seat_effect("order").tolist(),
             "win_rate_by_seat": self.seat_effect("seat").tolist(),
         }
 
-    def table(self) -> Table:
-        """The rows as a rich table; the interval is Wilson's at 95%."""
-        from rich.table import Table
+    # --- to look at -------------------------------------------------------------------------------------------------------
 
-        lengths = self.lengths()
-        table = Table(
-            title=f"{self.games:,} games, rules {self.rules}, seed {self.seed}",
-            caption=f"{lengths['mean']:.0f} turns a game (10% under {lengths['p10']:.0f}, 10% over {lengths['p90']:.0f}), "
-            f"{self.capped_share:.1%} hit the limit, first to throw wins {self.seat_effect()[0]:.1%}, "
-            f"{self.games / self.seconds:,.0f} games/s",
-        )
-        table.add_column("policy")
-        for heading in ("games", "wins", "win rate", "95% interval", "mean place"):
-            table.add_column(heading, justify="right")
-        for row in self.rows():
-            table.add_row(
-                row["name"], f"{row['games']:,}", f"{row['wins']:,.10g}", f"{row['win_rate']:.1%}",
-                f"{row['low']:.1%} to {row['high']:.1%}", f"{row['mean_place']:.2f}",
-            )  # fmt: skip
-        return table
+    def table(self, details: bool = False) -> Table:
+        """The rows as a rich table; the interval is Wilson's at 95%.
+
+        Args:
+            details: Everything that was counted, with a column a policy.
+        """
+        from agents.pictures import details_table, main_table
+
+        return details_table(self) if details else main_table(self)
 
     def __str__(self) -> str:
         from rich.console import Console
@@ -183,119 +253,92 @@ class Results:
 
         return pandas.DataFrame(self.rows())
 
-    def plot(self, axes: Axes | None = None) -> Axes:
-        """Win rates with their intervals, as horizontal bars.
+    def plot(self, kind: str = "wins", axes: Axes | None = None) -> Axes:
+        """A picture of the results.
 
         Args:
+            kind: "wins": win rates with their intervals; "groups": lots got from the bank by colour group; "length": turns a game.
             axes: Where to draw; new ones by default.
-        """
-        if axes is None:
-            import matplotlib.pyplot
-
-            axes = matplotlib.pyplot.subplots(figsize=(7, 0.6 + 0.4 * len(self.names)))[1]
-        rows = self.rows()[::-1]
-        rates = np.array([row["win_rate"] for row in rows])
-        errors = np.array([[row["win_rate"] - row["low"], row["high"] - row["win_rate"]] for row in rows]).T
-        axes.barh([row["name"] for row in rows], rates, xerr=np.maximum(errors, 0.0), color="steelblue", capsize=3)
-        axes.axvline(1 / self.seats.shape[1], color="grey", linewidth=0.8, linestyle="--")  # an even share
-        axes.set(xlim=(0, 1), xlabel=f"win rate with {CONFIDENCE:.0%} interval ({self.games:,} games, rules {self.rules})")
-        return axes
-
-    def save(self, path: str | Path) -> None:
-        """Write the results: every game to a `.npz` file (for `load`), or the rows to `.csv`, or the summary to `.json`.
 
         Raises:
-            ConfigurationError: Another suffix, or the file can't be written.
+            ConfigurationError: Another kind.
         """
-        target = Path(path)
-        if target.suffix == ".npz":
-            write_atomically(target, self._npz())
-        elif target.suffix == ".csv":
-            write_atomically(target, self.to_pandas().to_csv(index=False).encode())
-        elif target.suffix == ".json":
-            write_atomically(target, (json.dumps(self.summary(), indent=2) + "\n").encode())
-        else:
-            raise ConfigurationError(f"Results are saved to .npz, .csv or .json, not to {str(path)!r}.")
+        from agents.pictures import plot
 
-    def _npz(self) -> bytes:
-        about: dict[str, Any] = {"format": FORMAT, "format_version": FORMAT_VERSION}
-        arrays: dict[str, NDArray[Any]] = {}
-        for field in fields(self):
-            value = getattr(self, field.name)
-            (arrays if isinstance(value, np.ndarray) else about)[field.name] = value
-        buffer = io.BytesIO()
-        np.savez_compressed(buffer, allow_pickle=False, about=np.array(json.dumps(about)), **arrays)
-        return buffer.getvalue()
+        return plot(self, kind, axes)
+
+    # --- files ------------------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | Path) -> None:
+        """Write the results: every game to `x.parquet` and all about them to `x.json`; or less than that to a single file.
+
+        Args:
+            path: "x" or "x.parquet" for the pair of files that `load` reads; "x.json" for the summary alone, "x.csv" for the rows.
+
+        Raises:
+            ConfigurationError: Another suffix, or a file can't be written.
+        """
+        from agents import result_files
+
+        suffix = Path(path).suffix
+        if suffix == ".csv":
+            write_atomically(path, self.to_pandas().to_csv(index=False).encode())
+        elif suffix == ".json":
+            write_atomically(path, (json.dumps(self.summary(), indent=2) + "\n").encode())
+        else:
+            result_files.write(path, self)
 
     @classmethod
     def load(cls, path: str | Path) -> Results:
-        """Results from a `.npz` file that `save` wrote.
+        """Results that `save` wrote; recorded games are in files of their own.
+
+        Args:
+            path: Of either file, or without a suffix.
 
         Raises:
-            FormatError: The file is missing, corrupt, foreign, or of another version.
+            FormatError: A file is missing, corrupt, foreign, of another version, or belongs to another one; the message says what differs.
         """
-        try:
-            with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as file:
-                about = json.loads(str(file["about"]))
-                arrays = {name: file[name] for name in file.files if name != "about"}
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-            raise FormatError(f"{str(path)!r} holds no results: {error}.") from error
-        version = (about.pop("format", None), about.pop("format_version", None))
-        if version != (FORMAT, FORMAT_VERSION):
-            raise FormatError(f"{str(path)!r} is {version[0]!r} of version {version[1]}, expected {FORMAT!r} of version {FORMAT_VERSION}.")
-        try:
-            return cls(**(about | {"names": tuple(about["names"])}), **arrays)
-        except (KeyError, TypeError) as error:
-            raise FormatError(f"{str(path)!r} holds no results: {error}.") from error
+        from agents import result_files
+
+        return result_files.read(path)
+
+
+def _mean(values: NDArray[Any]) -> float | None:
+    return float(values.mean()) if values.size else None
 
 
 def merge(parts: Sequence[Results], names: Sequence[str]) -> Results:
-    """Results of several tables as one; policies are matched by name, units stay apart.
+    """Results of several tables as one; policies are matched by name.
 
     Args:
-        parts: Results with the same rules, seed, limit and number of seats.
+        parts: Results with the same rules, limit and number of seats. Units of parts with the same seed are the same seeds; those of
+            others stay apart.
         names: All policies.
     """
     numbers = [np.array([names.index(name) for name in part.names], np.int16) for part in parts]
-    offsets = np.cumsum([0, *(int(part.unit.max()) + 1 for part in parts)])
-    joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in ("place", "first", "turns", "choices", "capped")}
+    seeds = list(dict.fromkeys(part.seed for part in parts))
+    units = [max(int(part.unit.max()) + 1 for part in parts if part.seed == seed) for seed in seeds]
+    offset = dict(zip(seeds, np.cumsum([0, *units]), strict=False))
+    joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _JOINED}
     return Results(
         names=tuple(names),
         rules=parts[0].rules,
         seed=parts[0].seed,
         turn_limit=parts[0].turn_limit,
         seats=np.concatenate([number[part.seats] for number, part in zip(numbers, parts, strict=True)]),
-        unit=np.concatenate([part.unit + np.int32(offset) for offset, part in zip(offsets, parts, strict=False)]),
+        unit=np.concatenate([part.unit + np.int32(offset[part.seed]) for part in parts]),
         seconds=sum(part.seconds for part in parts),
+        setup=_merged_setup(parts, names),
+        replays=[replay for part in parts for replay in part.replays],
         **joined,
     )
 
 
-def wilson(wins: float, games: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Wilson's score interval (JASA 22, 1927) of a share; wins may be fractions, from draws."""
-    z = float(stats.norm.ppf((1 + confidence) / 2))
-    rate = wins / games
-    centre = (rate + z * z / (2 * games)) / (1 + z * z / games)
-    half = z * np.sqrt(rate * (1 - rate) / games + z * z / (4 * games * games)) / (1 + z * z / games)
-    return (0.0 if wins == 0 else float(centre - half)), (1.0 if wins == games else float(centre + half))
-
-
-def clustered(won: NDArray[np.float64], unit: NDArray[np.int32], confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Interval of a mean whose games come in units that share a seed: the ratio estimator of cluster sampling, with Student's t.
-
-    A single unit says nothing of the spread: the interval is then (0, 1).
-    """
-    _, number = np.unique(unit, return_inverse=True)
-    sums = np.bincount(number, won)
-    sizes = np.bincount(number)
-    units = len(sums)
-    rate = won.mean()
-    if units < 2:
-        return 0.0, 1.0
-    variance = units / (units - 1) * ((sums - rate * sizes) ** 2).sum() / len(won) ** 2
-    half = float(stats.t.ppf((1 + confidence) / 2, units - 1)) * np.sqrt(variance)
-    return max(0.0, float(rate - half)), min(1.0, float(rate + half))
-
-
-def _mean(values: NDArray[Any]) -> float | None:
-    return float(values.mean()) if values.size else None
+def _merged_setup(parts: Sequence[Results], names: Sequence[str]) -> dict[str, Any]:
+    """The setup of parts that differ in their tables alone; else none."""
+    shared = [{name: value for name, value in part.setup.items() if name not in ("policies", "tables")} for part in parts]
+    if not shared[0] or any(other != shared[0] for other in shared):
+        return {}
+    policies = {name: about for part in parts for name, about in zip(part.names, part.setup["policies"], strict=True)}
+    tables = [[names.index(part.names[number]) for number in table] for part in parts for table in part.setup["tables"]]
+    return shared[0] | {"policies": [policies.get(name) for name in names], "tables": tables}

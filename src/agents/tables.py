@@ -7,30 +7,49 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.counting import GAME_COUNTS, SEAT_COUNTS, TALLY, begin_counting, step_counting, take_stock
 from agents.policy import MEMORY, CompiledPolicy, Decisions, Policy, draw_keys, kernel_list
 from monopoly_env.actions import DECISION_NAMES, NUM_ACTIONS, describe
 from monopoly_env.core import new_games
 from monopoly_env.engine.agenda import FAULTS
 from monopoly_env.engine.players import finish
-from monopoly_env.engine.step import apply, is_legal, write_mask
+from monopoly_env.engine.step import is_legal, write_mask
 from monopoly_env.errors import ConfigurationError, EngineError, IllegalActionError
-from monopoly_env.game import BY_CAP, Games
+from monopoly_env.game import BY_CAP, GAME, Games, empty_games
 from monopoly_env.kernels import entry
 from monopoly_env.rules import Rules
 
 ASKED: Final = -1  # in place of a kernel's number: the seat of a batched policy
 PATIENCE: Final = 10_000  # decisions within one turn after which a policy is held to be stuck
 STUCK: Final = -2  # in place of an illegal action
+NONE: Final = -1
 
-_SLICE: Final = 128  # games a thread plays at a time
-_WINDOW: Final = 4096  # games under way at once: enough for a network, little enough for memory
+_SLICE: Final = 128  # games a thread plays at a time: their records stay in its cache
+_WINDOW: Final = 2048  # games of a stream under way at once: enough for a network, little enough for memory
+_LOG: Final = 4096  # actions of a recorded game that are kept before they are taken away
+
+# What the loop keeps of a game under way.
+DESK: Final = np.dtype(
+    (
+        np.record,
+        [
+            ("answer", np.int64),  # what a batched policy chose
+            ("illegal", np.int64),  # NONE; else the illegal action that stopped the game, or STUCK
+            ("answered", np.int32),  # 1: `answer` is still to be carried out
+            ("turn", np.int32),  # the last turn seen
+            ("patience", np.int32),  # decisions left in it
+            ("log", np.int32),  # the row of the log that the actions go to, or NONE
+            ("logged", np.int32),  # actions in it
+        ],
+    )
+)
 
 
 @entry()
@@ -38,68 +57,66 @@ def play_games(
     games: Games,
     memory: NDArray[np.float64],
     seated: NDArray[np.int64],
+    desks: NDArray[Any],
+    tallies: NDArray[Any],
+    log: NDArray[np.uint8],
     kernels: Any,
     params: NDArray[np.float64],
     lengths: NDArray[np.int64],
     reads_mask: NDArray[np.bool_],
     turn_limit: int,
-    decisions: NDArray[np.int64],
-    capped: NDArray[np.bool_],
-    illegal: NDArray[np.int64],
 ) -> None:
-    """Play games on until they end or a batched policy is to move.
+    """Play games on until they end, a batched policy is to move, or the log of a game is full.
 
     Args:
         games: (B,) records.
         memory: (B, P, 64), of each game and seat.
         seated: (B, P), the number of the kernel in each seat, or ASKED.
+        desks: (B,) DESK.
+        tallies: (B,) TALLY.
+        log: (R, L), the actions of recorded games.
         kernels: K compiled policies.
         params: (K, L), their rows, padded.
         lengths: (K,), the lengths of the rows.
         reads_mask: (K,), whether they read the mask.
         turn_limit: Single turns that may be played before the score decides.
-        decisions: (B,), counted up.
-        capped: (B,), whether this limit or a cap of the rules ended the game.
-        illegal: (B,), -1; else the illegal action that stopped the game, or STUCK.
     """
     mask = np.zeros(NUM_ACTIONS, np.bool_)
     for i in range(len(games)):
-        game = games[i]
-        turn, patience = -1, PATIENCE
-        while game.decision != 0 and game.fault == 0 and illegal[i] == -1:
-            if game.turns != turn:
-                turn, patience = int(game.turns), PATIENCE
-                if turn > turn_limit:
+        game, desk, tally = games[i], desks[i], tallies[i]
+        if game.decision == 0:
+            continue
+        if desk.turn == NONE:
+            begin_counting(game, tally)
+        while game.decision != 0 and game.fault == 0 and desk.illegal == NONE and desk.logged < log.shape[1]:
+            if game.turns != desk.turn:
+                desk.turn, desk.patience = game.turns, PATIENCE
+                if desk.turn > turn_limit:
                     game.turns = turn_limit  # the turn that has begun is not played
                     finish(game, BY_CAP)
                     break
             k = seated[i, game.player]
-            if k < 0:
-                break
-            if reads_mask[k]:
-                write_mask(game, mask)
-            action = kernels[k](game, mask, params[k][: lengths[k]], memory[i, game.player])
-            patience -= 1
-            if not 0 <= action < NUM_ACTIONS or not is_legal(game, action):
-                illegal[i] = action if action >= 0 else NUM_ACTIONS - action
-            elif patience == 0:
-                illegal[i] = STUCK
+            if k >= 0:
+                if reads_mask[k]:
+                    write_mask(game, mask)
+                action = kernels[k](game, mask, params[k][: lengths[k]], memory[i, game.player])
+            elif desk.answered == 1:
+                desk.answered = 0
+                action = desk.answer
             else:
-                apply(game, action)
-                decisions[i] += 1
-        capped[i] = game.ending == BY_CAP
-
-
-@entry()
-def _apply_all(games: Games, waiting: NDArray[np.int64], actions: NDArray[np.int64], decisions: NDArray[np.int64]) -> int:
-    """Carry out an action in each waiting game; the first game whose action is illegal, or -1."""
-    for j in range(len(waiting)):
-        i = waiting[j]
-        if not 0 <= actions[j] < NUM_ACTIONS or not is_legal(games[i], actions[j]):
-            return j
-        apply(games[i], actions[j])
-        decisions[i] += 1
-    return -1
+                break
+            desk.patience -= 1
+            if not 0 <= action < NUM_ACTIONS or not is_legal(game, action):
+                desk.illegal = action if action >= 0 else NUM_ACTIONS - action
+            elif desk.patience == 0:
+                desk.illegal = STUCK
+            else:
+                if desk.log != NONE:
+                    log[desk.log, desk.logged] = action
+                    desk.logged += 1
+                step_counting(game, action, tally)
+        if game.decision == 0:
+            take_stock(game, tally)
 
 
 @dataclass
@@ -107,31 +124,35 @@ class Line:
     """What is played: G games of P seats.
 
     Attributes:
-        seeds: (G,) seeds of the games.
-        seats: (G, P) int, the number of the policy in each seat.
+        seeds: (G,) uint64, seeds of the games.
+        seats: (G, P) int16, the number of the policy in each seat.
+        recorded: Numbers of the games whose actions are kept.
         place: (G, P) final ranks, 1 won; several 1: a draw.
         first: (G,) the seat that began.
-        turns: (G,) single turns.
-        decisions: (G,) choices that were asked.
         capped: (G,) whether the turn limit or a cap of the rules ended it.
+        seat_counts: (G, P) SEAT_COUNTS.
+        game_counts: (G,) GAME_COUNTS.
+        actions: Of the recorded games, by number: the actions, and a hash of the last record.
     """
 
-    seeds: list[int]
+    seeds: NDArray[np.uint64]
     seats: NDArray[np.int16]
+    recorded: frozenset[int] = frozenset()
     place: NDArray[np.int16] = field(init=False)
     first: NDArray[np.int16] = field(init=False)
-    turns: NDArray[np.int32] = field(init=False)
-    decisions: NDArray[np.int64] = field(init=False)
     capped: NDArray[np.bool_] = field(init=False)
+    seat_counts: NDArray[Any] = field(init=False)
+    game_counts: NDArray[Any] = field(init=False)
+    actions: dict[int, tuple[NDArray[np.uint8], str]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         """Room for the results."""
         games, players = self.seats.shape
         self.place = np.zeros((games, players), np.int16)
         self.first = np.zeros(games, np.int16)
-        self.turns = np.zeros(games, np.int32)
-        self.decisions = np.zeros(games, np.int64)
         self.capped = np.zeros(games, np.bool_)
+        self.seat_counts = np.zeros((games, players), SEAT_COUNTS)
+        self.game_counts = np.zeros(games, GAME_COUNTS)
 
 
 class Table:
@@ -151,7 +172,7 @@ class Table:
         self.turn_limit = turn_limit
         self.threads = threads or os.cpu_count() or 1
         compiled = [policy for policy in policies if isinstance(policy, CompiledPolicy)]
-        self._numbers = np.array([compiled.index(p) if isinstance(p, CompiledPolicy) else ASKED for p in policies])
+        self.kernel_of = np.array([compiled.index(p) if isinstance(p, CompiledPolicy) else ASKED for p in policies])
         self._kernels = kernel_list(compiled) if compiled else kernel_list([_nobody()])
         rows = [policy.params for policy in compiled] or [np.zeros(0)]
         self._lengths = np.array([len(row) for row in rows])
@@ -172,100 +193,187 @@ class Table:
             ConfigurationError: A batched policy returned something else than (B,) integers.
             EngineError: The engine broke an invariant of its own.
         """
-        count = len(line.seeds)
+        asks = (self.kernel_of[line.seats] == ASKED).any(axis=1)
         with ThreadPoolExecutor(self.threads) as pool:
-            if (self._numbers >= 0).all():
-                slices = [slice(start, min(start + _SLICE, count)) for start in range(0, count, _SLICE)]
-                for games in pool.map(lambda part: self._play_slice(line, part), slices):
-                    done(games)
-            else:
-                for start in range(0, count, _WINDOW):
-                    self._play_asking(line, slice(start, min(start + _WINDOW, count)), pool, done)
+            for ended in pool.map(lambda numbers: self._play_slice(line, numbers), self.slices(np.flatnonzero(~asks), _SLICE)):
+                done(ended)
+            if asks.any():
+                self._play_asking(line, np.flatnonzero(asks), pool, done)
 
-    def _play_slice(self, line: Line, part: slice) -> int:
-        games = _Games(self, line, part)
-        games.advance(slice(None))
-        games.report()
-        return len(games.records)
+    def slices(self, numbers: NDArray[np.int64], longest: int) -> list[NDArray[np.int64]]:
+        """Games in parts for the threads: short ones where games are few, so that no thread is left idle for long."""
+        size = max(1, min(longest, -(-len(numbers) // (4 * self.threads))))
+        return [numbers[start : start + size] for start in range(0, len(numbers), size)]
 
-    def _play_asking(self, line: Line, part: slice, pool: ThreadPoolExecutor, done: Callable[[int], None]) -> None:
-        """Advance all games to where a batched policy is to move; ask each policy for all its decisions in one call."""
-        games = _Games(self, line, part)
-        count = len(games.records)
-        slices = [slice(start, min(start + _SLICE, count)) for start in range(0, count, _SLICE)]
-        running = count
-        while running:
-            list(pool.map(games.advance, slices))
+    def _play_slice(self, line: Line, numbers: NDArray[np.int64]) -> int:
+        games = _Games(self, line, len(numbers))
+        games.begin(np.arange(len(numbers)), numbers)
+        while len(games.running()):  # comes back only to empty a full log
+            games.advance(slice(None))
             games.check()
-            waiting = np.flatnonzero(games.records["decision"])
-            done(running - len(waiting))
-            running = len(waiting)
-            asked = games.seats[waiting, games.records["player"][waiting]]
-            for number in np.unique(asked):
-                games.ask(self.policies[number], waiting[asked == number])
-        games.report()
+        games.report(np.arange(len(numbers)))
+        return len(numbers)
+
+    def _play_asking(self, line: Line, numbers: NDArray[np.int64], pool: ThreadPoolExecutor, done: Callable[[int], None]) -> None:
+        """Play games that batched policies sit in: two streams, so that the threads play one while a policy is asked in the other."""
+        streams = [_Stream(self, line, half, pool) for half in np.array_split(numbers, 2) if len(half)]
+        while streams:
+            for stream in streams:
+                done(stream.go_on())
+            streams = [stream for stream in streams if stream.busy]
+
+    def advance(self, games: _Games, part: slice) -> None:
+        """Play some of the games on until they end or wait."""
+        play_games(
+            games.records[part], games.memory[part], games.seated[part], games.desks[part], games.tallies[part],
+            games.log, self._kernels, self._params, self._lengths, self._reads_mask,
+            self.turn_limit * games.players,
+        )  # fmt: skip
 
 
 class _Games:
-    """Games under way: a part of a line."""
+    """Games of a line that are under way, each in a place of its own."""
 
-    def __init__(self, table: Table, line: Line, part: slice) -> None:
+    def __init__(self, table: Table, line: Line, count: int) -> None:
         self.table = table
         self.line = line
-        self.part = part
-        self.seats = line.seats[part]
-        count, players = self.seats.shape
-        self.records = new_games(line.seeds[part], players, table.rules)
-        self.memory = np.zeros((count, players, MEMORY))
-        self.seated = table._numbers[self.seats]
-        self.decisions = np.zeros(count, np.int64)
-        self.capped = np.zeros(count, np.bool_)
-        self.illegal = np.full(count, -1)
+        self.players = line.seats.shape[1]
+        self.numbers = np.zeros(count, np.int64)
+        self.records = empty_games(count)
+        self.memory = np.zeros((count, self.players, MEMORY))
+        self.seated = np.zeros((count, self.players), np.int64)
+        self.desks = np.zeros(count, DESK)
+        self.tallies = np.zeros(count, TALLY)
+        self.log = np.zeros((count if line.recorded else 0, _LOG), np.uint8)
+        self._recorded = np.array(sorted(line.recorded), np.int64)
+        self._logs: dict[int, list[NDArray[np.uint8]]] = {}
+
+    def begin(self, places: NDArray[np.int64], numbers: NDArray[np.int64]) -> None:
+        """Begin games of the line in these places."""
+        line = self.line
+        self.numbers[places] = numbers
+        self.records[places] = new_games(line.seeds[numbers].tolist(), self.players, self.table.rules)
+        self.memory[places] = 0.0
+        self.seated[places] = self.table.kernel_of[line.seats[numbers]]
+        self.desks[places] = np.zeros(1, DESK)
+        self.desks["illegal"][places] = NONE
+        self.desks["turn"][places] = NONE
+        self.desks["log"][places] = np.where(np.isin(numbers, self._recorded), places, NONE)
+        self.tallies[places] = np.zeros(1, TALLY)
+
+    def running(self) -> NDArray[np.int64]:
+        """The places whose games go on."""
+        return np.flatnonzero(self.records["decision"])
 
     def advance(self, part: slice) -> None:
-        """Play some of the games on until they end or a batched policy is to move."""
-        table = self.table
-        play_games(
-            self.records[part], self.memory[part], self.seated[part], table._kernels, table._params, table._lengths, table._reads_mask,
-            table.turn_limit * self.seats.shape[1], self.decisions[part], self.capped[part], self.illegal[part],
-        )  # fmt: skip
+        """Play some of the games on until they end or wait."""
+        self.table.advance(self, part)
 
-    def ask(self, policy: Policy, waiting: NDArray[np.int64]) -> None:
-        """Ask a batched policy for its decisions in the games of these numbers, and carry them out."""
-        records = self.records[waiting]
+    def ask(self, policy: Policy, places: NDArray[np.int64]) -> None:
+        """Ask a batched policy for its decisions in these places; they are carried out as the games go on."""
+        # Rows of plain numbers: NumPy copies structured ones a field at a time.
+        records = self.records.view(np.uint64).reshape(len(self.records), -1).take(places, axis=0).view(GAME).ravel()
         key = draw_keys(records)
-        self.records["policy_draws"][waiting] = records["policy_draws"]
-        players = records["player"]
-        decisions = Decisions(records, self.memory[waiting, players], key)
-        actions = _check_actions(policy, policy.act(decisions), len(waiting))
-        self.memory[waiting, players] = decisions.memory
-        wrong = _apply_all(self.records, waiting, actions, self.decisions)
-        if wrong >= 0:
-            raise _illegal(policy, self.records[waiting[wrong]], int(actions[wrong]))
+        self.records["policy_draws"][places] = records["policy_draws"]
+        rows = places * self.players + records["player"]
+        memory = self.memory.reshape(-1, MEMORY)
+        decisions = Decisions(records, memory.take(rows, axis=0), key)
+        self.desks["answer"][places] = _check_actions(policy, policy.act(decisions), len(places))
+        self.desks["answered"][places] = 1
+        memory[rows] = decisions.memory
 
     def check(self) -> None:
-        """Raise what went wrong in a game, if anything did."""
+        """Raise what went wrong in a game, if anything did; empty full logs."""
         broken = np.flatnonzero(self.records["fault"])
         if len(broken):
-            game = int(broken[0])
-            fault = FAULTS[self.records["fault"][game]]
-            seed = self.line.seeds[self.part][game]
+            fault, seed = FAULTS[self.records["fault"][broken[0]]], self.line.seeds[self.numbers[broken[0]]]
             raise EngineError(f"The engine broke an invariant in the game of seed {seed}: {fault}. Please report it.")
-        wrong = np.flatnonzero(self.illegal != -1)
+        wrong = np.flatnonzero(self.desks["illegal"] != NONE)
         if len(wrong):
-            game = int(wrong[0])
-            policy = self.table.policies[self.seats[game, self.records["player"][game]]]
-            raise _illegal(policy, self.records[game], int(self.illegal[game]))
+            game = self.records[wrong[0]]
+            policy = self.table.policies[self.line.seats[self.numbers[wrong[0]], game["player"]]]
+            raise _illegal(policy, game, int(self.desks["illegal"][wrong[0]]))
+        if self.line.recorded:
+            self._empty_logs(np.flatnonzero(self.desks["logged"] == _LOG))
 
-    def report(self) -> None:
-        """Write the results into the line."""
-        self.check()
-        line, part = self.line, self.part
-        line.place[part] = self.records["place"][:, : self.seats.shape[1]]
-        line.first[part] = self.records["first"]
-        line.turns[part] = self.records["turns"]
-        line.decisions[part] = self.decisions
-        line.capped[part] = self.capped
+    def _empty_logs(self, places: NDArray[np.int64]) -> None:
+        for place in places.tolist():
+            self._logs.setdefault(place, []).append(self.log[place, : self.desks["logged"][place]].copy())
+        self.desks["logged"][places] = 0
+
+    def report(self, places: NDArray[np.int64]) -> None:
+        """Write the results of ended games into the line."""
+        if not len(places):
+            return
+        line, numbers = self.line, self.numbers[places]
+        line.place[numbers] = self.records["place"][places, : self.players]
+        line.first[numbers] = self.records["first"][places]
+        line.capped[numbers] = self.records["ending"][places] == BY_CAP
+        line.game_counts[numbers] = self.tallies["game"][places]
+        for name in SEAT_COUNTS.names or ():
+            line.seat_counts[name][numbers] = self.tallies[name][places, : self.players]
+        if line.recorded:
+            from monopoly_env.replays import digest
+
+            logged = places[self.desks["log"][places] != NONE]
+            self._empty_logs(logged)
+            for place in logged.tolist():
+                line.actions[int(self.numbers[place])] = np.concatenate(self._logs.pop(place)), digest(self.records[place])
+
+
+class _Stream:
+    """Games that batched policies sit in: as one ends, the next takes its place, so that a policy has many to answer at once."""
+
+    def __init__(self, table: Table, line: Line, numbers: NDArray[np.int64], pool: ThreadPoolExecutor) -> None:
+        self.pool = pool
+        self.games = _Games(table, line, min(len(numbers), _WINDOW))
+        self.waiting = numbers
+        places = np.arange(len(self.games.numbers))
+        self.parts = [slice(part[0], part[-1] + 1) for part in table.slices(places, _WINDOW)]
+        self.under_way = np.zeros(len(places), np.bool_)
+        self._begin(places)
+        self.futures: list[Future[None]] = []
+
+    @property
+    def busy(self) -> bool:
+        """Whether games are under way."""
+        return bool(self.under_way.any())
+
+    def _begin(self, places: NDArray[np.int64]) -> None:
+        count = min(len(places), len(self.waiting))
+        if count:
+            self.games.begin(places[:count], self.waiting[:count])
+            self.under_way[places[:count]] = True
+            self.waiting = self.waiting[count:]
+
+    def go_on(self) -> int:
+        """Ask each policy for all its decisions in one call, and let the threads go on from there.
+
+        Returns:
+            How many games have ended.
+        """
+        for future in self.futures:
+            future.result()
+        games = self.games
+        games.check()
+        over = games.records["decision"] == 0
+        ended = np.flatnonzero(self.under_way & over)
+        games.report(ended)
+        self.under_way[ended] = False
+        self._begin(ended)
+        self._ask()
+        self.futures = [self.pool.submit(games.advance, part) for part in self.parts] if self.under_way.any() else []
+        return len(ended)
+
+    def _ask(self) -> None:
+        games = self.games
+        places = np.flatnonzero(self.under_way)
+        players = games.records["player"][places]
+        asked = games.seated[places, players] == ASKED
+        places, players = places[asked], players[asked]
+        policies = games.line.seats[games.numbers[places], players]
+        for number in np.unique(policies):
+            games.ask(games.table.policies[number], places[policies == number])
 
 
 def _check_actions(policy: Policy, given: Any, count: int) -> NDArray[np.int64]:

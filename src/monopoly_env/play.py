@@ -1,7 +1,8 @@
-"""Watch policies play in the terminal, or take a seat yourself: `python -m monopoly_env.play --help`.
+"""Watch policies play in the terminal, take a seat yourself, or step through a recorded game: `python -m monopoly_env.play --help`.
 
 python -m monopoly_env.play                                          # watch two policies
 python -m monopoly_env.play --players human algorithmic --seed 7     # play against one
+python -m monopoly_env.play replay games.replay --game 3             # step through a recorded game
 """
 
 from __future__ import annotations
@@ -11,20 +12,26 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Final
 
 import numpy as np
 import tyro
 from rich.console import Console
 
-from monopoly_env import core
+from monopoly_env import core, replays
 from monopoly_env.errors import ConfigurationError, MonopolyError
 from monopoly_env.game import Game
 from monopoly_env.render import narrate
 from monopoly_env.render.text import PLAYERS, board
+from monopoly_env.replays import Replay
+from monopoly_env.text import to_text
 
 if TYPE_CHECKING:
     from agents.policy import Policy
+
+REPLAY: Final = "replay"  # the first word of a command that steps through a recorded game
+_KEYS: Final = """Enter: the next thing that happens.  A number: on, or back, to that turn.
+b: the board.  t: the position in words.  a: all the rest without a stop.  q: leave.  ?: this help."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +39,8 @@ class Options:
     """Watch Monopoly in the terminal, or play yourself.
 
     Everything that happens is told in a line. A seat given to `human` is yours: you see the board and your legal
-    actions, and answer with a number, with the action's text, or with ? for help.
+    actions, and answer with a number, with the action's text, or with ? for help. To step through a recorded game:
+    `python -m monopoly_env.play replay FILE` (its own --help).
     """
 
     players: tuple[str, ...] = ("algorithmic", "random")
@@ -53,12 +61,37 @@ class Options:
     """Save the game as it stands at the end."""
 
 
+@dataclass(frozen=True)
+class ReplayOptions:
+    """Step through a recorded game in the terminal.
+
+    Everything that happens is told in a line. In a terminal, Enter goes on, a number goes to that turn, ? lists the rest;
+    with --delay, or where there is no terminal, the game is told without a stop.
+    """
+
+    file: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
+    """Recorded games (.replay): `python -m training.tournament --record` writes them, and `monopoly_env.replays.save`."""
+    game: int = 1
+    """Which game of the file, from 1."""
+    start: Annotated[int, tyro.conf.arg(name="from")] = 1
+    """Begin at this turn, all players' turns counted together."""
+    delay: float | None = None
+    """Seconds to wait after each action that has something to tell, instead of a key; 0: do not wait."""
+    board: bool = False
+    """Show the board at each new turn, not only at the end."""
+    text: bool = False
+    """After each action that has something to tell, also say the whole position and the next decision in words."""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 if the game ended, hit `--max-turns`, or was left with `q`."""
-    options = tyro.cli(Options, args=arguments, prog="python -m monopoly_env.play")
+    words = list(sys.argv[1:] if arguments is None else arguments)
     console = Console(soft_wrap=True)
+    program = "python -m monopoly_env.play"
     try:
-        return run(options, console)
+        if words[:1] == [REPLAY]:
+            return run_replay(tyro.cli(ReplayOptions, args=words[1:], prog=f"{program} {REPLAY}"), console)
+        return run(tyro.cli(Options, args=words, prog=program), console)
     except MonopolyError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -115,6 +148,104 @@ def play(game: Game, policies: Sequence[Policy], names: Sequence[str], console: 
             console.print(event, markup=False, highlight=False)
         if events and options.delay:
             time.sleep(options.delay)
+
+
+def run_replay(options: ReplayOptions, console: Console) -> int:
+    """Tell one recorded game on a console.
+
+    Raises:
+        MonopolyError: Wrong options; a file that holds no replays, or one that does not play back.
+    """
+    recorded = replays.load(options.file)
+    if not 1 <= options.game <= len(recorded):
+        raise ConfigurationError(f"{str(options.file)!r} holds {len(recorded)} recorded games: --game {options.game} is none of them.")
+    if options.delay is not None and options.delay < 0:
+        raise ConfigurationError("--delay must not be negative.")
+    replay = recorded[options.game - 1]
+    end = replays.final(replay)  # a file that does not play back is refused before anything is told
+    if not 1 <= options.start <= end.turns:
+        raise ConfigurationError(f"The recorded game has {end.turns} turns: --from {options.start} is none of them.")
+    names = [f"{PLAYERS[seat]} ({name})" for seat, name in enumerate(replay.names)]
+    changed = ", ".join(f"{name}={value}" for name, value in replay.rules.changed().items())
+    console.print(
+        f"Game {options.game} of {len(recorded)}: {', '.join(names)}; rules official{f' but {changed}' if changed else ''}; "
+        f"seed {replay.seed}; {end.turns} turns, {len(replay.actions)} decisions.",
+        markup=False, highlight=False,
+    )  # fmt: skip
+    if not _Viewer(replay, int(end.turns), names, console, options).tell():
+        return 0
+    console.print(board(end, colour=console.is_terminal), markup=False, highlight=False)
+    if not core.is_over(end):
+        console.print("The recording ends here; the game was not over.", markup=False)
+    return 0
+
+
+class _Viewer:
+    """Steps through a replay on a console."""
+
+    def __init__(self, replay: Replay, turns: int, names: Sequence[str], console: Console, options: ReplayOptions) -> None:
+        self.replay = replay
+        self.turns = turns
+        self.names = names
+        self.console = console
+        self.options = options
+        self.asks = options.delay is None and console.is_terminal and sys.stdin.isatty()
+        self.from_turn = options.start
+
+    def tell(self) -> bool:
+        """Tell the game to its end, as far as the reader wants; whether the end was reached."""
+        game, number, shown = replays.start(self.replay), 0, 0
+        while number < len(self.replay.actions):
+            events = self._step(game, number)
+            number += 1
+            if game.turns < self.from_turn or not events:
+                continue
+            self._say("\n".join(events))
+            if self.options.board and game.turns != shown:
+                self._say(self._board(game))
+                shown = int(game.turns)
+            if self.options.text:
+                self._say(to_text(game))
+            if self.options.delay:
+                time.sleep(self.options.delay)
+            if self.asks and number < len(self.replay.actions):
+                if not self._ask(game):
+                    return False
+                if self.from_turn <= game.turns and self.from_turn:  # back: tell it again from the start
+                    game, number, shown = replays.start(self.replay), 0, 0
+        return True
+
+    def _step(self, game: Game, number: int) -> list[str]:
+        """Carry out the next action; what happened."""
+        events = narrate.step(game, int(self.replay.actions[number]), self.names)
+        before = core.clone(game)
+        replays.settle(self.replay, game, number)
+        return events + (narrate.compare(before, game, self.names) if core.is_over(game) else [])
+
+    def _ask(self, game: Game) -> bool:
+        """Wait for the reader and do what he asks for; whether to go on. `from_turn` is then the turn to go to, or 0."""
+        self.from_turn = 0
+        while True:
+            try:
+                answer = input().strip().lower()
+            except EOFError:
+                return False
+            if answer in ("", "a"):
+                self.asks = not answer
+                return True
+            if answer == "q":
+                return False
+            if answer.isdecimal() and 1 <= int(answer) <= self.turns:
+                self.from_turn = int(answer)
+                return True
+            told = {"b": self._board(game), "t": to_text(game), "?": _KEYS}
+            self._say(told.get(answer, f"There is no {answer!r}; the turns are 1 to {self.turns}.\n{_KEYS}"))
+
+    def _board(self, game: Game) -> str:
+        return board(game, colour=self.console.is_terminal)
+
+    def _say(self, text: str) -> None:
+        self.console.print(text, markup=False, highlight=False)
 
 
 if __name__ == "__main__":

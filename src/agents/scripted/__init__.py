@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Final
 
 from agents.policy import CompiledPolicy
-from agents.scripted import algorithmic, fp, friedman, gcp, landlord, random, yasumura
+from agents.scripted import algorithmic, expert, fp, friedman, gcp, landlord, ocnaru, random, strategic, yasumura
 
 POLICIES: Final[dict[str, Callable[..., CompiledPolicy]]] = {
     **random.POLICIES,
@@ -20,4 +20,7 @@ POLICIES: Final[dict[str, Callable[..., CompiledPolicy]]] = {
     **fp.POLICIES,
     **gcp.POLICIES,
     **friedman.POLICIES,
+    **expert.POLICIES,
+    **ocnaru.POLICIES,
+    **strategic.POLICIES,
 }

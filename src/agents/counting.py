@@ -1,0 +1,254 @@
+"""What is counted in a game while it is played: `STATISTICS` says what, the kernels here look at each step.
+
+The engine knows nothing of this. A game is stepped by its own `answer` and `settle_one`; what is on top of the agenda before a step
+and what has changed after it tells what happened.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from monopoly_env.actions import A_BUILD, A_BUY, A_CASH, A_REPLY, A_SELL, A_TURN, HEAD_NAMES, HEAD_OF, NUM_ACTIONS
+from monopoly_env.board import ALL_LOTS, GROUP_LOTS, GROUP_OF, GROUPS, HOUSE_PRICE, NUM_GROUPS, NUM_LOTS, NUM_STREETS
+from monopoly_env.engine import agenda
+from monopoly_env.engine.building import steps_of
+from monopoly_env.engine.players import lots_worth
+from monopoly_env.engine.sets import has, lowest, size
+from monopoly_env.engine.step import answer, settle_one
+from monopoly_env.engine.trade import ACCEPT
+from monopoly_env.game import MAX_PLAYERS, NOBODY, Game
+from monopoly_env.kernels import kernel
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """Something that is counted.
+
+    Attributes:
+        name: The field of the record, and the beginning of the columns in reports.
+        unit: Of its mean.
+        doc: What it counts.
+        dtype: How it is stored.
+        parts: Names of its parts, where it is a row of numbers.
+    """
+
+    name: str
+    unit: str
+    doc: str
+    dtype: str = "i4"
+    parts: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Its names in reports: its own, or one a part."""
+        return tuple(f"{self.name}_{part}" for part in self.parts) or (self.name,)
+
+
+# Of each seat in each game. The small types hold whatever a game can bring: a lot leaves the bank at most 8 times.
+STATISTICS: Final = (
+    Statistic("bankrupt", "share of games", "went bankrupt", "u1"),
+    Statistic("worth", "dollars", "at the end: cash, printed prices of the lots, purchase prices of the own buildings"),
+    Statistic("cash", "dollars", "at the end"),
+    Statistic("lots", "lots", "at the end", "u1"),
+    Statistic("groups", "groups", "most complete groups held at once, railroads and utilities included", "u1"),
+    Statistic("buildings", "buildings", "bought: houses, and hotels as one building more"),
+    Statistic("rent_paid", "dollars", "rent paid in full; what an estate brings the creditor is no rent"),
+    Statistic("rent_received", "dollars", "rent received in full"),
+    Statistic("offers", "offers", "finished offers put to a partner, counter-offers included"),
+    Statistic("trades", "trades", "concluded, whoever proposed them"),
+    Statistic("purchases", "lots", "got from the bank, at the printed price or by auction, by group", "u1", GROUPS),
+    Statistic("decisions", "decisions", "asked and answered, by head of the action", "i4", HEAD_NAMES),
+)
+# Of each game.
+GAME_STATISTICS: Final = (
+    Statistic("turns", "turns", "single turns, all players together"),
+    Statistic("choices", "decisions", "asked of all players"),
+    Statistic("trades", "trades", "concluded"),
+    Statistic("lot_moves", "trades", "the most that one lot changed hands by"),
+)
+
+
+def _fields(statistics: tuple[Statistic, ...], shape: tuple[int, ...] = ()) -> list[tuple[str, str, tuple[int, ...]]]:
+    """Fields of a record, the wide ones first."""
+    ordered = sorted(statistics, key=lambda statistic: -np.dtype(statistic.dtype).itemsize)
+    return [(s.name, s.dtype, (*shape, len(s.parts)) if s.parts else shape) for s in ordered]
+
+
+SEAT_COUNTS: Final = np.dtype(_fields(STATISTICS))
+GAME_COUNTS: Final = np.dtype(_fields(GAME_STATISTICS))
+# What the kernels count on: all of a game in one record.
+TALLY: Final = np.dtype(
+    (
+        np.record,
+        [
+            ("game", np.dtype((np.record, _fields(GAME_STATISTICS)))),
+            ("moves", "i4", (NUM_LOTS,)),  # how often each lot has changed hands by trade
+            *_fields(STATISTICS, (MAX_PLAYERS,)),
+        ],
+    )
+)
+
+# Tasks that may move rent, ruin a player, or bring him a lot or a building without a decision.
+_WATCHED: Final = np.isin(
+    np.arange(agenda.LAST_TASK + 1),
+    [
+        agenda.PLACE, agenda.DEBT, agenda.BEGIN_TURN, agenda.CHARGE, agenda.TAKE, agenda.PAY_EACH, agenda.COLLECT_EACH, agenda.SOLD,
+    ],
+)  # fmt: skip
+_NOTED: Final = np.zeros(NUM_ACTIONS, np.bool_)
+_NOTED[[A_CASH, A_REPLY + ACCEPT, A_BUY + 1, *range(A_BUILD, A_SELL)]] = True
+
+
+@kernel
+def begin_counting(game: Game, tally: Any) -> None:
+    """The game is at its first decision: lots may have been dealt."""
+    for seat in range(game.num_players):
+        _count_groups(game, seat, tally)
+
+
+@kernel
+def step_counting(game: Game, action: int, tally: Any) -> None:
+    """Carry out a legal action, settle everything up to the next real choice, and count what happens on the record `tally`."""
+    seat = int(game.player)
+    tally.decisions[seat, HEAD_OF[action]] += 1
+    if _NOTED[action] or game.decision == agenda.DEBT:
+        _answer_noted(game, action, tally)
+    else:
+        answer(game, action)
+    goes_on = True
+    while goes_on and game.depth > 0:
+        if _WATCHED[game.agenda[int(game.depth) - 1, 0]]:
+            goes_on = _settle_watched(game, tally)
+        else:
+            goes_on = settle_one(game)
+
+
+@kernel
+def _answer_noted(game: Game, action: int, tally: Any) -> None:
+    top = int(game.depth) - 1
+    question, seat = int(game.agenda[top, 0]), int(game.agenda[top, 1])
+    first, second = int(game.agenda[top, 2]), int(game.agenda[top, 3])
+    building, partner = A_BUILD <= action < A_SELL, int(game.offer_from)
+    before = _pieces(game) if building else 0
+    if action == A_CASH:
+        tally.offers[partner] += 1
+    elif action == A_REPLY + ACCEPT:
+        _count_trade(game, tally)
+    answer(game, action)
+    if building:
+        tally.buildings[seat] += _pieces(game) - before
+    elif action == A_REPLY + ACCEPT:
+        _count_groups(game, seat, tally)
+        _count_groups(game, partner, tally)
+    elif action == A_BUY + 1:
+        _count_purchase(game, seat, first, tally)
+    elif action == A_TURN and question == agenda.DEBT:
+        _count_ruin(game, seat, second, tally)
+
+
+@kernel
+def _settle_watched(game: Game, tally: Any) -> bool:
+    """Settle the top task as the engine does, and count what has come of it."""
+    top = int(game.depth) - 1
+    task, seat = int(game.agenda[top, 0]), int(game.agenda[top, 1])
+    first, second = int(game.agenda[top, 2]), int(game.agenda[top, 3])
+    if game.place[seat] != 0:
+        return settle_one(game)
+    creditor, received, before = _landlord(game, top, task, second), 0, 0
+    if creditor != NOBODY:
+        received = int(game.cash[creditor])
+    elif task == agenda.PLACE:
+        before = _pieces(game)
+    goes_on = settle_one(game)
+    if game.place[seat] != 0:
+        _count_ruin(game, seat, second if task == agenda.CHARGE or task == agenda.DEBT else NOBODY, tally)
+    elif creditor != NOBODY:
+        rent = int(game.cash[creditor]) - received
+        tally.rent_received[creditor] += rent
+        tally.rent_paid[seat] += rent
+    elif task == agenda.SOLD:
+        _count_purchase(game, seat, first, tally)
+    elif task == agenda.PLACE:  # the only street that the piece could go to
+        tally.buildings[seat] += _pieces(game) - before
+    return goes_on
+
+
+@kernel
+def _landlord(game: Game, top: int, task: int, creditor: int) -> int:
+    """Whom the task on top pays rent to, or NOBODY.
+
+    Players owe each other rent and what cards say; the task of such a card waits right below for its next payer or payee.
+    """
+    if creditor < 0 or (task != agenda.CHARGE and task != agenda.TAKE):
+        return NOBODY
+    below = int(game.agenda[top - 1, 0]) if top > 0 else agenda.OVER
+    return NOBODY if below == agenda.PAY_EACH or below == agenda.COLLECT_EACH else creditor
+
+
+@kernel
+def _pieces(game: Game) -> int:
+    """Buildings on the board."""
+    count = 0
+    for street in range(NUM_STREETS):
+        if game.level[street] > 0:
+            count += steps_of(game, int(game.level[street]))
+    return count
+
+
+@kernel
+def _count_purchase(game: Game, seat: int, lot: int, tally: Any) -> None:
+    tally.purchases[seat, GROUP_OF[lot]] += 1
+    _count_groups(game, seat, tally)
+
+
+@kernel
+def _count_ruin(game: Game, seat: int, creditor: int, tally: Any) -> None:
+    tally.bankrupt[seat] = 1
+    if creditor >= 0:
+        _count_groups(game, creditor, tally)
+
+
+@kernel
+def _count_groups(game: Game, seat: int, tally: Any) -> None:
+    owned, complete = int(game.lots[seat]), 0
+    for group in range(NUM_GROUPS):
+        if owned & int(GROUP_LOTS[group]) == int(GROUP_LOTS[group]):
+            complete += 1
+    tally.groups[seat] = max(int(tally.groups[seat]), complete)
+
+
+@kernel
+def _count_trade(game: Game, tally: Any) -> None:
+    """The offer at hand is accepted: count it before it is carried out and forgotten."""
+    tally.game.trades += 1
+    tally.trades[game.offer_from] += 1
+    tally.trades[game.offer_to] += 1
+    lots = (int(game.offer_ask) | int(game.offer_give)) & ALL_LOTS
+    while lots:
+        lot = lowest(lots)
+        lots &= lots - 1
+        tally.moves[lot] += 1
+        tally.game.lot_moves = max(int(tally.game.lot_moves), int(tally.moves[lot]))
+
+
+@kernel
+def take_stock(game: Game, tally: Any) -> None:
+    """The game is over: write down what everybody has."""
+    tally.game.turns = game.turns
+    tally.game.choices = tally.decisions.sum()
+    for seat in range(game.num_players):
+        tally.cash[seat] = game.cash[seat]
+        tally.lots[seat] = size(game.lots[seat])
+        tally.worth[seat] = int(game.cash[seat]) + lots_worth(game, seat, 100) + _own_buildings_worth(game, seat)
+
+
+@kernel
+def _own_buildings_worth(game: Game, seat: int) -> int:
+    worth = 0
+    for street in range(NUM_STREETS):
+        if game.level[street] > 0 and has(game.lots[seat], street):
+            worth += steps_of(game, int(game.level[street])) * int(HOUSE_PRICE[game.rules.board, street])
+    return worth

@@ -1,0 +1,183 @@
+"""`expert`: the kernel that answers every decision."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agents.policy import Mask, Row, policy_kernel
+from agents.scripted.expert import odds, trading
+from agents.scripted.expert.building import build
+from agents.scripted.expert.money import estate, least_loss, lift, raise_cash, rents_due, risk, row_of, spare_lots
+from agents.scripted.expert.parameters import BARGAIN, CONTRAST, FINE, MOTION, PIECE, STEP, Expert
+from agents.scripted.expert.values import fill_strengths, lot_gain, strength, turns_left, others_lots
+from agents.scripted.habits import bid_up_to, leave_jail, routine, take_over
+from agents.scripted.offers import compose
+from agents.scripted.parameters import family
+from agents.scripted.reading import asked_lot, dearest_house, legal, price
+from monopoly_env.actions import A_BUY, A_JAIL, A_MORTGAGE, A_TRADE, A_TURN
+from monopoly_env.board import ALL_LOTS, JAIL_SQUARE, NUM_LOTS, PRICE
+from monopoly_env.engine import agenda
+from monopoly_env.engine.auction import legal_raises
+from monopoly_env.engine.building import HOUSE_LOT
+from monopoly_env.engine.liquidation import raisable
+from monopoly_env.engine.players import mortgage_values
+from monopoly_env.engine.sets import has, lowest
+from monopoly_env.game import Game
+from monopoly_env.kernels import kernel
+from monopoly_env.rules import number
+
+_BID_KEY: Final = 30  # its memory: the auction that a limit was found for, and the limit
+_BID_LIMIT: Final = 31
+
+_NO_AUCTION = number("auction", "none")
+
+
+@kernel
+def _worth_of(game: Game, seat: int, lot: int, bidders: int, params: Row, memory: Row) -> float:
+    """The price at which it is the same whether this seat or the keenest rival gets a lot (dollars)."""
+    turns = turns_left(game, params)
+    total = fill_strengths(game, turns, params, memory[trading.TABLE :])
+    gain, denied, weight = lot_gain(game, seat, lot, turns, params), 0.0, 0.0
+    for other in range(game.num_players):
+        if other != seat and has(bidders, other) and game.place[other] == 0:
+            theirs = lot_gain(game, other, lot, turns, params)
+            if theirs > denied:
+                denied = theirs
+                weight = memory[trading.TABLE + other] ** (params[CONTRAST] - 1) / total
+    worth = memory[trading.TABLE + seat]
+    own = (1 - worth ** params[CONTRAST] / total) / worth
+    return (own * gain + weight * denied) / (own + weight)
+
+
+@kernel
+def _cash_risk(game: Game, seat: int, spent: float, params: Row, memory: Row) -> float:
+    """What spending raises the expected loss of the next turn by (dollars)."""
+    cash, worth = float(game.cash[seat]), memory[trading.TABLE + seat]
+    spare, rest, row = float(mortgage_values(game, spare_lots(game, seat))), float(estate(game, seat)), row_of(game, seat)
+    borrowed = max(0.0, spent - cash)
+    after = risk(game, seat, row, cash - spent + borrowed, spare - borrowed, rest, worth, params)
+    return after - risk(game, seat, row, cash, spare, rest, worth, params) + borrowed * 0.2
+
+
+@kernel
+def _buy(game: Game, seat: int, params: Row, memory: Row) -> int:
+    lot = asked_lot(game)
+    cost = price(game, lot)
+    worth = _worth_of(game, seat, lot, -1, params, memory)
+    wanted = worth - cost > _cash_risk(game, seat, float(cost), params, memory)
+    if not wanted:
+        return A_BUY
+    if game.rules.auction != _NO_AUCTION and _cheaper_by_auction(game, seat, cost):
+        return A_BUY
+    if legal(game, A_BUY + 1, 1):
+        return A_BUY + 1
+    lots = legal(game, A_MORTGAGE, NUM_LOTS) & spare_lots(game, seat)
+    if lots and int(game.cash[seat]) + mortgage_values(game, lots) >= cost:
+        return A_MORTGAGE + least_loss(game, seat, lots, turns_left(game, params))
+    return A_BUY
+
+
+@kernel
+def _cheaper_by_auction(game: Game, seat: int, cost: int) -> bool:
+    """Whether nobody else can raise the list price: the auction then costs less."""
+    if raisable(game, seat) < cost:
+        return False
+    for other in range(game.num_players):
+        if other != seat and game.place[other] == 0 and raisable(game, other) >= cost - 10:
+            return False
+    return True
+
+
+@kernel
+def _bid(game: Game, seat: int, params: Row, memory: Row) -> int:
+    lot = int(game.auction_lot)
+    if lot >= HOUSE_LOT:
+        limit = min(params[PIECE] * dearest_house(game, seat), float(game.cash[seat]))
+        return bid_up_to(game, limit, params[STEP])
+    key = float(int(game.turns) * 64 + lot + 1)
+    if memory[_BID_KEY] != key:
+        memory[_BID_KEY] = key
+        memory[_BID_LIMIT] = _limit(game, seat, lot, params, memory)
+    return bid_up_to(game, memory[_BID_LIMIT], params[STEP] if game.decision == agenda.BID else 1.0)
+
+
+@kernel
+def _limit(game: Game, seat: int, lot: int, params: Row, memory: Row) -> float:
+    worth = _worth_of(game, seat, lot, int(game.auction_bidders), params, memory)
+    spare = mortgage_values(game, spare_lots(game, seat))
+    limit = min(worth, float(int(game.cash[seat]) + spare // 2))
+    for _ in range(4):
+        limit = min(limit, worth - _cash_risk(game, seat, limit, params, memory))
+        if limit <= 0:
+            return 0.0
+    return limit
+
+
+@kernel
+def _leaves(game: Game, seat: int, params: Row) -> bool:
+    """Whether moving on is worth more than the rents that it costs."""
+    board, owned = int(game.rules.board), 0
+    for other in range(game.num_players):
+        owned |= int(game.lots[other])
+    free, gain = ALL_LOTS & ~owned, params[MOTION]
+    while free:
+        lot = lowest(free)
+        free &= free - 1
+        gain += params[BARGAIN] * odds.NEXT_LOT[board, JAIL_SQUARE, lot] * int(PRICE[board, lot])
+    if legal(game, A_JAIL + 1, 1) == 0:
+        gain -= params[FINE] * int(game.rules.jail_fine)
+    return gain > rents_due(game, seat, JAIL_SQUARE)
+
+
+@kernel
+def _jail(game: Game, seat: int, params: Row) -> int:
+    if legal(game, A_TURN, 1) and not _leaves(game, seat, params):
+        return A_TURN
+    return leave_jail(game)
+
+
+@kernel
+def _window(game: Game, seat: int, params: Row, memory: Row) -> int:
+    if int(game.agenda[game.depth - 1, 2]) == agenda.BEFORE_THROW:
+        if legal(game, A_JAIL, 2) and _leaves(game, seat, params):
+            return leave_jail(game)
+        return A_TURN
+    if legal(game, A_TRADE, 7):
+        action = trading.search(game, seat, params, memory)
+        if action != A_TURN:
+            return action
+    action = build(game, seat, params)
+    if action != A_TURN:
+        return action
+    turns = turns_left(game, params)
+    if int(game.lots[seat]) & int(game.mortgaged):
+        worth = strength(game, seat, int(game.lots[seat]), float(game.cash[seat]), others_lots(game, seat), turns, params)
+        spare, rest = float(mortgage_values(game, spare_lots(game, seat))), float(estate(game, seat))
+        return lift(game, seat, float(game.cash[seat]), spare, rest, worth, params)
+    return A_TURN
+
+
+@policy_kernel
+def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
+    seat, decision = int(game.player), int(game.decision)
+    if decision == agenda.WINDOW:
+        return _window(game, seat, params, memory)
+    if decision == agenda.BUY:
+        return _buy(game, seat, params, memory)
+    if decision == agenda.BID or decision == agenda.SEALED_BID:
+        return _bid(game, seat, params, memory)
+    if decision == agenda.JAIL:
+        return _jail(game, seat, params)
+    if agenda.ASK <= decision <= agenda.CASH:
+        return compose(game, memory)
+    if decision == agenda.REPLY:
+        return trading.reply(game, seat, params, memory)
+    if decision == agenda.DEBT:
+        return raise_cash(game, seat, params)
+    if decision == agenda.TAKEOVER:
+        return take_over(game, 200.0, 500.0)
+    return routine(game)
+
+
+POLICIES: Final = {"expert": family("expert", _play, Expert)}
+_unused = (legal_raises,)

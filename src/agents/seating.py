@@ -1,0 +1,55 @@
+"""Who sits where: every seed is played in every order of seats (2 to 4 players) or in all rotations of a random order (5 to 8)."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+_ALL_ORDERS_UP_TO: Final = 4  # players: 24 orders; with 5 there would be 120
+
+
+def arrangements(sitting: NDArray[np.int16], games: int, seed: int) -> tuple[NDArray[np.int16], NDArray[np.int32]]:
+    """Who sits where in each game.
+
+    Args:
+        sitting: (P,) the policies of the table, by number.
+        games: Games to play.
+        seed: Of the random orders of large tables.
+
+    Returns:
+        (G, P) policies by seat, (G,) units: games of a unit share their seed. Fewer games are the beginning of more.
+    """
+    if len(sitting) <= _ALL_ORDERS_UP_TO:
+        orders = _different(np.array(sorted(itertools.permutations(sitting), key=_rotation_class)))
+        unit = np.arange(games) // len(orders)
+        return orders[np.arange(games) % len(orders)].astype(np.int16), unit.astype(np.int32)
+    generator = np.random.Generator(np.random.Philox(seed))
+    seats: list[NDArray[np.int16]] = []
+    unit_of: list[int] = []
+    for number in itertools.count():
+        order = generator.permutation(sitting)
+        rotations = _different(np.array([np.roll(order, shift) for shift in range(len(order))]))
+        seats.extend(rotations)
+        unit_of.extend([number] * len(rotations))
+        if len(seats) >= games:
+            break
+    return np.array(seats[:games], np.int16), np.array(unit_of[:games], np.int32)
+
+
+def orders_of(sitting: NDArray[np.int16]) -> int:
+    """Games that a seed takes."""
+    return int((arrangements(sitting, 100, 0)[1] == 0).sum())
+
+
+def _different(orders: NDArray[np.int16]) -> NDArray[np.int16]:
+    """The orders without repetitions, as they come: equal policies in swapped seats would play the same game again."""
+    return np.array(list(dict.fromkeys(map(tuple, orders.tolist()))), np.int16)
+
+
+def _rotation_class(order: tuple[int, ...]) -> tuple[tuple[int, ...], int]:
+    """Sorts rotations of an order side by side, so that a set that is cut short is still balanced."""
+    rotations = [order[shift:] + order[:shift] for shift in range(len(order))]
+    return min(rotations), rotations.index(min(rotations))
