@@ -99,10 +99,14 @@ _COLD, _WARM = Target(60, "wall"), Target(3, "wall")
 FIGURES: Final[dict[str, Figure]] = {
     "random/decisions": Figure("random legal play, 4 players", "decisions/s", Target(3e6), Target(5e6)),
     "random/games": Figure("random legal play, 4 players", "games/s"),
-    "algorithmic/2/games": Figure("algorithmic play, 2 players", "games/s", Target(3000), Target(6000)),
-    "algorithmic/2/decisions": Figure("algorithmic play, 2 players", "decisions/s"),
-    "algorithmic/4/games": Figure("algorithmic play, 4 players", "games/s"),
-    "algorithmic/4/decisions": Figure("algorithmic play, 4 players", "decisions/s"),
+    "scripted/algorithmic/2/games": Figure("algorithmic play, 2 players", "games/s", Target(3000), Target(6000)),
+    "scripted/algorithmic/2/decisions": Figure("algorithmic play, 2 players", "decisions/s"),
+    "scripted/algorithmic/4/games": Figure("algorithmic play, 4 players", "games/s"),
+    "scripted/algorithmic/4/decisions": Figure("algorithmic play, 4 players", "decisions/s"),
+    "scripted/strategic/2/games": Figure("strategic play, 2 players, rules ocnaru", "games/s", Target(3000), Target(6000)),
+    "scripted/strategic/2/decisions": Figure("strategic play, 2 players, rules ocnaru", "decisions/s"),
+    "scripted/expert/4/games": Figure("expert play, 4 players", "games/s", Target(500), Target(1500)),
+    "scripted/expert/4/decisions": Figure("expert play, 4 players", "decisions/s"),
     "vector/1": Figure("vector step, 1 game", "decisions/s"),
     "vector/64": Figure("vector step, 64 games", "decisions/s"),
     "vector/4096": Figure("vector step, 4,096 games", "decisions/s", Target(1e6), Target(2e6, "wall")),
@@ -133,19 +137,24 @@ def random_play(size: float) -> Samples:
     return {"random/decisions": decisions, "random/games": games}
 
 
-def algorithmic_play(size: float) -> Samples:
+# Who plays whom: policy, players, rules, games.
+SCRIPTED: Final = (("algorithmic", 2, "official", 12_000), ("algorithmic", 4, "official", 8_000), ("strategic", 2, "ocnaru", 8_000),
+                   ("expert", 4, "official", 4_000))  # fmt: skip
+
+
+def scripted_play(size: float) -> Samples:
     """Scripted players among themselves."""
     samples: Samples = {}
-    for players, count in ((2, 12_000), (4, 8_000)):
-        decisions, games = _arena(["algorithmic"] * players, round(count * size))
-        samples |= {f"algorithmic/{players}/decisions": decisions, f"algorithmic/{players}/games": games}
+    for policy, players, rules, count in SCRIPTED:
+        decisions, games = _arena([policy] * players, round(count * size), rules)
+        samples |= {f"scripted/{policy}/{players}/decisions": decisions, f"scripted/{policy}/{players}/games": games}
     return samples
 
 
-def _arena(players: Sequence[str], games: int) -> tuple[Sample, Sample]:
+def _arena(players: Sequence[str], games: int, rules: str = "official") -> tuple[Sample, Sample]:
     """Decisions and games a second."""
-    cpu, results = _timed(time.process_time, agents.arena.play, players, games, threads=1)
-    wall, _ = _timed(time.perf_counter, agents.arena.play, players, games, threads=_cores())
+    cpu, results = _timed(time.process_time, agents.arena.play, players, games, rules, threads=1)
+    wall, _ = _timed(time.perf_counter, agents.arena.play, players, games, rules, threads=_cores())
     return Sample(results.decisions / cpu, results.decisions / wall), Sample(games / cpu, games / wall)
 
 
@@ -323,7 +332,7 @@ def run_program(program: str, cache: str) -> None:
 
 SUITES: Final[dict[str, Callable[[float], Samples]]] = {
     "random": random_play,
-    "algorithmic": algorithmic_play,
+    "scripted": scripted_play,
     "vector": vector_step,
     "aec": aec_step,
     "gym": gym_step,
@@ -343,7 +352,7 @@ class Options:
     """
 
     only: tuple[str, ...] = ()
-    """Parts to measure: random, algorithmic, vector, aec, gym, encode, record, compile. Default: all."""
+    """Parts to measure: random, scripted, vector, aec, gym, encode, record, compile. Default: all."""
     repeats: int = 3
     """Measure so many times and report the median."""
     quick: bool = False

@@ -28,7 +28,7 @@ FORMAT: Final = "monopoly-results"
 FORMAT_VERSION: Final = 2
 _GAMES: Final = ".parquet"
 _ABOUT: Final = ".json"
-_ROW_GROUP: Final = 1 << 16  # games written at a time
+_ROW_GROUP: Final = 1 << 14  # games written at a time
 
 # Columns beside the statistics: of each seat, and of each game (repeated for its seats).
 _SEAT_COLUMNS: Final = {"seats": "policy", "place": "place"}
@@ -44,8 +44,6 @@ def _versions() -> dict[str, Any]:
 def _pair(path: str | Path) -> tuple[Path, Path]:
     """The two files that a path stands for."""
     target = Path(path)
-    if target.suffix == ".npz":  # a name that the tournament still gives
-        return target, target.with_suffix(_ABOUT)
     if target.suffix not in ("", _GAMES, _ABOUT):
         raise ConfigurationError(f"Results are saved to .parquet (with a .json beside it), .json or .csv, not to {str(path)!r}.")
     return target.with_suffix(_GAMES), target.with_suffix(_ABOUT)
@@ -159,6 +157,7 @@ def _arrays(data: bytes, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
     Raises:
         ValueError: It is none, or its columns are others.
     """
+    import pyarrow.compute
     from pyarrow import parquet
 
     file = parquet.ParquetFile(io.BytesIO(data))  # what it raises is a ValueError
@@ -176,8 +175,10 @@ def _arrays(data: bytes, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
     for number in range(file.num_row_groups):
         group = file.read_row_group(number)
         stop = start + group.num_rows
-        numbers = {name: index for index, name in enumerate(names)}
-        arrays["policy"][start:stop] = [numbers[name] for name in group["policy"].to_pylist()]
+        numbers = pyarrow.compute.index_in(group["policy"].cast(pyarrow.string()), pyarrow.array(names))
+        if numbers.null_count:
+            raise ValueError("a policy has another name in the JSON")
+        arrays["policy"][start:stop] = numbers.to_numpy()
         for name in ("place", "unit", "first", "capped"):
             arrays[name][start:stop] = group[name].to_numpy()
         for name, target in targets.items():

@@ -84,14 +84,15 @@ def play_games(
     mask = np.zeros(NUM_ACTIONS, np.bool_)
     for i in range(len(games)):
         game, desk, tally = games[i], desks[i], tallies[i]
-        if game.decision == 0:
+        if game.decision == 0 or desk.illegal != NONE:
             continue
         if desk.turn == NONE:
             begin_counting(game, tally)
-        while game.decision != 0 and game.fault == 0 and desk.illegal == NONE and desk.logged < log.shape[1]:
-            if game.turns != desk.turn:
-                desk.turn, desk.patience = game.turns, PATIENCE
-                if desk.turn > turn_limit:
+        turn, patience = int(desk.turn), int(desk.patience)
+        while game.decision != 0 and game.fault == 0 and desk.logged < log.shape[1]:
+            if game.turns != turn:
+                turn, patience = int(game.turns), PATIENCE
+                if turn > turn_limit:
                     game.turns = turn_limit  # the turn that has begun is not played
                     finish(game, BY_CAP)
                     break
@@ -105,16 +106,18 @@ def play_games(
                 action = desk.answer
             else:
                 break
-            desk.patience -= 1
+            patience -= 1
             if not 0 <= action < NUM_ACTIONS or not is_legal(game, action):
                 desk.illegal = action if action >= 0 else NUM_ACTIONS - action
-            elif desk.patience == 0:
+                break
+            if patience == 0:
                 desk.illegal = STUCK
-            else:
-                if desk.log != NONE:
-                    log[desk.log, desk.logged] = action
-                    desk.logged += 1
-                step_counting(game, action, tally)
+                break
+            if desk.log != NONE:
+                log[desk.log, desk.logged] = action
+                desk.logged += 1
+            step_counting(game, action, tally)
+        desk.turn, desk.patience = turn, patience
         if game.decision == 0:
             take_stock(game, tally)
 
@@ -252,14 +255,14 @@ class _Games:
         """Begin games of the line in these places."""
         line = self.line
         self.numbers[places] = numbers
-        self.records[places] = new_games(line.seeds[numbers].tolist(), self.players, self.table.rules)
+        _bytes(self.records)[places] = _bytes(new_games(line.seeds[numbers].tolist(), self.players, self.table.rules))
         self.memory[places] = 0.0
         self.seated[places] = self.table.kernel_of[line.seats[numbers]]
-        self.desks[places] = np.zeros(1, DESK)
+        _bytes(self.desks)[places] = 0
         self.desks["illegal"][places] = NONE
         self.desks["turn"][places] = NONE
         self.desks["log"][places] = np.where(np.isin(numbers, self._recorded), places, NONE)
-        self.tallies[places] = np.zeros(1, TALLY)
+        _bytes(self.tallies)[places] = 0
 
     def running(self) -> NDArray[np.int64]:
         """The places whose games go on."""
@@ -271,8 +274,7 @@ class _Games:
 
     def ask(self, policy: Policy, places: NDArray[np.int64]) -> None:
         """Ask a batched policy for its decisions in these places; they are carried out as the games go on."""
-        # Rows of plain numbers: NumPy copies structured ones a field at a time.
-        records = self.records.view(np.uint64).reshape(len(self.records), -1).take(places, axis=0).view(GAME).ravel()
+        records = _bytes(self.records).take(places, axis=0).view(GAME).ravel()
         key = draw_keys(records)
         self.records["policy_draws"][places] = records["policy_draws"]
         rows = places * self.players + records["player"]
@@ -374,6 +376,11 @@ class _Stream:
         policies = games.line.seats[games.numbers[places], players]
         for number in np.unique(policies):
             games.ask(games.table.policies[number], places[policies == number])
+
+
+def _bytes(records: NDArray[Any]) -> NDArray[np.uint8]:
+    """Records as rows of bytes: NumPy copies structured ones a field at a time."""
+    return records.view(np.uint8).reshape(len(records), -1)
 
 
 def _check_actions(policy: Policy, given: Any, count: int) -> NDArray[np.int64]:

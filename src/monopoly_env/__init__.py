@@ -41,7 +41,7 @@ from monopoly_env.registration import register
 from monopoly_env.rules import Rules
 
 if TYPE_CHECKING:
-    from monopoly_env import encoding, monopoly_v0, rewards
+    from monopoly_env import encoding, monopoly_v0, replays, rewards
     from monopoly_env.positions import force, position
     from monopoly_env.text import to_text
     from monopoly_env.vector import VectorMonopoly
@@ -74,6 +74,7 @@ __all__ = [
     "new_game",
     "new_games",
     "position",
+    "replays",
     "reseed",
     "rewards",
     "save",
@@ -92,6 +93,7 @@ _LAZY: dict[str, tuple[str, str | None]] = {
     "force": ("monopoly_env.positions", "force"),
     "monopoly_v0": ("monopoly_env.monopoly_v0", None),
     "position": ("monopoly_env.positions", "position"),
+    "replays": ("monopoly_env.replays", None),
     "rewards": ("monopoly_env.rewards", None),
     "to_text": ("monopoly_env.text", "to_text"),
 }
