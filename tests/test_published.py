@@ -114,17 +114,25 @@ def test_a_sample_is_an_agents_games(results: agents.Results) -> None:
     assert (pair.lost + back.lost + pair.capped == 1).all()
 
 
-def test_a_figure_that_the_results_lack_is_left_out(results: agents.Results) -> None:
-    games = literature.sample(results, "ocnaru/random")
-    figure = literature.Published("ocnaru/random", "", "lots_mean", 7.8, 20_000, 0.075, "")
-    assert (literature.compare(figure, games) is None) == ("lots" not in games.final)
+def test_a_sample_without_an_agent_is_all_games(results: agents.Results) -> None:
+    games = literature.sample(results, "")
+    assert len(games.turns) == results.games
+    assert games.turns.mean() == pytest.approx(results.turns.mean())
+    assert games.capped.mean() == pytest.approx(results.capped_share)
+
+
+def test_the_lengths_of_all_pairs_are_one_figure() -> None:
+    """The facts: 197 of the 1,980 games at the cap."""
+    capped, mean = literature._lengths(literature.published("twelve_july"))
+    assert (capped.value, capped.games) == (pytest.approx(197 / 1980), 1980)
+    assert 200 < mean.value < 350
 
 
 def test_a_duel_is_played_and_compared() -> None:
     report = literature.run(DUEL, games=200)
     assert report.games == 200
     assert set(report.comparisons) == {True, False}
-    (won,) = [c for c in report.comparisons[True] if c.what == "ocnaru/algorithmic: won against ocnaru/random"]
+    (won,) = [c for c in report.comparisons[True] if c.what.startswith("ocnaru/algorithmic: won")]
     assert won.theirs.value == pytest.approx(448 / 480)
     assert 0.8 < won.ours.value <= 1
     assert literature.run(DUEL, games=200, threads=1) == report

@@ -350,6 +350,44 @@ def test_random_mortgages_and_lifts_streets_only() -> None:
     assert told == {"mortgage Boardwalk", "unmortgage Boardwalk", "unmortgage Baltic Avenue"}
 
 
+LIFTED = ["Baltic Avenue", "Oriental Avenue", "Vermont Avenue"]
+
+
+def _lifting(cash: int, more: list[str], policy: agents.Policy = RANDOM) -> list[list[str]]:
+    """What random does with three mortgages of 33, 55 and 55 dollars to lift, over many streams of chance."""
+    game = window({0: [*LIFTED, *more]}, [cash, 0], mortgaged=LIFTED)
+    return [actions_of(policy, other) for other in _reseeded(game, 200)]
+
+
+def test_random_raises_cash_for_what_it_wants_to_lift() -> None:
+    told = _lifting(60, ["Reading Railroad"])
+    assert all(actions[-1] == "go on" for actions in told)
+    assert any("mortgage Reading Railroad" in actions for actions in told)
+    assert max(sum(action.startswith("unmortgage") for action in actions) for actions in told) == 3
+    assert not any("mortgage Reading Railroad" in actions for actions in _lifting(143, ["Reading Railroad"]))
+
+
+def test_random_whom_a_lift_has_ruined_leaves_the_table() -> None:
+    """Two of three mortgages of 33, 55 and 55 dollars cannot be lifted with 60 dollars, if nothing is left to mortgage."""
+    ruined = 0
+    for game in _reseeded(window({0: LIFTED}, [60, 0], mortgaged=LIFTED), 100):
+        memory = np.zeros((1, agents.MEMORY))
+        told = [asked_of(RANDOM, game, memory)]
+        while told[-1].startswith(("unmortgage", "mortgage")):
+            act(game, told[-1])
+            told.append(asked_of(RANDOM, game, memory))
+        if not memory[0, 0]:
+            continue
+        ruined += 1
+        assert asked_of(RANDOM, landed(39, {}, {0: 1500}, rules=QUIRKS), memory) == "decline"
+        assert asked_of(RANDOM, debt_of(["Reading Railroad", "Boardwalk"], 50), memory) == "go on"
+        goods = window({0: ["Boardwalk"], 1: ["Baltic Avenue"]}, [60, 500])
+        assert proposed(RANDOM, goods, memory) == {"to": 1, "ask": [], "give": ["Boardwalk"], "cash": 60}
+    assert 5 < ruined < 60
+    may = agents.make("ocnaru/random", legacy_debts=True)
+    assert not any("mortgage Reading Railroad" in actions for actions in _lifting(60, ["Reading Railroad"], may))
+
+
 def test_random_offers_no_cash_that_it_lacks() -> None:
     game = window({0: ["Boardwalk"], 1: ["Park Place"]}, [100, 1000])
     made = [proposed(RANDOM, other) for other in _reseeded(game, 300)]

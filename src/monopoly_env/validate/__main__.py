@@ -22,7 +22,7 @@ from monopoly_env.validate import fuzz as fuzzer
 from monopoly_env.validate import landing as odds
 from monopoly_env.validate import published as literature
 
-_PIPED_WIDTH = 180  # columns of tables that do not go to a terminal
+_PIPED_WIDTH = 200  # columns of tables that do not go to a terminal
 
 
 @dataclass
@@ -172,7 +172,7 @@ def _print_published(report: literature.Report, seed: int) -> None:
     table = Table(title=literature.EXPERIMENTS[report.name].title)
     headings, rows = literature.table(report)
     for heading in headings:
-        table.add_column(heading, justify="right" if heading else "left")
+        table.add_column(heading, justify="right" if heading else "left", no_wrap=not heading)
     for row in rows:
         table.add_row(*row)
     console = Console(width=None if sys.stdout.isatty() else _PIPED_WIDTH)

@@ -37,7 +37,10 @@ PLAYERS: Final = (
     "strategic/adaptive",
 )  # fmt: skip
 # How the players differ in the program of May 2025, by the first word of their names.
-MAY: Final[dict[str, dict[str, Any]]] = {"strategic": {"legacy_trades": True}, "ocnaru": {"legacy_debts": True}}
+MAY: Final[dict[str, dict[str, Any]]] = {
+    "strategic": {"legacy_trades": True, "legacy_debts": True},
+    "ocnaru": {"legacy_debts": True},
+}
 
 
 @dataclass(frozen=True)
@@ -170,7 +173,6 @@ class Sample:
         first: (G,) the share of the win of the seat that began.
         capped: (G,) whether the cap ended it.
         turns: (G,) single turns.
-        final: (G,) of each figure of its final state that the results have.
     """
 
     unit: NDArray[np.int32]
@@ -179,21 +181,16 @@ class Sample:
     first: Shares
     capped: Shares
     turns: Shares
-    final: dict[str, Shares]
-
-
-FINAL: Final = ("lots", "groups", "cash", "worth")  # what results may hold of the end of each game, by seat
 
 
 def sample(results: Results, agent: str, opponent: str = "") -> Sample:
-    """The games of an agent against one opponent; without one, against all."""
-    mine = results.seats == results.names.index(agent)
+    """The games of an agent against one opponent; without one, against all; without an agent, all games by their first seats."""
+    mine = results.seats == results.names.index(agent) if agent else np.arange(results.seats.shape[1]) == np.zeros((results.games, 1))
     other = results.seats == results.names.index(opponent) if opponent else ~mine
-    chosen = mine.any(axis=1) & (other.any(axis=1) if agent != opponent else mine.all(axis=1))
+    chosen = mine.any(axis=1) & (other.any(axis=1) if agent != opponent else mine.all(axis=1) | (not agent))
     rows, seat = np.arange(int(chosen.sum())), mine[chosen].argmax(axis=1)
     wins, place = results.wins[chosen], results.place[chosen]
     capped = results.capped[chosen].astype(np.float64)
-    final = {name: np.asarray(getattr(results, name))[chosen][rows, seat].astype(np.float64) for name in FINAL if hasattr(results, name)}
     return Sample(
         unit=results.unit[chosen],
         won=wins[rows, seat],
@@ -201,7 +198,6 @@ def sample(results: Results, agent: str, opponent: str = "") -> Sample:
         first=wins[rows, results.first[chosen]],
         capped=capped,
         turns=results.turns[chosen].astype(np.float64),
-        final=final,
     )
 
 
@@ -212,19 +208,12 @@ _SHARES: Final[dict[str, tuple[str, Callable[[Sample], Shares]]]] = {
     "first_wins": ("won by who began", lambda games: games.first),
     "capped": ("at the cap of 1,000 turns", lambda games: games.capped),
 }
-_MEANS: Final[dict[str, tuple[str, Callable[[Sample], Shares | None]]]] = {
-    "turns_mean": ("turns, mean", lambda games: games.turns),
-    "lots_mean": ("lots at the end", lambda games: games.final.get("lots")),
-    "groups_mean": ("complete groups at the end", lambda games: games.final.get("groups")),
-    "worth_mean": ("worth at the end, dollars", lambda games: games.final.get("worth")),
-    "cash_mean": ("cash at the end, dollars", lambda games: games.final.get("cash")),
-}
 _PERCENTILE: Final = "turns_p"
 _SHARE_LIMIT: Final = 1.01  # figures up to here are shares and are printed with three decimals
 
 
-def compare(figure: Published, games: Sample) -> Comparison | None:
-    """A published figure beside ours; None where our results do not have it."""
+def compare(figure: Published, games: Sample) -> Comparison:
+    """A published figure beside ours."""
     if figure.metric in _SHARES:
         what, values = _SHARES[figure.metric][0], _SHARES[figure.metric][1](games)
         exact = wilson(figure.value, figure.games)
@@ -236,19 +225,15 @@ def compare(figure: Published, games: Sample) -> Comparison | None:
         theirs = _around(figure.value, percentile(games.turns, level, figure.games), figure.rounding)
         ours = percentile(games.turns, level, len(games.turns))
     else:
-        what, take = _MEANS[figure.metric]
-        found = take(games)
-        if found is None:
-            return None
-        half = _Z * float(found.std()) / figure.games**0.5
+        what, half = "turns, mean", _Z * float(games.turns.std()) / figure.games**0.5
         theirs = _around(figure.value, Estimate(0.0, -half, half), figure.rounding)
-        ours = clustered(found, games.unit)
+        ours = clustered(games.turns, games.unit)
     return Comparison(_label(figure, what), figure.source, theirs, ours)
 
 
 def _label(figure: Published, what: str) -> str:
     """What a figure says, with the agent it is about; games as such are about nobody."""
-    if figure.metric not in ("wins", "bankruptcies") and (figure.metric not in _MEANS or figure.metric == "turns_mean"):
+    if figure.metric not in ("wins", "bankruptcies"):
         return what
     return f"{figure.agent}: {what}" + (f" against {figure.opponent}" if figure.opponent else "")
 
@@ -331,7 +316,7 @@ def _play(experiment: Experiment, games: int, quirks: bool, seed: int, threads: 
 
     options = MAY if experiment.legacy else {}
     players = {name: agents.make(name, **options.get(name.split("/")[0], {})) for name in experiment.players}
-    rules = Rules.preset("ocnaru", ocnaru_quirks=quirks)
+    rules = Rules.preset("ocnaru", ocnaru_quirks=quirks, buy_with_raised_cash=False)  # his buyers raise no cash
     seated = [players[name] for name in experiment.players]
     if len(players) < len(seated):
         return agents.arena.play(seated, games, rules, seed, threads, progress=progress)
@@ -343,10 +328,10 @@ def _compare_all(name: str, results: Results) -> tuple[list[Comparison], tuple[i
     figures = published(name)
     single = [compare(figure, sample(results, figure.agent, figure.opponent)) for figure in figures]
     if len(EXPERIMENTS[name].players) <= 3 or not any(figure.opponent for figure in figures):
-        return [comparison for comparison in single if comparison], (0, 0)
-    wins = [comparison for comparison, figure in zip(single, figures, strict=True) if comparison and figure.metric == "wins"]
-    sums = [compare(figure, sample(results, figure.agent)) for figure in _summed(figures)]
-    return [comparison for comparison in sums if comparison], (len(wins), sum(not comparison.agrees for comparison in wins))
+        return single, (0, 0)
+    wins = [comparison for comparison, figure in zip(single, figures, strict=True) if figure.metric == "wins"]
+    sums = [compare(figure, sample(results, figure.agent)) for figure in (*_summed(figures), *_lengths(figures))]
+    return sums, (len(wins), sum(not comparison.agrees for comparison in wins))
 
 
 def _summed(figures: list[Published]) -> list[Published]:
@@ -360,6 +345,17 @@ def _summed(figures: list[Published]) -> list[Published]:
             games[agent] = games.get(agent, 0) + figure.games
     ranked = sorted(wins, key=lambda agent: -wins[agent] / games[agent])
     return [Published(agent, "", "wins", wins[agent] / games[agent], games[agent], 0.0, pairs[0].source) for agent in ranked]
+
+
+def _lengths(figures: list[Published]) -> list[Published]:
+    """The mean length of all games, and how many hit the cap, from the figures of all pairs."""
+    lengths = []
+    for metric in ("capped", "turns_mean"):
+        pairs = [figure for figure in figures if figure.metric == metric]
+        games = sum(figure.games for figure in pairs)
+        mean = sum(figure.value * figure.games for figure in pairs) / games
+        lengths.append(Published("", "", metric, mean, games, pairs[0].rounding, pairs[0].source))
+    return lengths
 
 
 # --- what is printed ----------------------------------------------------------------------------------------------------

@@ -37,9 +37,11 @@ from monopoly_env.actions import A_BUILD, A_BUY, A_CHOICE, A_JAIL, A_MORTGAGE, A
 from monopoly_env.board import ALL_LOTS, GROUP_LOTS, GROUP_OF, GROUP_SIZE, HOTEL, HOUSE_PRICE, NUM_LOTS, NUM_STREETS
 from monopoly_env.engine import agenda
 from monopoly_env.engine.building import COLOURS, HOUSE_LOT, WHOLE_GROUP, building_cost
+from monopoly_env.engine.liquidation import ONE_REQUEST
+from monopoly_env.engine.mortgage import lifting_cost
 from monopoly_env.engine.players import mortgage_values
 from monopoly_env.engine.randomness import policy_draw
-from monopoly_env.engine.sets import lowest, size
+from monopoly_env.engine.sets import has, lowest, size
 from monopoly_env.engine.trade import tradable
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
@@ -54,6 +56,7 @@ class Random(Parameters):
 
 
 _SURRENDERS: Final = 0
+_RUINED: Final = 0  # in its memory, where values of lots would be: a lift has ruined it
 
 _OFFICIAL = number("trade", "official")
 _PATIENT: Final = 0.5  # the share of the room below its limit that a bid takes
@@ -185,7 +188,7 @@ def _debt(game: Game, seat: int, params: Row, memory: Row) -> int:
         suffices = mortgage_values(game, lots & ~STREETS) >= needed
         memory[DEBT], memory[TO_SELL] = debt, 0 if suffices else streets
         met = suffices or mortgage_values(game, lots) + _all_proceeds(game, streets) >= needed
-        if legal(game, A_TURN, 1) and (not met or params[_SURRENDERS]):
+        if legal(game, A_TURN, 1) and (not met or params[_SURRENDERS] or memory[_RUINED]):
             memory[DEBT] = 0
             return A_TURN
     streets &= int(memory[TO_SELL])
@@ -211,7 +214,37 @@ def _all_proceeds(game: Game, streets: int) -> int:
 
 
 @kernel
-def _turn(game: Game, seat: int, memory: Row) -> int:
+def _raise_for_lifting(game: Game, seat: int, missing: int, params: Row, memory: Row) -> int:
+    """His program takes a lift that cannot be paid for a debt: it raises the cash, or the player is bankrupt.
+
+    Our rules ruin nobody in a window: see `_leave_table`. The program of May breaks the turn off.
+    """
+    streets, lots = legal(game, A_SELL, NUM_STREETS), legal(game, A_MORTGAGE, NUM_LOTS)
+    if params[_SURRENDERS]:
+        memory[STAGE] = DONE
+        return A_TURN
+    spare = lots & ~STREETS
+    if mortgage_values(game, spare) >= missing:
+        return A_MORTGAGE + lowest(spare)
+    if mortgage_values(game, lots) + _all_proceeds(game, streets) < missing:
+        memory[_RUINED] = 1
+        return _leave_table(game, seat, memory)
+    return A_SELL + lowest(streets) if streets else A_MORTGAGE + lowest(spare or lots)
+
+
+@kernel
+def _leave_table(game: Game, seat: int, memory: Row) -> int:
+    """Play no more: hand over all that can be traded, and give up the first debt, the soonest way out that the rules have."""
+    partner, goods = (seat + 1) % int(game.num_players), tradable(game, seat)
+    if game.rules.trade == _OFFICIAL and game.offers[seat] == 0 and goods and may_offer_to(game, seat, partner):
+        return begin_offer(game, partner, 0, goods, max(0, int(game.cash[seat])), memory)
+    return A_TURN
+
+
+@kernel
+def _turn(game: Game, seat: int, params: Row, memory: Row) -> int:
+    if memory[_RUINED]:
+        return _leave_table(game, seat, memory)
     if not open_window(game, seat, memory):
         return A_TURN
     while memory[STAGE] < DONE:
@@ -219,6 +252,11 @@ def _turn(game: Game, seat: int, memory: Row) -> int:
         if memory[LEFT] == NOT_ENTERED:
             memory[LEFT] = _chosen(game, seat, stage)
         while memory[LEFT] > 0:
+            if stage == LIFT and game.rules.liquidation == ONE_REQUEST:
+                lot = lowest(int(memory[LEFT]))
+                missing = lifting_cost(game, lot) - int(game.cash[seat])
+                if missing > 0 and has(game.mortgaged, lot):
+                    return _raise_for_lifting(game, seat, missing, params, memory)
             member = take_member(memory)
             action = _offer(game, seat, member, memory) if stage == TRADE else int(FIRST_ACTION[stage]) + member
             if action != NO_ACTION and legal(game, action, 1):
@@ -231,9 +269,9 @@ def _turn(game: Game, seat: int, memory: Row) -> int:
 def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     seat, decision = int(game.player), int(game.decision)
     if decision == agenda.WINDOW:
-        return _turn(game, seat, memory)
+        return _turn(game, seat, params, memory)
     if decision == agenda.BUY:
-        return A_BUY + 1 if legal(game, A_BUY + 1, 1) and _coin(game, seat) else A_BUY
+        return A_BUY + 1 if not memory[_RUINED] and legal(game, A_BUY + 1, 1) and _coin(game, seat) else A_BUY
     if decision == agenda.BID or decision == agenda.SEALED_BID:
         return _bid(game, seat)
     if decision == agenda.JAIL:
