@@ -254,10 +254,10 @@ HOLDINGS = {0: ["Oriental Avenue", "Electric Company"], 1: ["Boardwalk", "Baltic
         (HOLDINGS, ["Baltic Avenue"], ["Oriental Avenue"], 0, 99, "reject", "reject"),  # below half a salary
         (HOLDINGS, ["Baltic Avenue"], ["Oriental Avenue"], -50, 199, "reject", "reject"),  # no net gain: 100 - 60 - 50
         (HOLDINGS, ["Baltic Avenue"], ["Oriental Avenue"], -50, 250, "accept", "reject"),
-        # A group for all cash but a dollar; nothing of it for a group.
+        # A group for all cash; nothing of it for a group.
         ({0: ORANGE[2:], 1: ORANGE[:2]}, [], ORANGE[2:], -499, 500, "accept", "reject"),
         ({0: ORANGE[2:], 1: ORANGE[:2]}, [], ORANGE[2:], -400, 500, "accept", "accept"),
-        ({0: ORANGE[2:], 1: ORANGE[:2]}, [], ORANGE[2:], -500, 500, "reject", "reject"),
+        ({0: ORANGE[2:], 1: ORANGE[:2]}, [], ORANGE[2:], -500, 500, "accept", "reject"),
         ({0: [], 1: ORANGE}, ORANGE[2:], [], 1000, 500, "reject", "reject"),
         ({0: ORANGE[:2], 1: ORANGE[2:]}, ORANGE[2:], [], 1000, 500, "accept", "reject"),  # it completes the other's group
         ({0: [*ORANGE[:2], LIGHT_BLUE[0]], 1: [*LIGHT_BLUE[1:], ORANGE[2]]}, ORANGE[2:], LIGHT_BLUE[:1], 0, 500, "accept", "accept"),
@@ -319,3 +319,55 @@ def test_every_parameter_has_a_reason() -> None:
     row = fp.FixedPolicy(guarded=True, most_houses=3).row()
     assert len(row) == fp._GUARDED + 1
     assert (row[fp._GUARDED], row[fp._MOST_HOUSES]) == (1, 3)
+
+
+def scarce_house(lots: dict[int, list[str]], buildings: dict[str, int]) -> Any:
+    """Seat 1 opens the auction of the last house; seat 0 is to bid."""
+    rules = me.Rules(houses=1 + sum(buildings.values()))
+    game = me.position(2, rules, turn=1, lots=lots, buildings=buildings, cash={0: 1500, 1: 1500})
+    act(game, "build Mediterranean Avenue")
+    assert asked(game) == ("bid", 0)
+    return game
+
+
+GREEN = ["Pacific Avenue", "North Carolina Avenue", "Pennsylvania Avenue"]
+BROWN = ["Mediterranean Avenue", "Baltic Avenue"]
+
+
+def test_a_scarce_house_is_bid_for_up_to_its_list_price() -> None:
+    game = scarce_house({0: GREEN, 1: BROWN}, {})
+    while asked(game)[1] == 0 and asked(game)[0] == "bid":
+        action = asked_of(A, game)
+        act(game, action)
+        assert int(game.auction_bid) <= 200
+        if asked(game) == ("bid", 1):
+            act(game, "bid +1")
+    assert asked(game)[0] != "bid"
+
+
+def test_c_bids_for_no_fourth_house() -> None:
+    lots, three = {0: ORANGE, 1: BROWN}, dict.fromkeys(ORANGE, 3)
+    assert asked_of(C, scarce_house(lots, three)) == "fold"
+    assert asked_of(A, scarce_house(lots, three)) != "fold"
+
+
+def test_the_groups_of_a_debtor_go_by_their_deeds_cheapest_first() -> None:
+    blue = ["Park Place", "Boardwalk"]
+    buildings = dict.fromkeys(GREEN, 2) | dict.fromkeys(blue, 1)
+    game = landed(39, {0: [*BROWN, *GREEN], 1: blue}, {0: 10, 1: 1500}, buildings=buildings)
+    assert asked(game)[0] == "debt"  # 200 dollars, more than all mortgages bring
+    assert asked_of(A, game) == "mortgage Mediterranean Avenue"
+
+
+def test_guarded_offers_keep_to_the_guard() -> None:
+    completes_his = {0: ["Reading Railroad", ORANGE[2]], 1: [*ORANGE[:2], "Short Line"]}
+    made = proposed(agents.make("fp/b/guarded"), me.position(2, lots=completes_his))
+    assert made is None or made["give"] == []
+    wanted = {0: [LIGHT_BLUE[0], ORANGE[2]], 1: [*ORANGE[:2], LIGHT_BLUE[1]]}
+    made = proposed(agents.make("fp/c/guarded"), me.position(2, lots=wanted))
+    assert made is None or made["give"] == []
+
+
+def test_a_wanted_deed_goes_to_and_fro_unless_guarded() -> None:
+    assert max(trades(["fp/c", "fp/c"], 6)[1]) > 10
+    assert max(trades(["fp/c/guarded", "fp/c/guarded"], 6)[1]) <= 4

@@ -6,7 +6,9 @@ and builds three houses at most. All keep a GO salary when buying, build without
 Their rule for accepting an offer has a hole: with a salary in cash anything is accepted that loses no group, so that one dollar
 buys a deed. It is played as published unless `guarded`. Guarded, a policy demands at equal groups at least the list price of what
 it gives, keeps half a salary in cash in every trade, and gives neither a deed that completes a group of the partner nor one that
-it wants itself unless the trade brings it a group; so it makes no plain sales either.
+it wants itself unless the trade brings it a group; so it makes no plain sales either. By the published rule a deed that two of them
+want goes to and fro between them, often dozens of times in a game of several C; guarded, it does not. A refused offer is made again
+in the next turn, as published.
 
 Their program knows other rules; each decision is mapped to the nearest legal one:
 
@@ -14,7 +16,7 @@ Their program knows other rules; each decision is mapped to the nearest legal on
   before his own. Where the rules open windows in the own turn only, offers come before the throw, building after the last one.
 - The bank buys no deeds here: a debtor mortgages where they sell, and strips buildings where they strip them.
 - Bids and prices are whole dollars, bids go up by the raises there are; a sealed bid is the amount at which they would stop. They
-  know no auction of scarce buildings: here the list price is bid.
+  know no auction of scarce buildings: here the list price is bid for one that they would build.
 - Offers go to one player after the other, not to all at once, and each player gets one in a turn. Groups gained and lost are
   counted as they stand after the whole exchange; a jail card, which they do not trade, counts as much as the fine.
 """
@@ -36,7 +38,6 @@ from agents.scripted.reading import (
     asked_lot,
     cheapest,
     completes,
-    dearest_house,
     in_whole_groups,
     legal,
     may_offer_to,
@@ -58,7 +59,7 @@ from monopoly_env.board import (
     UTILITIES,
 )
 from monopoly_env.engine import agenda
-from monopoly_env.engine.building import COLOURS, HOUSE_LOT, next_level
+from monopoly_env.engine.building import COLOURS, HOUSE_LOT, building_cost, next_level, placeable
 from monopoly_env.engine.mortgage import lifting_cost
 from monopoly_env.engine.players import mortgage_values
 from monopoly_env.engine.sets import has, lowest, size
@@ -108,6 +109,7 @@ _RAILROAD_LOTS: Final = int(GROUP_LOTS[RAILROADS])
 _PURSES: Final = (0.7, 0.6)  # of a buyer's cash, asked by the aggressive version where the rest is more than a salary
 # [edition, place] -> lot: mortgages are lifted in alphabetical order
 _ALPHABET: Final = np.array([sorted(range(NUM_LOTS), key=LOT_NAME[edition].__getitem__) for edition in range(len(EDITIONS))])
+_ANY_PRICE: Final = 1 << 30  # dollars
 _OFFICIAL = number("trade", "official")
 _ONE_FOR_ONE = number("trade", "one_for_one")
 
@@ -167,7 +169,8 @@ def _highest_bid(game: Game, seat: int, lot: int, params: Row) -> float:
     """The amount at which they would stop: the list price, or all cash for what they want."""
     cash = float(game.cash[seat])
     if lot >= HOUSE_LOT:
-        return min(cash, float(dearest_house(game, seat)))
+        street = _building(game, placeable(game, seat, lot, _ANY_PRICE), params)
+        return 0.0 if street == NO_LOT else min(cash, float(building_cost(game, street)))
     if params[_NO_UTILITIES] and has(_UTILITY_LOTS, lot):
         return 0.0
     if has(_wanted(params), lot) or completes(game, seat, lot):
@@ -250,9 +253,10 @@ def _debt(game: Game, seat: int) -> int:
     if singles:
         return A_MORTGAGE + cheapest(game, singles)
     streets = legal(game, A_SELL, NUM_STREETS)
-    if streets:
-        return A_SELL + cheapest(game, streets)
-    return A_MORTGAGE + cheapest(game, lots) if lots else A_TURN
+    if lots | streets == 0:
+        return A_TURN
+    lot = cheapest(game, lots | streets)
+    return A_SELL + lot if has(streets, lot) else A_MORTGAGE + lot
 
 
 # --- offers -------------------------------------------------------------------------------------------------------------
@@ -277,7 +281,7 @@ def _propose(game: Game, seat: int, params: Row, memory: Row) -> int:
         ask, give = NO_LOT, NO_LOT
         if requests:
             ask = _request(game, seat, partner, params)
-        if sells and (exchanges or not requests):
+        if exchanges or (sells and not requests):
             give = _sale(game, seat, partner, ask, params)
         if exchanges and (ask == NO_LOT or give == NO_LOT):
             continue
@@ -300,14 +304,14 @@ def _kinds_of_offer(game: Game, seat: int, params: Row) -> tuple[bool, bool, boo
             sells = sells or _sale(game, seat, partner, NO_LOT, params) != NO_LOT
             requests = requests or ask != NO_LOT
             exchanges = exchanges or (ask != NO_LOT and _sale(game, seat, partner, ask, params) != NO_LOT)
-    if params[_GUARDED] and not exchanges:
-        sells = False
     return sells, requests, exchanges
 
 
 @kernel
 def _sale(game: Game, seat: int, partner: int, ask: int, params: Row) -> int:
     """The seat's only deed of a colour of which the partner has the rest and can pay the last, the dearest of these; or NO_LOT."""
+    if params[_GUARDED] and (ask == NO_LOT or not completes(game, seat, ask)):
+        return NO_LOT
     mine, theirs = tradable(game, seat) & ~int(game.mortgaged), int(game.lots[partner])
     best, most = NO_LOT, 0
     for group in range(COLOURS):
@@ -316,7 +320,8 @@ def _sale(game: Game, seat: int, partner: int, ask: int, params: Row) -> int:
         if size(missing) != 1 or missing & mine == 0 or (ask != NO_LOT and has(members, ask)):
             continue
         lot = lowest(missing)
-        if params[_MARKUP] * price(game, lot) <= game.cash[partner] and price(game, lot) > most:
+        affordable = game.rules.trade == _ONE_FOR_ONE or params[_MARKUP] * price(game, lot) <= game.cash[partner]
+        if affordable and price(game, lot) > most:
             best, most = lot, price(game, lot)
     return best
 
@@ -377,7 +382,7 @@ def _is_possible(game: Game, seat: int, ask: int, give: int, cash: int, params: 
         return False
     if give == NO_LOT:
         return int(game.cash[seat]) - cash > params[_FLOOR]
-    return cash <= game.cash[seat]
+    return int(game.cash[seat]) - cash >= (params[_FLOOR] if params[_GUARDED] and cash > 0 else 0)
 
 
 @kernel
@@ -399,7 +404,7 @@ def _reply(game: Game, seat: int, params: Row) -> int:
     if params[_GUARDED] and not _passes_guard(game, gain, worth, left, params):
         return A_REPLY
     if gain > 0:
-        return A_REPLY + 1 if left > 0 else A_REPLY
+        return A_REPLY + 1
     return A_REPLY + 1 if left >= params[_SALARY] or (left >= params[_FLOOR] and worth > 0) else A_REPLY
 
 
@@ -458,6 +463,10 @@ def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
         return _debt(game, seat)
     if decision == agenda.TAKEOVER:
         return take_over(game, params[_SALARY], params[_SALARY])
+    if decision == agenda.PLACE:
+        street = _building(game, legal(game, A_BUILD, NUM_STREETS), params)
+        if street != NO_LOT:
+            return A_BUILD + street
     return routine(game)
 
 

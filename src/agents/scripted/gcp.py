@@ -1,7 +1,8 @@
 """`gcp`: the standard player of the gamescomputersplay simulator, who trades what completes a group for what completes one.
 
-Before a throw it trades until no trade is left, lifts mortgages, and builds the cheapest houses evenly; all with 200 dollars kept.
-It buys what leaves 200, except the groups that it ignores. In jail it uses a card at once and never pays before it must.
+Before a throw (after it, where that is when one builds) it trades until no trade is left, lifts mortgages, and builds the cheapest
+houses evenly; all with 200 dollars kept. It buys what leaves 200, except the groups that it ignores. In jail it uses a card at once
+and never pays before it must.
 
 It trades only in groups of which no lot is for sale: its single lot of a group goes to the player who has all others, for lots that
 do the same for it. Groups of two lots, of which each owns one, complete both or neither and are left out. Cheap lots are dropped
@@ -29,8 +30,8 @@ from agents.scripted.reading import NO_LOT, amount_due, asked_lot, cheapest, dea
 from monopoly_env.actions import A_BUILD, A_BUY, A_JAIL, A_MORTGAGE, A_REPLY, A_SELL, A_TRADE, A_TURN, A_UNMORTGAGE
 from monopoly_env.board import ALL_LOTS, GROUP_LOTS, GROUP_OF, GROUP_SIZE, HOTEL, NUM_GROUPS, NUM_LOTS, NUM_STREETS
 from monopoly_env.engine import agenda
-from monopoly_env.engine.building import HOUSE_LOT, building_cost, refund
-from monopoly_env.engine.mortgage import lifting_cost
+from monopoly_env.engine.building import HOUSE_LOT, WHOLE_GROUP, building_cost, refund
+from monopoly_env.engine.mortgage import lifting_cost, transfer_fees
 from monopoly_env.engine.sets import has, lowest, size
 from monopoly_env.engine.trade import tradable
 from monopoly_env.engine.turn import AFTER_SETTLEMENT
@@ -142,11 +143,11 @@ def _debt(game: Game, seat: int) -> int:
 @kernel
 def _sale(game: Game, streets: int, missing: int) -> int:
     """The street whose building brings the least of those that suffice, or the most if none does."""
-    best, best_sum = NO_LOT, 0
+    best, best_sum, whole = NO_LOT, 0, game.rules.even_build == WHOLE_GROUP
     while streets:
         street = lowest(streets)
         streets &= streets - 1
-        brings = refund(game, street, int(game.rules.sell_ratio))
+        brings = refund(game, street, int(game.rules.sell_ratio)) * (int(GROUP_SIZE[GROUP_OF[street]]) if whole else 1)
         nearer = brings < best_sum if best_sum >= missing else brings > best_sum
         if best == NO_LOT or (nearer and (brings >= missing or best_sum < missing)):
             best, best_sum = street, brings
@@ -247,7 +248,8 @@ def _offer(game: Game, seat: int, params: Row, memory: Row) -> int:
         give, take = lots & int(game.lots[seat]), lots & int(game.lots[partner])
         cash = 0 if game.rules.trade == _ONE_FOR_ONE else _worth(game, take) - _worth(game, give)
         payer = seat if cash > 0 else partner
-        if int(game.cash[payer]) - abs(cash) >= params[_KEPT]:
+        fees = transfer_fees(game, take if payer == seat else give)
+        if cash == 0 or int(game.cash[payer]) - abs(cash) - fees >= params[_KEPT]:
             memory[_NEXT_OFFER + partner] = game.turns + params[_PAUSE] * game.num_players
             return begin_offer(game, partner, take, give, cash, memory)
     return A_TURN
@@ -266,7 +268,8 @@ def _reply(game: Game, seat: int, params: Row) -> int:
     if not _is_fair(give, take, params) or not _is_fair(take, give, params):
         return A_REPLY
     paid = game.rules.trade == _ONE_FOR_ONE or cash >= give - take
-    return A_REPLY + 1 if paid and (cash >= 0 or int(game.cash[seat]) + cash >= params[_KEPT]) else A_REPLY
+    kept = int(game.cash[seat]) + cash - transfer_fees(game, lots)
+    return A_REPLY + 1 if paid and (cash >= 0 or kept >= params[_KEPT]) else A_REPLY
 
 
 @policy_kernel
@@ -288,6 +291,8 @@ def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
         return _debt(game, seat)
     if decision == agenda.TAKEOVER:
         return take_over(game, params[_KEPT], params[_KEPT])
+    if decision == agenda.PLACE:
+        return A_BUILD + _cheapest_building(game, legal(game, A_BUILD, NUM_STREETS))
     return routine(game)
 
 

@@ -6,7 +6,8 @@ from agents.scripted.reading import NO_LOT, asked_lot, cheapest, completes, in_w
 from monopoly_env.actions import A_BID, A_BUILD, A_CHOICE, A_JAIL, A_MORTGAGE, A_SELL, A_TURN, RAISES
 from monopoly_env.board import GROUP_LOTS, GROUP_OF, HOUSE_PRICE, NUM_LOTS, NUM_STREETS, RENT
 from monopoly_env.engine import agenda
-from monopoly_env.engine.building import building_cost, next_level
+from monopoly_env.engine.auction import piece_floor
+from monopoly_env.engine.building import HOUSE_LOT, building_cost, next_level
 from monopoly_env.engine.mortgage import principal
 from monopoly_env.engine.players import total_worth
 from monopoly_env.engine.sets import lowest, size
@@ -22,10 +23,12 @@ def bid_up_to(game: Game, limit: float, share: float) -> int:
 
     Args:
         game: Asks for an English or a sealed bid; of a sealed one the room is what is missing to the limit.
-        limit: Highest bid in dollars.
+        limit: Highest bid in dollars. Of a scarce building, a raise counts from what lies just under the own lowest bid.
         share: 1.0 goes to the limit in the fewest steps.
     """
-    standing = int(game.auction_bid) + int(game.sealed[game.player])  # one of them is 0
+    standing, lot = int(game.auction_bid) + int(game.sealed[game.player]), int(game.auction_lot)  # one of the two bids is 0
+    if lot >= HOUSE_LOT:
+        standing = max(standing, piece_floor(game, int(game.player), lot) - 1)
     room = limit - standing
     for i in range(len(RAISES) - 1, -1, -1):
         if RAISES[i] <= room * share and legal(game, A_BID + 1 + i, 1):

@@ -205,7 +205,7 @@ def _turn(game: Game, seat: int, params: Row, memory: Row) -> int:
 def _leaves(game: Game, seat: int, params: Row) -> bool:
     """Whether to leave jail of its own will: with a card, or with a fine that leaves the reserve."""
     worst = worst_rent(game, seat)
-    if worst >= params[_JAIL] * int(game.cash[seat]):
+    if worst >= params[_JAIL] * max(1, int(game.cash[seat])):
         return False
     reserve = params[_RESERVE] + params[_WORST] * worst
     return legal(game, A_JAIL + 1, 1) != 0 or int(game.cash[seat]) - int(game.rules.jail_fine) >= reserve
@@ -343,11 +343,13 @@ def _share(game: Game, params: Row) -> float:
 def _fair_cash(game: Game, seat: int, partner: int, mine: float, theirs: float, params: Row) -> int:
     """The dollars to pay for a trade that gains this much: the middle of what both may agree to, rounded; or _NO_DEAL."""
     share, margin = _share(game, params), params[_MARGIN]
-    most = min((mine - share * theirs - margin) / (1 + share), int(game.cash[seat]) - params[_KEPT] * _reserve(game, seat, params))
+    most = min(
+        (mine - share * theirs - margin) / (1 + share), max(0.0, int(game.cash[seat]) - params[_KEPT] * _reserve(game, seat, params))
+    )
     least = (margin + share * mine - theirs) / (1 + share)
     if least > most:
         return _NO_DEAL
-    least = max(least, params[_KEPT] * _reserve(game, partner, params) - int(game.cash[partner]))
+    least = max(least, min(0.0, params[_KEPT] * _reserve(game, partner, params) - int(game.cash[partner])))  # the cap is the payer's
     high, low = int(np.floor(most / _ROUND_TO)) * _ROUND_TO, int(np.ceil(least / _ROUND_TO)) * _ROUND_TO
     if low > high:
         return _NO_DEAL

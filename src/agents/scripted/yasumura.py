@@ -10,7 +10,7 @@ The valuation. g is a colour group, the railroads or the utilities; a seat owns 
 - LTG(g) = MTG(g, 1000), the rest of the game.
 - A1(l) = floor(price / 2) + LTG; A2 = 2 A1 + MTG; A3 = A2 + STG; A4 = 3 A1 + alpha (MTG + STG).
 - f(g) sums one of A1 to A4, chosen by (s, o), over the own lots; U = w1 (the sum of all f(g) + M).
-- dU of a swap is the change of U and w2 = 1 - w1 times the rent risk of the lot received, which falls away.
+- dU of a swap = the change of U + w2 (the rent risk of the lot received, which is no longer paid), w2 = 1 - w1.
 
 The negotiation is a swap of one lot for one, and a side payment that gives both the same gain. A seat agrees if its gain
 reaches T, its cash stays above a minimum, both lots are of different groups, it owns something in the group it gets, it gives
@@ -91,7 +91,7 @@ from monopoly_env.board import (
 from monopoly_env.engine import agenda
 from monopoly_env.engine.building import HOUSE_LOT
 from monopoly_env.engine.mortgage import lifting_cost
-from monopoly_env.engine.players import buildings_worth, mortgage_values, total_worth
+from monopoly_env.engine.players import buildings_worth, lots_worth, mortgage_values
 from monopoly_env.engine.sets import lowest, size
 from monopoly_env.engine.trade import tradable
 from monopoly_env.game import Game
@@ -165,7 +165,7 @@ def _planned(game: Game, group: int, cash: int) -> int:
     """n(g, M)."""
     if group >= RAILROADS:
         return 0
-    return min(HOTEL, cash // int(HOUSE_PRICE[game.rules.board, GROUP_START[group]]) // int(GROUP_SIZE[group]))
+    return min(HOTEL, max(0, cash) // int(HOUSE_PRICE[game.rules.board, GROUP_START[group]]) // int(GROUP_SIZE[group]))
 
 
 @kernel
@@ -281,8 +281,9 @@ def _minimum_cash(game: Game, seat: int, params: Row) -> float:
     worth, buildings, opponents = 0, 0, 0
     for other in range(game.num_players):
         if other != seat and game.place[other] == 0:
-            worth += total_worth(game, other)
-            buildings += buildings_worth(game, other)
+            houses = buildings_worth(game, other)
+            worth += int(game.cash[other]) + lots_worth(game, other, 50) + houses
+            buildings += houses
             opponents += 1
     return params[_BASE] + (params[_OF_TOTAL] + params[_OF_AVERAGE] / max(1, opponents)) * worth + params[_OF_BUILDINGS] * buildings
 
