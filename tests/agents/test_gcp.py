@@ -21,6 +21,8 @@ LIGHT_BLUE = ["Oriental Avenue", "Vermont Avenue", "Connecticut Avenue"]
 GREEN = ["Pacific Avenue", "North Carolina Avenue", "Pennsylvania Avenue"]
 RAILROADS = ["Reading Railroad", "Pennsylvania Railroad", "B. & O. Railroad", "Short Line"]
 SWAP = {0: [*ORANGE[:2], LIGHT_BLUE[2]], 1: [*LIGHT_BLUE[:2], ORANGE[2]]}  # lists 200 and 120
+UK_LOTS = board.LOT_NAME[[edition.name for edition in board.EDITIONS].index("uk")]
+SWAP_UK = {seat: [UK_LOTS[board.LOT_NAME[0].index(name)] for name in names] for seat, names in SWAP.items()}
 
 
 def test_it_buys_while_200_dollars_remain() -> None:
@@ -198,3 +200,10 @@ def test_every_parameter_has_a_reason() -> None:
     row = gcp.Gcp(pause=7).row()
     assert len(row) == gcp._PAUSE + 1
     assert row[gcp._PAUSE] == 7
+
+
+def test_only_who_pays_must_keep_200() -> None:
+    for cash in ([1500, 199], [199, 1500]):
+        made = proposed(PLAYER, me.position(2, "pring", lots=SWAP_UK, cash=dict(enumerate(cash))))
+        assert made is not None
+        assert made["cash"] == 0

@@ -262,3 +262,16 @@ def test_every_parameter_has_a_reason() -> None:
     row = landlord.Landlord().row()
     assert len(row) == landlord._SCARCE + 1
     assert row[landlord._SCARCE] == landlord.Landlord().scarce
+
+
+@pytest.mark.parametrize("player", [BALANCED, AGGRESSIVE], ids=lambda player: player.name)
+def test_poor_players_swap_where_no_cash_flows(player: agents.Policy) -> None:
+    green = ["Pacific Avenue", "North Carolina Avenue", "Pennsylvania Avenue"]
+    rules = me.Rules(trade="one_for_one")
+    game = me.position(2, rules, lots={0: [*YELLOW[:2], green[0]], 1: [*green[1:], YELLOW[2]]}, cash={0: 90, 1: 90})
+    assert proposed(player, game) == {"to": 1, "ask": YELLOW[2:], "give": green[:1], "cash": 0}
+
+
+def test_who_always_leaves_jail_uses_a_card_without_cash() -> None:
+    game = me.position(2, jail={0: 1}, jail_cards={0: ["chance"]}, cash={0: 0, 1: 100})
+    assert asked_of(AGGRESSIVE, game) == "use a jail card"

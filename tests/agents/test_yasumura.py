@@ -286,3 +286,7 @@ def test_every_parameter_has_a_reason() -> None:
     row = yasumura.Yasumura().row()
     assert len(row) == yasumura._SCARCE + 1
     assert row[yasumura._SCARCE] == yasumura.Yasumura().scarce
+
+
+def test_below_zero_nothing_is_planned() -> None:
+    assert [yasumura._planned(me.new_game(2), 3, cash) for cash in (-10, 0, 299, 300)] == [0, 0, 0, 1]

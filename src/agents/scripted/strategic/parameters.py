@@ -19,9 +19,7 @@ class Strategic(Parameters):
     """What the agent goes by, in the order of the thesis. Ranges are those of its random search, widened where a preset lies outside."""
 
     min_cash_reserve: float = parameter(150, 50, 500, DOLLARS, "kept when buying, building, lifting and trading: below it he sells")
-    property_value_multiplier: float = parameter(
-        1.2, 0.8, 2, RATIO, "after the early game a lot is bought if it is worth this many prices"
-    )
+    property_value_multiplier: float = parameter(1.2, 0.8, 2, RATIO, "after the early game a lot is bought if it is worth this many prices")
     complete_set_bonus: float = parameter(0.4, 0.1, 1, SHARE, "added to the value of a street for a complete group, or for its owned share")
     railway_value_multiplier: float = parameter(1.3, 0.8, 2, RATIO, "times price and ten rents: the value of a railroad")
     utility_value_multiplier: float = parameter(1.1, 0.7, 2, RATIO, "times price and eight rents: the value of a utility")
@@ -53,9 +51,7 @@ class Strategic(Parameters):
     bankruptcy_property_value_weight: float = parameter(
         1.3, 0.8, 2, RATIO, _UNREAD + "power of a lot's value in the order of a debtor's mortgages: dear lots go later"
     )
-    bankruptcy_group_completion_weight: float = parameter(
-        1.5, 0.8, 2.5, RATIO, "times the value of a street of a complete group in it"
-    )
+    bankruptcy_group_completion_weight: float = parameter(1.5, 0.8, 2.5, RATIO, "times the value of a street of a complete group in it")
     early_game_turns: float = parameter(15, 5, 30, COUNT, "rounds of purchases in which every lot is bought that leaves the reserve")
     orange_red_property_bonus: float = parameter(1.2, 0.8, 1.8, RATIO, "times the value of orange and red streets")
     green_blue_property_bonus: float = parameter(1.1, 0.8, 1.6, RATIO, "times the value of green and dark blue streets")
@@ -71,13 +67,16 @@ class Strategic(Parameters):
     adaptation: float = parameter(
         0, 0, 2, COUNT, "how parameters change during a game: 0 not at all, 1 as late_game, 2 as adaptive (see `ADJUSTMENTS`)"
     )
+    legacy_debts: bool = switch(
+        False, "gives up every debt above the cash in hand where the rules let it: the program of May 2025 has no rescue"
+    )
 
 
 (
     RESERVE, VALUE_MULTIPLIER, SET_BONUS, RAILWAY, UTILITY, EAGERNESS, HOUSE_CASH, BUILD_SHARE, HOUSES_FIRST, HOTEL_ROI, EMERGENCY,
     SELL_BELOW, LIFT_CASH, LIFT_ROI, TRADE_EAGERNESS, TRADE_PROFIT, MONOPOLY_BONUS, JAIL_STAY, JAIL_CARD, MORTGAGE_FIRST, VALUE_WEIGHT,
-    GROUP_WEIGHT, EARLY, ORANGE_RED, GREEN_BLUE, PAST_JAIL, RISK, DANGER_WEIGHT, COMPLETE, LEGACY, ADAPTATION,
-) = range(31)  # fmt: skip
+    GROUP_WEIGHT, EARLY, ORANGE_RED, GREEN_BLUE, PAST_JAIL, RISK, DANGER_WEIGHT, COMPLETE, LEGACY, ADAPTATION, LEGACY_DEBTS,
+) = range(32)  # fmt: skip
 NUM_PARAMETERS: Final = len(fields(Strategic))
 
 # Conditions of an adjustment.

@@ -7,15 +7,18 @@ from typing import Final
 from agents.policy import Mask, Row, policy_kernel
 from agents.scripted.habits import bid_up_to, leave_jail, raise_cash, routine
 from agents.scripted.offers import compose
-from agents.scripted.reading import NO_LOT, amount_due, asked_lot, completes, dearest_house, in_whole_groups, legal, price
+from agents.scripted.reading import NO_LOT, amount_due, asked_lot, completes, dearest_house, in_whole_groups, legal, of_opponents, price
 from agents.scripted.strategic.money import is_short, kept, lifting_score, plan_rescue, to_build, to_lift, to_mortgage, to_sell
 from agents.scripted.strategic.parameters import (
     ADAPTATION,
     COMPLETE,
+    DYNAMIC,
     EARLY,
+    EMERGENCY,
     HOUSE_CASH,
     JAIL_CARD,
     JAIL_STAY,
+    LEGACY_DEBTS,
     LIFT_CASH,
     LIFT_ROI,
     NUM_PARAMETERS,
@@ -25,10 +28,10 @@ from agents.scripted.strategic.parameters import (
 from agents.scripted.strategic.trading import next_offer, plan_offers, reply
 from agents.scripted.strategic.values import (
     COPIED,
+    DEEDS_SEEN,
     MORTGAGE_LEFT,
     OFFERS,
     OTHERS_SEEN,
-    OWN_ROW,
     OWN_SEEN,
     PHASE,
     RAISING,
@@ -69,6 +72,12 @@ _PATIENT, _AT_ONCE = 0.5, 1.0  # the share of the room below its limit that a bi
 _EVEN_LATER: Final = 1.3  # list prices that a lot must be worth after the early game while cash is below three reserves
 
 
+@kernel
+def _as_published(game: Game) -> bool:
+    """Whether the turn has the order of the thesis's program: what that program does not have is not done there either."""
+    return game.rules.build_window == AFTER_SETTLEMENT
+
+
 # --- the turn -----------------------------------------------------------------------------------------------------------
 
 
@@ -80,28 +89,34 @@ def _window(game: Game, seat: int, params: Row, memory: Row) -> int:
         if action != NO_LOT:
             return action
     when = int(game.agenda[game.depth - 1, 2])
-    stamp = int(game.turns) * 1024 + (int(game.throws[game.turn]) & 255) * 4 + when
-    if memory[PHASE] != _IDLE and memory[STAMP] == stamp:
-        return _go_through(game, seat, params, memory)
-    memory[PHASE] = _IDLE
+    if memory[PHASE] != _IDLE:
+        if memory[STAMP] == _stamp(game, when):
+            return _go_through(game, seat, params, memory)
+        memory[PHASE] = _IDLE  # the window closed by itself, because nothing was left to choose
     if game.jail[seat] > 0:
         if legal(game, A_JAIL, 2):
             action = _leave(game, seat, params)
             if action != A_TURN:
                 return action
-        if game.jail[seat] == 1 and game.rules.build_window == AFTER_SETTLEMENT:
+        if game.jail[seat] == 1 and _as_published(game):
             return A_TURN  # his program ends the turn of who is sent to jail
     if game.jail[seat] == 0 or when != agenda.AFTER_THROW:
         look(game, seat, params, memory)
     if not _has_business(game, seat, when, params, memory):
         return A_TURN
-    memory[STAMP] = stamp
+    memory[STAMP] = _stamp(game, when)
     memory[PHASE] = _TRADING
     memory[TODO] = 0
     memory[OFFERS] = 0
     if _may_trade(game, seat, when):
         plan_offers(game, seat, params, memory)
     return _go_through(game, seat, params, memory)
+
+
+@kernel
+def _stamp(game: Game, when: int) -> int:
+    """Tells the windows of a game apart: by turn, throw and kind."""
+    return int(game.turns) * 1024 + (int(game.throws[game.turn]) & 255) * 4 + when
 
 
 @kernel
@@ -120,10 +135,7 @@ def _has_business(game: Game, seat: int, when: int, params: Row, memory: Row) ->
         return True
     if cash >= params[LIFT_CASH] and legal(game, A_UNMORTGAGE, NUM_LOTS):
         return True
-    owned = 0
-    for other in range(game.num_players):
-        owned |= int(game.lots[other])
-    if params[COMPLETE] == 0 and owned & ~int(game.lots[seat]) & ~int(memory[OTHERS_SEEN]) == 0:
+    if params[COMPLETE] == 0 and of_opponents(game, seat) & ~int(memory[OTHERS_SEEN]) == 0:
         return False  # nothing to offer for
     return _may_trade(game, seat, when)
 
@@ -199,7 +211,7 @@ def _buy(game: Game, seat: int, params: Row, memory: Row) -> int:
         raised = memory[RAISING] == lot + 1
         memory[RAISING] = 0
         return A_BUY + 1 if raised or _wants(game, seat, lot, cash - price(game, lot), params, memory) else A_BUY
-    if completes(game, seat, lot):  # raise the cash by lots of which there is no group, if they suffice
+    if completes(game, seat, lot) and not _as_published(game):  # raise the cash by lots of which there is no group, if they suffice
         lots = legal(game, A_MORTGAGE, NUM_LOTS) & ~in_whole_groups(int(game.lots[seat]))
         if cash + mortgage_values(game, lots) >= price(game, lot):
             memory[RAISING] = lot + 1
@@ -263,6 +275,8 @@ def _take_over(game: Game, seat: int, params: Row, memory: Row) -> int:
 @kernel
 def _debt(game: Game, seat: int, params: Row, memory: Row) -> int:
     """Carry out the plan that meets the debt; without one, give up, or raise cash as long as the rules insist."""
+    if params[LEGACY_DEBTS] != 0 and legal(game, A_TURN, 1):
+        return A_TURN
     action = _next_of_rescue(game, memory)
     if action == NO_LOT:
         plan_rescue(game, seat, amount_due(game), params, memory)
@@ -319,12 +333,39 @@ def _decide(game: Game, params: Row, memory: Row) -> int:
     return routine(game)
 
 
+@kernel
+def _is_quiet(game: Game, deeds: float, others: float, reserve: float, emergency: float, house_cash: float, lift_cash: float) -> bool:
+    """Whether a window has nothing for the agent, as most have: enough cash, and nothing new, to build or to lift.
+
+    A shortcut: the whole way through `_window` ends the same. It takes numbers instead of rows, which are dear to hand on.
+    """
+    seat = int(game.player)
+    cash = int(game.cash[seat])
+    if cash < emergency or cash <= reserve or game.jail[seat] != 0:
+        return False
+    theirs = of_opponents(game, seat)
+    if theirs | int(game.lots[seat]) != deeds or theirs & ~int(others):
+        return False
+    may_build = cash >= house_cash and legal(game, A_BUILD, NUM_STREETS) != 0
+    return not may_build and not (cash >= lift_cash and legal(game, A_UNMORTGAGE, NUM_LOTS) != 0)
+
+
 @policy_kernel
 def play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     """Choose; an agent that adapts plays by its own copy of the parameters."""
-    if params[ADAPTATION] == 0:
-        return _decide(game, params, memory)
-    if memory[COPIED] == 0:
+    adapts = params[ADAPTATION] != 0
+    if adapts and memory[COPIED] == 0:
         memory[COPIED] = 1
-        memory[OWN_ROW : OWN_ROW + NUM_PARAMETERS] = params
-    return _decide(game, memory[OWN_ROW : OWN_ROW + NUM_PARAMETERS], memory)
+        memory[:NUM_PARAMETERS] = params
+    if (
+        game.decision == agenda.WINDOW
+        and memory[PHASE] == _IDLE
+        and memory[ROUND] != 0
+        and params[COMPLETE] == 0
+        and params[ADAPTATION] != DYNAMIC
+        and memory[MORTGAGE_LEFT] + memory[SALE_LEFT] == 0
+    ):
+        house_cash = memory[HOUSE_CASH] if adapts else params[HOUSE_CASH]  # of the four, what late_game changes
+        if _is_quiet(game, memory[DEEDS_SEEN], memory[OTHERS_SEEN], params[RESERVE], params[EMERGENCY], house_cash, params[LIFT_CASH]):
+            return A_TURN
+    return _decide(game, memory if adapts else params, memory)

@@ -163,7 +163,8 @@ def _score(game: Game, seat: int, params: Row, memory: Row) -> float:
     given = _pack(game, ask & ALL_LOTS, own, others, params, memory) + max(0, -net) + _CARD * size(ask & ~ALL_LOTS)
     ratio = received / max(1.0, given)
     score = 0.3 if ratio > 1.3 else 0.15 if ratio > 1.1 else -0.2 if ratio <= 0.9 else 0.0
-    score += _progress(give & ALL_LOTS, ask & ALL_LOTS, own)
+    # A complete agent counts every street that completes a group.
+    score += _progress(give & ALL_LOTS, ask & ALL_LOTS, own, 0 if params[COMPLETE] != 0 else others)
     after = int(game.cash[seat]) + net
     score += -0.15 if after < 200 else 0.1 if after >= 400 else 0.0
     score += 0.1 if after > 800 else -0.1 if after <= 300 else 0.0
@@ -173,8 +174,11 @@ def _score(game: Game, seat: int, params: Row, memory: Row) -> float:
 
 
 @kernel
-def _progress(received: int, given: int, own: int) -> float:
-    """The part of a score that is about groups: 0.4 for a street that completes one, a share for others, -0.3 for breaking one's own."""
+def _progress(received: int, given: int, own: int, others: int) -> float:
+    """The part of a score that is about groups: 0.4 for a street that completes one, a share for others, -0.3 for breaking one's own.
+
+    Published, a street completes a group only if no opponent owned a lot of it at the last look, as in the value of a pack.
+    """
     score = 0.0
     while received:
         group = int(GROUP_OF[lowest(received)])
@@ -182,7 +186,7 @@ def _progress(received: int, given: int, own: int) -> float:
         if group < COLOURS:
             count = int(GROUP_SIZE[group])
             owned = count - _missing(group, own)
-            score += 0.4 if owned == count - 1 else 0.2 * (owned + 1) / count
+            score += 0.4 if owned == count - 1 and others & int(GROUP_LOTS[group]) == 0 else 0.2 * (owned + 1) / count
     broken = given & in_whole_groups(own)
     while broken:
         if GROUP_OF[lowest(broken)] < COLOURS:
@@ -196,7 +200,7 @@ def _accepts_in_may(game: Game, seat: int, params: Row, memory: Row) -> bool:
     """Accept what gains by the agent's values, and by chance what loses no more than 50 dollars."""
     give, ask = int(game.offer_give), int(game.offer_ask)
     own = int(memory[OWN_SEEN])
-    gain = int(game.offer_cash) + _CARD_IN_MAY * (size(give & ~ALL_LOTS) - size(ask & ~ALL_LOTS))
+    gain = float(game.offer_cash) + _CARD_IN_MAY * (size(give & ~ALL_LOTS) - size(ask & ~ALL_LOTS))
     lots = give & ALL_LOTS
     while lots:
         gain += _wanted_in_may(game, lowest(lots), params, memory)
@@ -439,7 +443,7 @@ def _plan_best(game: Game, seat: int, partner: int, ask: int, params: Row, memor
     price_to_him = _pack(game, 1 << ask, theirs, of_opponents(game, partner), params, memory)
     spare = tradable(game, seat) & ALL_LOTS & ~in_whole_groups(own) & ~int(GROUP_LOTS[GROUP_OF[ask]])
     best, best_give, best_cash = 0.0, NO_LOT, 0
-    funds = min(int(game.cash[seat]) - params[RESERVE], 0.7 * int(game.cash[seat]), 2.0 * price(game, ask))
+    funds = min(int(game.cash[seat]) - params[RESERVE], 0.7 * int(game.cash[seat]))
     for give in range(NO_LOT, 28):
         if give != NO_LOT and not has(spare, give):
             continue

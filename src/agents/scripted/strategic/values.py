@@ -20,9 +20,11 @@ from agents.scripted.strategic.parameters import (
     ALWAYS,
     BEHIND,
     DANGER_WEIGHT,
+    DYNAMIC,
     EAGERNESS,
     EARLY,
     GREEN_BLUE,
+    LATE,
     MORE_BUILT,
     NUM_PARAMETERS,
     ORANGE_RED,
@@ -56,7 +58,8 @@ from monopoly_env.engine.sets import has, size
 from monopoly_env.game import NOBODY, Game
 from monopoly_env.kernels import kernel
 
-# Its memory. The last three of the 64 numbers belong to `offers`.
+# Its memory. First room for the parameters of an agent that adapts: it plays by this copy, and passes its memory as its parameters.
+# The last three of the 64 numbers belong to `offers`.
 (
     ROUND, OWN_SEEN, OTHERS_SEEN, DEEDS_SEEN,  # the count of rounds, and who owned what when it last rose; all deeds at the last look
     PHASE, STAMP, TODO,  # of the window under way: the phase, which window it is, lots still to act on
@@ -64,10 +67,9 @@ from monopoly_env.kernels import kernel
     MORTGAGE_LEFT, SALE_LEFT,  # what a debtor has planned: lots to mortgage, streets to sell from
     RAISING,  # the lot for which cash is being raised, and 1
     FIRST_PLAN, SECOND_PLAN, THIRD_PLAN,  # the planned offers
-    OWN_ROW,  # where the parameters of an agent that adapts begin; the number before them says whether they have been copied
-) = (*range(17), 18)  # fmt: skip
-COPIED: Final = OWN_ROW - 1
-assert OWN_ROW + NUM_PARAMETERS <= MEMORY - 3
+    COPIED,  # whether the parameters have been copied
+) = range(NUM_PARAMETERS, NUM_PARAMETERS + 18)  # fmt: skip
+assert COPIED < MEMORY - 3
 
 ORANGE, RED, GREEN, DARK_BLUE = (GROUPS.index(name) for name in ("orange", "red", "green", "dark_blue"))
 _ZONE: Final = (6, 9)  # squares past jail that a token which leaves it is most likely to reach
@@ -108,16 +110,16 @@ def look(game: Game, seat: int, params: Row, memory: Row) -> None:
     owned = 0
     for other in range(game.num_players):
         owned |= int(game.lots[other])
-    if owned != memory[DEEDS_SEEN]:
+    rises = False
+    if owned != memory[DEEDS_SEEN] or memory[ROUND] == 0:
         memory[DEEDS_SEEN] = owned
         rounds = size(owned) // int(game.num_players) + 1
-        if rounds > memory[ROUND]:
+        rises = rounds > memory[ROUND]
+        if rises:
             memory[ROUND] = rounds
             memory[OWN_SEEN] = int(game.lots[seat])
             memory[OTHERS_SEEN] = owned & ~int(game.lots[seat])
-    elif memory[ROUND] == 0:
-        memory[ROUND] = 1
-    if params[ADAPTATION] != 0:
+    if params[ADAPTATION] == DYNAMIC or (rises and params[ADAPTATION] == LATE):  # late_game changes by the count alone
         _adapt(game, seat, params, memory)
 
 
