@@ -7,30 +7,22 @@ from typing import Final
 from agents.policy import Row
 from agents.scripted.expert import odds
 from agents.scripted.expert.parameters import CHEAP, DEAR, LIFT, MISSED, RUIN
-from agents.scripted.expert.values import turns_left
-from agents.scripted.reading import NO_LOT, in_whole_groups, legal
+from agents.scripted.expert.values import present_strength, turns_left
+from agents.scripted.reading import NO_LOT, STREETS, in_whole_groups, legal
 from monopoly_env.actions import A_MORTGAGE, A_SELL, A_TURN, A_UNMORTGAGE
 from monopoly_env.board import (
     ALL_LOTS,
-    GROUP_LOTS,
-    GROUP_OF,
-    GROUP_SIZE,
-    GROUP_START,
     HOUSE_PRICE,
-    INCOME_TAX,
+    JAIL_SQUARE,
     LOT_SQUARE,
-    LUXURY_TAX,
     MORTGAGE,
     NUM_LOTS,
-    NUM_SQUARES,
     NUM_STREETS,
     PRICE,
-    RAILROADS,
     RENT,
-    SQUARE_KIND,
 )
-from monopoly_env.engine.building import WHOLE_GROUP, built_groups, liquidation_of_buildings
-from monopoly_env.engine.mortgage import interest, lifting_cost
+from monopoly_env.engine.building import liquidation_of_buildings
+from monopoly_env.engine.mortgage import interest, lifting_cost, principal
 from monopoly_env.engine.players import mortgage_values, solvent_seats
 from monopoly_env.engine.rent import ordinary_rent
 from monopoly_env.engine.sets import has, lowest, size
@@ -39,7 +31,7 @@ from monopoly_env.kernels import kernel
 
 _FLAT_TAX: Final = 200  # dollars
 _SALE_LOSS: Final = 1.0  # a building sold for a dollar has cost two
-_HELD_BACK: Final = 1e6  # mortgaging a lot of a complete colour stops its building: last
+_INCOME_TAX_SQUARE, _LUXURY_TAX_SQUARE = 4, 38
 
 
 @kernel
@@ -51,7 +43,7 @@ def row_of(game: Game, seat: int) -> int:
 @kernel
 def spare_lots(game: Game, seat: int) -> int:
     """The lots that can be mortgaged and belong to no complete colour."""
-    return int(game.lots[seat]) & ~int(game.mortgaged) & ~in_whole_groups(int(game.lots[seat]) & (1 << NUM_STREETS) - 1)
+    return int(game.lots[seat]) & ~int(game.mortgaged) & ~in_whole_groups(int(game.lots[seat]) & STREETS)
 
 
 @kernel
@@ -92,7 +84,7 @@ def risk(game: Game, seat: int, row: int, cash: float, spare: float, rest: float
     """
     board, owned = int(game.rules.board), int(game.lots[seat])
     ruin, loss, salary = params[RUIN] * worth, 0.0, int(game.rules.go_salary)
-    here = row % NUM_SQUARES if row != odds.IN_JAIL else 10
+    here = JAIL_SQUARE if row == odds.IN_JAIL else row
     for other in range(game.num_players):
         if other == seat:
             continue
@@ -109,8 +101,10 @@ def risk(game: Game, seat: int, row: int, cash: float, spare: float, rest: float
                 if due > ahead:
                     loss += chance * _shortfall(due, ahead, spare, rest, ruin, params)
     if cash < _FLAT_TAX:
-        loss += odds.NEXT[board, row, 4] * _shortfall(float(_FLAT_TAX), cash + (salary if here > 4 else 0), spare, rest, ruin, params)
-        loss += odds.NEXT[board, row, 38] * _shortfall(float(game.rules.luxury_tax), cash, spare, rest, ruin, params)
+        ahead = cash + salary if here > _INCOME_TAX_SQUARE else cash
+        loss += odds.NEXT[board, row, _INCOME_TAX_SQUARE] * _shortfall(float(_FLAT_TAX), ahead, spare, rest, ruin, params)
+        tax = float(game.rules.luxury_tax)
+        loss += odds.NEXT[board, row, _LUXURY_TAX_SQUARE] * _shortfall(tax, cash, spare, rest, ruin, params)
     free = ALL_LOTS & ~owned
     if free and params[MISSED] > 0:
         while free:
@@ -120,6 +114,16 @@ def risk(game: Game, seat: int, row: int, cash: float, spare: float, rest: float
             if short > 0:
                 loss += odds.NEXT_LOT[board, row, lot] * params[MISSED] * short
     return loss
+
+
+@kernel
+def added_risk(game: Game, seat: int, spent: float, worth: float, params: Row) -> float:
+    """What spending from cash, then from mortgages of single lots, adds to the expected loss of the next turn (dollars)."""
+    cash, spare = float(game.cash[seat]), float(mortgage_values(game, spare_lots(game, seat)))
+    rest, row = float(estate(game, seat)), row_of(game, seat)
+    borrowed = max(0.0, spent - cash)
+    after = risk(game, seat, row, cash - spent + borrowed, spare - borrowed, rest, worth, params)
+    return after - risk(game, seat, row, cash, spare, rest, worth, params) + params[CHEAP] * borrowed
 
 
 @kernel
@@ -139,7 +143,7 @@ def rents_due(game: Game, seat: int, row: int) -> float:
 @kernel
 def rents_coming(game: Game, seat: int) -> float:
     """The rent that a seat expects from the next turn of every other player (dollars)."""
-    board, total = int(game.rules.board), 0.0
+    total = 0.0
     lots = int(game.lots[seat]) & ~int(game.mortgaged)
     while lots:
         lot = lowest(lots)
@@ -164,7 +168,7 @@ def visits(game: Game, seat: int, lot: int) -> float:
 @kernel
 def rent_lost(game: Game, seat: int, lot: int, turns: float) -> float:
     """What mortgaging a lot loses over the turns left (dollars)."""
-    board, group = int(game.rules.board), int(GROUP_OF[lot])
+    board = int(game.rules.board)
     return turns * odds.LATER_LOT[board, lot] * ordinary_rent(game, seat, lot, odds.AVERAGE_THROW)
 
 
@@ -210,32 +214,48 @@ def raise_cash(game: Game, seat: int, params: Row) -> int:
     return action
 
 
+# --- mortgages ----------------------------------------------------------------------------------------------------------
+
+
 @kernel
-def lift(game: Game, seat: int, cash: float, spare: float, rest: float, worth: float, params: Row) -> int:
-    """Lift the mortgage that earns most for each dollar, if it earns enough and leaves no risk behind; A_TURN if there is none."""
-    lots = legal(game, A_UNMORTGAGE, NUM_LOTS) & ~int(game.fresh_mortgages)
-    if lots == 0:
-        return A_TURN
+def _earned(game: Game, seat: int, lot: int, params: Row) -> float:
+    """What lifting a mortgage brings back (dollars); of a complete colour also what it costs, for it opens the way to houses."""
     opponents = size(solvent_seats(game)) - 1
-    turns = params[LIFT] * opponents
-    whole = in_whole_groups(int(game.lots[seat]) & (1 << NUM_STREETS) - 1)
+    earned = rent_lost(game, seat, lot, params[LIFT] * opponents)
+    if has(in_whole_groups(int(game.lots[seat]) & STREETS), lot):
+        earned += lifting_cost(game, lot)
+    return earned
+
+
+@kernel
+def _lifting_risk(game: Game, seat: int, lot: int, cost: int, params: Row) -> float:
+    """What lifting adds to the expected loss of the next turn (dollars): the lot could be mortgaged again."""
+    worth, cash = present_strength(game, seat, turns_left(game, params), params), float(game.cash[seat])
+    spare, rest, row = float(mortgage_values(game, spare_lots(game, seat))), float(estate(game, seat)), row_of(game, seat)
+    after = risk(game, seat, row, cash - cost, spare + int(MORTGAGE[game.rules.board, lot]), rest, worth, params)
+    return after - risk(game, seat, row, cash, spare, rest, worth, params)
+
+
+@kernel
+def lift(game: Game, seat: int, params: Row) -> int:
+    """Lift the mortgage that earns most for each dollar, if it earns its interest and the risk; A_TURN if there is none."""
+    lots = legal(game, A_UNMORTGAGE, NUM_LOTS) & ~int(game.fresh_mortgages)  # what was mortgaged for a house stays so
     best, most = NO_LOT, 0.0
     while lots:
         lot = lowest(lots)
         lots &= lots - 1
-        earned = rent_lost(game, seat, lot, turns)
-        if has(whole, lot):
-            earned += lifting_cost(game, lot)  # it opens the way to houses
-        gain = earned / lifting_cost(game, lot)
+        gain = _earned(game, seat, lot, params) / lifting_cost(game, lot)
         if gain > most:
             best, most = lot, gain
+    if best == NO_LOT:
+        return A_TURN
     cost = lifting_cost(game, best)
-    row = row_of(game, seat)
-    before = risk(game, seat, row, cash, spare, rest, worth, params)
-    after = risk(game, seat, row, cash - cost, spare + int(MORTGAGE[game.rules.board, best]), rest, worth, params)
-    if most * cost > interest(game, best) + after - before:
-        return A_UNMORTGAGE + best
-    return A_TURN
+    pays = most * cost > interest(game, best) + _lifting_risk(game, seat, best, cost, params)
+    return A_UNMORTGAGE + best if pays else A_TURN
 
 
-_ = (SQUARE_KIND, INCOME_TAX, LUXURY_TAX, GROUP_LOTS, GROUP_SIZE, GROUP_START, RAILROADS, WHOLE_GROUP, built_groups)
+@kernel
+def lifts_at_once(game: Game, seat: int, lot: int, params: Row) -> bool:
+    """Whether to lift the mortgage of a lot that was just received, which saves its interest."""
+    gain = _earned(game, seat, lot, params) + interest(game, lot)
+    return gain > _lifting_risk(game, seat, lot, principal(game, lot), params)

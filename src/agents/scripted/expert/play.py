@@ -5,19 +5,18 @@ from __future__ import annotations
 from typing import Final
 
 from agents.policy import Mask, Row, policy_kernel
-from agents.scripted.expert import odds, trading
+from agents.scripted.expert import odds, packages, trading
 from agents.scripted.expert.building import build
-from agents.scripted.expert.money import estate, least_loss, lift, raise_cash, rents_due, risk, row_of, spare_lots
-from agents.scripted.expert.parameters import BARGAIN, CONTRAST, FINE, MOTION, PIECE, STEP, Expert
-from agents.scripted.expert.values import fill_strengths, lot_gain, strength, turns_left, others_lots
-from agents.scripted.habits import bid_up_to, leave_jail, routine, take_over
+from agents.scripted.expert.money import added_risk, least_loss, lift, lifts_at_once, raise_cash, rents_due, spare_lots
+from agents.scripted.expert.parameters import BARGAIN, CONTRAST, EAGER, FINE, MOTION, PAWNED, PIECE, STEP, THRIFT, Expert
+from agents.scripted.expert.values import fill_strengths, lot_gain, turns_left
+from agents.scripted.habits import bid_up_to, leave_jail, routine
 from agents.scripted.offers import compose
 from agents.scripted.parameters import family
 from agents.scripted.reading import asked_lot, dearest_house, legal, price
-from monopoly_env.actions import A_BUY, A_JAIL, A_MORTGAGE, A_TRADE, A_TURN
+from monopoly_env.actions import A_BUY, A_CHOICE, A_JAIL, A_MORTGAGE, A_TRADE, A_TURN
 from monopoly_env.board import ALL_LOTS, JAIL_SQUARE, NUM_LOTS, PRICE
 from monopoly_env.engine import agenda
-from monopoly_env.engine.auction import legal_raises
 from monopoly_env.engine.building import HOUSE_LOT
 from monopoly_env.engine.liquidation import raisable
 from monopoly_env.engine.players import mortgage_values
@@ -25,9 +24,6 @@ from monopoly_env.engine.sets import has, lowest
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.rules import number
-
-_BID_KEY: Final = 30  # its memory: the auction that a limit was found for, and the limit
-_BID_LIMIT: Final = 31
 
 _NO_AUCTION = number("auction", "none")
 
@@ -46,17 +42,7 @@ def _worth_of(game: Game, seat: int, lot: int, bidders: int, params: Row, memory
                 weight = memory[trading.TABLE + other] ** (params[CONTRAST] - 1) / total
     worth = memory[trading.TABLE + seat]
     own = (1 - worth ** params[CONTRAST] / total) / worth
-    return (own * gain + weight * denied) / (own + weight)
-
-
-@kernel
-def _cash_risk(game: Game, seat: int, spent: float, params: Row, memory: Row) -> float:
-    """What spending raises the expected loss of the next turn by (dollars)."""
-    cash, worth = float(game.cash[seat]), memory[trading.TABLE + seat]
-    spare, rest, row = float(mortgage_values(game, spare_lots(game, seat))), float(estate(game, seat)), row_of(game, seat)
-    borrowed = max(0.0, spent - cash)
-    after = risk(game, seat, row, cash - spent + borrowed, spare - borrowed, rest, worth, params)
-    return after - risk(game, seat, row, cash, spare, rest, worth, params) + borrowed * 0.2
+    return params[EAGER] * (own * gain + weight * denied) / (own + weight)
 
 
 @kernel
@@ -64,10 +50,10 @@ def _buy(game: Game, seat: int, params: Row, memory: Row) -> int:
     lot = asked_lot(game)
     cost = price(game, lot)
     worth = _worth_of(game, seat, lot, -1, params, memory)
-    wanted = worth - cost > _cash_risk(game, seat, float(cost), params, memory)
+    wanted = worth - cost > added_risk(game, seat, float(cost), memory[trading.TABLE + seat], params)
     if not wanted:
         return A_BUY
-    if game.rules.auction != _NO_AUCTION and _cheaper_by_auction(game, seat, cost):
+    if game.rules.auction != _NO_AUCTION and _cheaper_by_auction(game, seat, cost, params):
         return A_BUY
     if legal(game, A_BUY + 1, 1):
         return A_BUY + 1
@@ -78,12 +64,12 @@ def _buy(game: Game, seat: int, params: Row, memory: Row) -> int:
 
 
 @kernel
-def _cheaper_by_auction(game: Game, seat: int, cost: int) -> bool:
-    """Whether nobody else can raise the list price: the auction then costs less."""
+def _cheaper_by_auction(game: Game, seat: int, cost: int, params: Row) -> bool:
+    """Whether the others are so short of cash that the auction will cost less; what they cannot even raise is sure."""
     if raisable(game, seat) < cost:
         return False
     for other in range(game.num_players):
-        if other != seat and game.place[other] == 0 and raisable(game, other) >= cost - 10:
+        if other != seat and game.place[other] == 0 and game.cash[other] >= params[THRIFT] * cost and raisable(game, other) >= cost:
             return False
     return True
 
@@ -95,19 +81,19 @@ def _bid(game: Game, seat: int, params: Row, memory: Row) -> int:
         limit = min(params[PIECE] * dearest_house(game, seat), float(game.cash[seat]))
         return bid_up_to(game, limit, params[STEP])
     key = float(int(game.turns) * 64 + lot + 1)
-    if memory[_BID_KEY] != key:
-        memory[_BID_KEY] = key
-        memory[_BID_LIMIT] = _limit(game, seat, lot, params, memory)
-    return bid_up_to(game, memory[_BID_LIMIT], params[STEP] if game.decision == agenda.BID else 1.0)
+    if memory[trading.BID] != key:
+        memory[trading.BID] = key
+        memory[trading.BID + 1] = _limit(game, seat, lot, params, memory)
+    return bid_up_to(game, memory[trading.BID + 1], params[STEP] if game.decision == agenda.BID else 1.0)
 
 
 @kernel
 def _limit(game: Game, seat: int, lot: int, params: Row, memory: Row) -> float:
     worth = _worth_of(game, seat, lot, int(game.auction_bidders), params, memory)
     spare = mortgage_values(game, spare_lots(game, seat))
-    limit = min(worth, float(int(game.cash[seat]) + spare // 2))
+    limit = min(worth, int(game.cash[seat]) + params[PAWNED] * spare)
     for _ in range(4):
-        limit = min(limit, worth - _cash_risk(game, seat, limit, params, memory))
+        limit = min(limit, worth - added_risk(game, seat, limit, memory[trading.TABLE + seat], params))
         if limit <= 0:
             return 0.0
     return limit
@@ -143,18 +129,13 @@ def _window(game: Game, seat: int, params: Row, memory: Row) -> int:
             return leave_jail(game)
         return A_TURN
     if legal(game, A_TRADE, 7):
-        action = trading.search(game, seat, params, memory)
+        action = packages.search(game, seat, params, memory)
         if action != A_TURN:
             return action
     action = build(game, seat, params)
     if action != A_TURN:
         return action
-    turns = turns_left(game, params)
-    if int(game.lots[seat]) & int(game.mortgaged):
-        worth = strength(game, seat, int(game.lots[seat]), float(game.cash[seat]), others_lots(game, seat), turns, params)
-        spare, rest = float(mortgage_values(game, spare_lots(game, seat))), float(estate(game, seat))
-        return lift(game, seat, float(game.cash[seat]), spare, rest, worth, params)
-    return A_TURN
+    return lift(game, seat, params) if int(game.lots[seat]) & int(game.mortgaged) else A_TURN
 
 
 @policy_kernel
@@ -175,9 +156,9 @@ def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     if decision == agenda.DEBT:
         return raise_cash(game, seat, params)
     if decision == agenda.TAKEOVER:
-        return take_over(game, 200.0, 500.0)
+        lifts = legal(game, A_CHOICE + 1, 1) and lifts_at_once(game, seat, asked_lot(game), params)
+        return A_CHOICE + 1 if lifts else A_CHOICE
     return routine(game)
 
 
 POLICIES: Final = {"expert": family("expert", _play, Expert)}
-_unused = (legal_raises,)

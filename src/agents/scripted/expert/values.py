@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-import numpy as np
-
 from agents.policy import Row
 from agents.scripted.expert import odds
-from agents.scripted.expert.parameters import CHIP, CONTRAST, CROWD, DEED, HALF, HELD, HORIZON, KEEP, PROSPECTS, THIRD, TWO_THIRDS
+from agents.scripted.expert.parameters import CONTRAST, CROWD, DEED, HALF, HELD, HORIZON, KEEP, PROSPECTS, RAILS, THIRD, TOP, TWO_THIRDS
 from monopoly_env.board import GROUP_LOTS, GROUP_SIZE, GROUP_START, HOTEL, HOUSE_PRICE, NUM_GROUPS, RAILROADS
 from monopoly_env.engine.players import solvent_seats
 from monopoly_env.engine.sets import size
@@ -18,7 +16,6 @@ from monopoly_env.rules import number
 
 _NO_TRADE = number("trade", "none")
 _LIFTING: Final = 0.55  # of the list price that lifting a mortgage costs
-_TOP: Final = 3.0  # houses on each street that a group's worth assumes at most: the third pays best
 
 
 @kernel
@@ -46,7 +43,7 @@ def to_build(cash: float, groups: int, params: Row) -> float:
 
 
 @kernel
-def set_worth(game: Game, group: int, funds: float, turns: float) -> float:
+def set_worth(game: Game, group: int, funds: float, turns: float, params: Row) -> float:
     """What a complete colour earns with the houses it has and those that can be paid, less their price (dollars)."""
     board, start, count = int(game.rules.board), int(GROUP_START[group]), int(GROUP_SIZE[group])
     now = 0
@@ -55,7 +52,7 @@ def set_worth(game: Game, group: int, funds: float, turns: float) -> float:
     step = float(HOUSE_PRICE[board, start]) * count
     level = now / count
     best = turns * _income(board, group, level)
-    target = min(max(level, _TOP), level + funds / step)
+    target = min(max(level, params[TOP]), level + funds / step)
     return max(best, turns * _income(board, group, target) - step * (target - level))
 
 
@@ -88,14 +85,18 @@ def group_worth(game: Game, group: int, lots: int, elsewhere: int, funds: float,
     part, pawned = mine >> start, (mine & int(game.mortgaged)) >> start
     worth = params[DEED] * odds.PART_PRICE[board, group, part] - _LIFTING * odds.PART_PRICE[board, group, pawned]
     if group >= RAILROADS:
-        return worth + turns * odds.PART_INCOME[board, group, part]
+        income = odds.PART_INCOME[board, group, part]
+        if mine != members:  # one more raises the rent of all
+            more = odds.PART_INCOME[board, group, (2 << size(mine)) - 1]
+            income += params[RAILS] * max(0.0, more - income)
+        return worth + turns * income
     if mine == members:
-        return worth + set_worth(game, group, funds, turns)
+        return worth + set_worth(game, group, funds, turns, params)
     worth += turns * odds.PART_INCOME[board, group, part & ~pawned]
     chance = _chance(size(mine), int(GROUP_SIZE[group]), params)
     if members & elsewhere:
         chance *= 0.0 if game.rules.trade == _NO_TRADE else params[HELD]
-    return worth + chance * set_worth(game, group, funds, turns)
+    return worth + chance * set_worth(game, group, funds, turns, params)
 
 
 @kernel
@@ -106,7 +107,7 @@ def _chance(count: int, members: int, params: Row) -> float:
 
 
 @kernel
-def strength(game: Game, seat: int, lots: int, cash: float, elsewhere: int, turns: float, params: Row) -> float:
+def strength(game: Game, lots: int, cash: float, elsewhere: int, turns: float, params: Row) -> float:
     """What a player with these lots and this cash is worth (dollars); at least one."""
     funds = to_build(cash, complete_groups(lots), params)
     worth = cash
@@ -129,12 +130,12 @@ def others_lots(game: Game, seat: int) -> int:
 @kernel
 def present_strength(game: Game, seat: int, turns: float, params: Row) -> float:
     """What a player is worth now."""
-    return strength(game, seat, int(game.lots[seat]), float(game.cash[seat]), others_lots(game, seat), turns, params)
+    return strength(game, int(game.lots[seat]), float(game.cash[seat]), others_lots(game, seat), turns, params)
 
 
 @kernel
 def fill_strengths(game: Game, turns: float, params: Row, into: Row) -> float:
-    """Strength of each seat, zero for those who have left, to the power of contrast; their sum."""
+    """Write the strength of each seat, zero for those who have left; the sum of their powers by the parameter `contrast`."""
     total = 0.0
     for seat in range(game.num_players):
         into[seat] = 0.0
@@ -148,14 +149,5 @@ def fill_strengths(game: Game, turns: float, params: Row, into: Row) -> float:
 def lot_gain(game: Game, seat: int, lot: int, turns: float, params: Row) -> float:
     """What one more lot, bought from the bank, adds to a player's worth (dollars)."""
     lots, elsewhere, cash = int(game.lots[seat]), others_lots(game, seat) & ~(1 << lot), float(game.cash[seat])
-    now = strength(game, seat, lots, cash, elsewhere, turns, params)
-    return strength(game, seat, lots | 1 << lot, cash, elsewhere, turns, params) - now
-
-
-@kernel
-def log_gain(before: float, after: float) -> float:
-    """How much stronger a player becomes, relative."""
-    return np.log(max(1.0, after) / before)
-
-
-_ = CHIP
+    now = strength(game, lots, cash, elsewhere, turns, params)
+    return strength(game, lots | 1 << lot, cash, elsewhere, turns, params) - now
