@@ -290,18 +290,17 @@ def test_it_counters_an_offer_that_is_too_low() -> None:
 
 
 def test_a_refusal_raises_the_next_offer_within_the_turn() -> None:
-    lots = {0: ORANGE[:2], 1: [ORANGE[2], "Baltic Avenue"], 2: ["Virginia Avenue"], 3: ["Oriental Avenue"]}
-    generous = agents.make("expert", purse=1)
-    game, memory, prices = after_throw(lots, {}, 4), np.zeros((1, agents.MEMORY)), []
+    lots = {0: LIGHT_BLUE[:2], 1: LIGHT_BLUE[2:], 2: ["Virginia Avenue"], 3: ["Baltic Avenue"]}
+    game, memory = after_throw(lots, dict.fromkeys(range(4), 3000), 4), np.zeros((1, agents.MEMORY))
+    prices: dict[str, list[int]] = {}
     for _ in range(4):
-        made = proposed(generous, game, memory)
+        made = proposed(EXPERT, game, memory)
         if made is None:
             break
-        if made["ask"] == [ORANGE[2]] and not made["give"]:
-            prices.append(made["cash"])
+        prices.setdefault(f"{made['to']} {made['ask']} {made['give']}", []).append(made["cash"])
         act(game, "reject")
-    assert len(prices) >= 2
-    assert prices == sorted(set(prices))
+    assert max(map(len, prices.values())) >= 2, prices
+    assert all(offers == sorted(set(offers)) for offers in prices.values()), prices
 
 
 def test_it_buys_up_a_partner_who_sells_for_a_dollar() -> None:
@@ -323,8 +322,8 @@ def test_it_offers_no_more_when_the_answer_stays_the_same() -> None:
 @pytest.mark.parametrize("num_players", [2, 3, 4, 5, 6, 7, 8])
 def test_it_answers_every_decision_legally(preset: str, num_players: int) -> None:
     others = ["random", "algorithmic", "expert"]
-    results = agents.arena.play(["expert", *(others[i % 3] for i in range(num_players - 1))], 8, preset, turn_limit=200)
-    assert results.games == 8
+    results = agents.arena.play(["expert", *(others[i % 3] for i in range(num_players - 1))], 4, preset, turn_limit=150)
+    assert results.games == 4
 
 
 @pytest.mark.parametrize(("opponent", "two", "four"), [("algorithmic", 0.6, 0.35), ("landlord/balanced", 0.6, 0.35), ("gcp", 0.6, 0.3)])
@@ -337,7 +336,7 @@ def test_it_beats_other_scripted_players(opponent: str, two: float, four: float)
 
 
 def test_its_trades_are_sane() -> None:
-    concluded, most = trades(["expert"] * 4, games=30, seed=3)
+    concluded, most = trades(["expert"] * 4, games=24, seed=3)
     assert 2 <= np.mean(concluded) <= 10
     assert np.mean(np.array(most) <= 3) > 0.5
 

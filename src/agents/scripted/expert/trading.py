@@ -218,14 +218,14 @@ def rate(
 
 @kernel
 def _was_refused(game: Game, seat: int, partner: int, ask: int, give: int, offered: float) -> bool:
-    """Whether the partner has refused this very offer in this turn: it cannot be made again."""
+    """Whether the partner has refused these goods in this turn, at this price or a better one."""
     for i in range(game.num_refused):
         if (
             game.refused_from[i] == seat
             and game.refused_to[i] == partner
             and game.refused_ask[i] == ask
             and game.refused_give[i] == give
-            and game.refused_cash[i] == offered
+            and game.refused_cash[i] >= offered
         ):
             return True
     return False
