@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special  # its statistics take half a second to import
 
 if TYPE_CHECKING:
     from agents.results import Results
@@ -22,7 +22,7 @@ _NOTHING: Final = 1e-12  # a standard error that is rounding
 
 def wilson(wins: float, games: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
     """Wilson's score interval (JASA 22, 1927) of a share; wins may be fractions, from draws."""
-    z = float(stats.norm.ppf((1 + confidence) / 2))
+    z = float(special.ndtri((1 + confidence) / 2))
     rate = wins / games
     centre = (rate + z * z / (2 * games)) / (1 + z * z / games)
     half = z * np.sqrt(rate * (1 - rate) / games + z * z / (4 * games * games)) / (1 + z * z / games)
@@ -54,7 +54,7 @@ def per_unit(values: NDArray[Any], unit: NDArray[Any]) -> tuple[NDArray[np.float
 def _half_width(residuals: NDArray[np.float64], confidence: float) -> float:
     """Half the width of an interval whose estimate deviates by the sum of these, one a unit."""
     units = len(residuals)
-    return float(stats.t.ppf((1 + confidence) / 2, units - 1)) * _standard_error(residuals)
+    return float(special.stdtrit(units - 1, (1 + confidence) / 2)) * _standard_error(residuals)
 
 
 def _standard_error(residuals: NDArray[np.float64]) -> float:
@@ -134,6 +134,6 @@ def paired_difference(
     if difference == 0:
         p_value = 1.0
     else:
-        by_spread = 2 * float(stats.t.sf(abs(difference) / error, units - 1)) if error >= _NOTHING else 0.0
+        by_spread = 2 * float(special.stdtr(units - 1, -abs(difference) / error)) if error >= _NOTHING else 0.0
         p_value = max(by_spread, 2.0 ** (1 - units))
     return Difference(first, second, rates, difference, low, high, p_value, units, confidence)
