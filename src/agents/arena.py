@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 import monopoly_env
 from agents.policy import CompiledPolicy, Policy
+from agents.progress import games_bar
 from agents.registry import PolicyLike, make, resolve_all
 from agents.results import Results
 from agents.seating import arrangements, orders_of
@@ -406,17 +407,5 @@ def _progress(progress: Progress, games: int) -> Iterator[Callable[[int], None]]
     elif not progress:
         yield lambda count: None
     else:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        columns = (TextColumn("games"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[speed]}"), TimeRemainingColumn())
-        with Progress(*columns, console=Console(stderr=True)) as bar:
-            task = bar.add_task("games", total=games, speed="")
-            began = time.perf_counter()
-
-            def done(count: int) -> None:
-                bar.advance(task, count)
-                speed = bar.tasks[0].completed / max(time.perf_counter() - began, 1e-9)
-                bar.update(task, speed=f"{speed:,.0f}/s")
-
+        with games_bar(games) as done:
             yield done

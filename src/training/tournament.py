@@ -18,8 +18,7 @@ import json
 import re
 import shutil
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -27,11 +26,11 @@ from typing import Any, Final
 
 import tyro
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from agents import arena, files, registry
 from agents.policy import Policy
+from agents.progress import games_bar
 from agents.ratings import CrossTable, Ratings, Strengths, cross_table, strengths
 from agents.results import Results, merge
 from agents.statistics import CONFIDENCE
@@ -238,11 +237,16 @@ class Tournament:
         """
         parts = [kept.load(number, self) if kept else None for number in range(len(self.tables))]
         finished = sum(part.games for part in parts if part)
-        with _bar(self.options.games * len(self.tables), finished, self.options.progress) as done:
+        with self._progress(finished) as done:
             for number, part in enumerate(parts):
                 if part is None:
                     parts[number] = self._play_table(number, kept, done)
         return Outcome.of([part for part in parts if part], self.names)
+
+    def _progress(self, finished: int) -> contextlib.AbstractContextManager[Callable[[int], None]]:
+        if self.options.progress:
+            return games_bar(self.options.games * len(self.tables), finished)
+        return contextlib.nullcontext(lambda count: None)
 
     def names_of(self, table: Sequence[Policy]) -> tuple[str, ...]:
         """The policies of a table by the names they have in the field, each once."""
@@ -419,25 +423,6 @@ def _installed(library: str, what: str) -> bool:
     if not there:
         print(f"note: no {what} without {library}: pip install 'monopoly-env[results]'", file=sys.stderr)
     return there
-
-
-@contextlib.contextmanager
-def _bar(games: int, finished: int, shown: bool) -> Iterator[Callable[[int], None]]:
-    """What is called with the games that have just ended: a bar on stderr with games a second and the time left, or nothing."""
-    if not shown:
-        yield lambda count: None
-        return
-    columns = (TextColumn("games"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[speed]}"), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("games", total=games, completed=finished, speed="")
-        began, played = time.perf_counter(), 0
-
-        def done(count: int) -> None:
-            nonlocal played
-            played += count
-            bar.update(task, advance=count, speed=f"{played / max(time.perf_counter() - began, 1e-9):,.0f}/s")
-
-        yield done
 
 
 if __name__ == "__main__":
