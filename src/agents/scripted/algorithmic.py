@@ -15,12 +15,15 @@ import numpy as np
 
 from agents.policy import Mask, Row, policy_kernel
 from agents.scripted.habits import (
+    answer_jail,
     best_building,
     bid_up_to,
     leave_jail,
+    leaves_early,
     lift_first,
     raise_cash,
     routine,
+    spare_lots,
     take_over,
 )
 from agents.scripted.offers import begin_offer, compose
@@ -33,12 +36,10 @@ from agents.scripted.reading import (
     cheapest,
     completes,
     dearest_house,
-    in_whole_groups,
     legal,
     may_offer_to,
     price,
     started,
-    unowned,
 )
 from monopoly_env.actions import A_BUILD, A_BUY, A_JAIL, A_MORTGAGE, A_REPLY, A_TRADE, A_TURN, A_UNMORTGAGE
 from monopoly_env.board import ALL_LOTS, GROUP_LOTS, NUM_LOTS, NUM_STREETS, RAILROADS
@@ -126,7 +127,7 @@ def _buy(game: Game, seat: int, params: Row) -> int:
         wanted = cash - cost >= params[_RESERVE] or needed or blocks(game, seat, lot)
         return A_BUY + 1 if wanted else A_BUY
     if needed:  # it is worth mortgaging lots of which there is no group, if they suffice
-        lots = legal(game, A_MORTGAGE, NUM_LOTS) & ~in_whole_groups(int(game.lots[seat]))
+        lots = spare_lots(game, seat)
         if cash + mortgage_values(game, lots) >= cost:
             return A_MORTGAGE + cheapest(game, lots)
     return A_BUY
@@ -148,7 +149,7 @@ def _bid_limit(game: Game, seat: int, params: Row) -> float:
 
 @kernel
 def _turn(game: Game, seat: int, params: Row, memory: Row) -> int:
-    if legal(game, A_JAIL, 2) and _leaves_early(game, params):
+    if legal(game, A_JAIL, 2) and leaves_early(game, params[_LOTS_LEFT], params[_RESERVE]):
         return leave_jail(game)
     mortgaged = legal(game, A_UNMORTGAGE, NUM_LOTS)
     if mortgaged:
@@ -164,19 +165,6 @@ def _turn(game: Game, seat: int, params: Row, memory: Row) -> int:
     if game.turns >= memory[_NEXT_OFFER] and game.offers[seat] == 0 and legal(game, A_TRADE, 7):
         return _offer(game, seat, params, memory)
     return A_TURN
-
-
-@kernel
-def _leaves_early(game: Game, params: Row) -> bool:
-    """Early in the game jail keeps a player from buying; later it keeps him from paying rent."""
-    return unowned(game) >= params[_LOTS_LEFT] and game.cash[game.player] >= params[_RESERVE]
-
-
-@kernel
-def _jail(game: Game, params: Row) -> int:
-    if legal(game, A_TURN, 1) and not _leaves_early(game, params):
-        return A_TURN
-    return leave_jail(game)
 
 
 # --- offers -------------------------------------------------------------------------------------------------------------
@@ -268,7 +256,7 @@ def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     if decision == agenda.BID or decision == agenda.SEALED_BID:
         return bid_up_to(game, _bid_limit(game, seat, params), _PATIENT if decision == agenda.BID else _AT_ONCE)
     if decision == agenda.JAIL:
-        return _jail(game, params)
+        return answer_jail(game, leaves_early(game, params[_LOTS_LEFT], params[_RESERVE]))
     if agenda.ASK <= decision <= agenda.CASH:
         return compose(game, memory)
     if decision == agenda.REPLY:

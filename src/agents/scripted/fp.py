@@ -29,7 +29,7 @@ from typing import Final
 import numpy as np
 
 from agents.policy import Mask, Row, policy_kernel
-from agents.scripted.habits import bid_up_to, leave_jail, routine, take_over
+from agents.scripted.habits import answer_jail, bid_up_to, leave_jail, routine, spare_lots, take_over
 from agents.scripted.offers import begin_offer, compose
 from agents.scripted.parameters import COUNT, DOLLARS, RATIO, SHARE, Parameters, family, parameter, switch
 from agents.scripted.reading import (
@@ -247,7 +247,7 @@ def _lift(game: Game, seat: int, params: Row) -> int:
 def _debt(game: Game, seat: int) -> int:
     """Mortgage the cheapest if mortgages suffice; else first what belongs to no group, then strip the groups of cheap deeds."""
     lots = legal(game, A_MORTGAGE, NUM_LOTS)
-    singles = lots & ~in_whole_groups(int(game.lots[seat]))
+    singles = spare_lots(game, seat)
     if lots and int(game.cash[seat]) + mortgage_values(game, lots) >= amount_due(game):
         return A_MORTGAGE + cheapest(game, lots)
     if singles:
@@ -453,8 +453,7 @@ def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     if decision == agenda.BID or decision == agenda.SEALED_BID:
         return _bid(game, seat, params)
     if decision == agenda.JAIL:
-        stays = legal(game, A_TURN, 1) and game.cash[seat] < params[_SALARY]
-        return A_TURN if stays else leave_jail(game)
+        return answer_jail(game, game.cash[seat] >= params[_SALARY])
     if agenda.ASK <= decision <= agenda.CASH:
         return compose(game, memory)
     if decision == agenda.REPLY:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from agents.policy import Mask, Row, policy_kernel
-from agents.scripted.habits import best_building, leave_jail, raise_cash, routine, take_over
+from agents.scripted.habits import answer_jail, best_building, raise_cash, routine, take_over
 from agents.scripted.offers import compose
 from agents.scripted.parameters import DOLLARS, RATIO, Parameters, family, parameter
 from agents.scripted.reading import NO_LOT, asked_lot, cheapest, legal, price, worst_rent
@@ -69,7 +69,7 @@ def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     if decision == agenda.BID or decision == agenda.SEALED_BID:
         return A_BID
     if decision == agenda.JAIL:
-        return A_TURN if legal(game, A_TURN, 1) else leave_jail(game)
+        return answer_jail(game, False)
     if agenda.ASK <= decision <= agenda.CASH:
         return compose(game, memory)
     if decision == agenda.REPLY:

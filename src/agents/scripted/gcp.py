@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from agents.policy import Mask, Row, policy_kernel
-from agents.scripted.habits import bid_up_to, leave_jail, routine, take_over
+from agents.scripted.habits import answer_jail, bid_up_to, routine, take_over
 from agents.scripted.offers import begin_offer, compose
 from agents.scripted.parameters import DOLLARS, RATIO, ROUNDS, Parameters, family, parameter
 from agents.scripted.reading import NO_LOT, amount_due, asked_lot, cheapest, dearest_house, legal, may_offer_to, price
@@ -282,7 +282,7 @@ def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     if decision == agenda.BID or decision == agenda.SEALED_BID:
         return bid_up_to(game, _highest_bid(game, seat, params), 0.5 if decision == agenda.BID else 1.0)
     if decision == agenda.JAIL:
-        return A_TURN if legal(game, A_TURN, 1) and not legal(game, A_JAIL + 1, 1) else leave_jail(game)
+        return answer_jail(game, legal(game, A_JAIL + 1, 1) != 0)
     if agenda.ASK <= decision <= agenda.CASH:
         return compose(game, memory)
     if decision == agenda.REPLY:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agents.scripted.reading import NO_LOT, asked_lot, cheapest, completes, in_whole_groups, legal, price
+from agents.scripted.reading import NO_LOT, asked_lot, cheapest, completes, in_whole_groups, legal, price, unowned
 from monopoly_env.actions import A_BID, A_BUILD, A_CHOICE, A_JAIL, A_MORTGAGE, A_SELL, A_TURN, RAISES
 from monopoly_env.board import GROUP_LOTS, GROUP_OF, HOUSE_PRICE, NUM_LOTS, NUM_STREETS, RENT
 from monopoly_env.engine import agenda
@@ -43,6 +43,24 @@ def bid_up_to(game: Game, limit: float, share: float) -> int:
 def leave_jail(game: Game) -> int:
     """By card if there is one, else by the fine; either must be legal."""
     return A_JAIL + 1 if legal(game, A_JAIL + 1, 1) else A_JAIL
+
+
+@kernel
+def answer_jail(game: Game, leaves: bool) -> int:
+    """Stay in jail unless it wants to leave, or must."""
+    return A_TURN if legal(game, A_TURN, 1) and not leaves else leave_jail(game)
+
+
+@kernel
+def leaves_early(game: Game, lots_left: float, reserve: float) -> bool:
+    """Early in the game jail keeps a player from buying; later it keeps him from paying rent."""
+    return unowned(game) >= lots_left and game.cash[game.player] >= reserve
+
+
+@kernel
+def spare_lots(game: Game, seat: int) -> int:
+    """The lots that may be mortgaged now and belong to no complete group."""
+    return legal(game, A_MORTGAGE, NUM_LOTS) & ~in_whole_groups(int(game.lots[seat]))
 
 
 @kernel
@@ -97,7 +115,7 @@ def raise_cash(game: Game) -> int:
     """What hurts least first: lots without a group, then buildings by the rent they bring, then lots of complete groups."""
     seat = int(game.player)
     lots = legal(game, A_MORTGAGE, NUM_LOTS)
-    singles = lots & ~in_whole_groups(int(game.lots[seat]))
+    singles = spare_lots(game, seat)
     if singles:
         return A_MORTGAGE + least_wanted(game, seat, singles)
     streets = legal(game, A_SELL, NUM_STREETS)

@@ -23,7 +23,19 @@ from typing import Final
 import numpy as np
 
 from agents.policy import Mask, Row, policy_kernel
-from agents.scripted.habits import best_building, bid_up_to, least_wanted, leave_jail, lift_first, raise_cash, rent_gain, routine, take_over
+from agents.scripted.habits import (
+    answer_jail,
+    best_building,
+    bid_up_to,
+    least_wanted,
+    leave_jail,
+    lift_first,
+    raise_cash,
+    rent_gain,
+    routine,
+    spare_lots,
+    take_over,
+)
 from agents.scripted.offers import begin_offer, compose
 from agents.scripted.parameters import COUNT, DOLLARS, RATIO, ROUNDS, SHARE, Parameters, family, parameter, switch
 from agents.scripted.reading import (
@@ -156,16 +168,10 @@ def _buy(game: Game, seat: int, params: Row) -> int:
     if missing <= 0:
         return A_BUY + 1
     if params[_LEVERAGE] and weight >= params[_HEAVY]:
-        spare = _spare(game, seat) & ~int(GROUP_LOTS[GROUP_OF[lot]])
+        spare = spare_lots(game, seat) & ~int(GROUP_LOTS[GROUP_OF[lot]])
         if spare and mortgage_values(game, spare) >= missing:
             return A_MORTGAGE + least_wanted(game, seat, spare)
     return A_BUY
-
-
-@kernel
-def _spare(game: Game, seat: int) -> int:
-    """The lots that may be mortgaged and belong to no complete group."""
-    return legal(game, A_MORTGAGE, NUM_LOTS) & ~in_whole_groups(int(game.lots[seat]))
 
 
 @kernel
@@ -212,13 +218,6 @@ def _leaves(game: Game, seat: int, params: Row) -> bool:
 
 
 @kernel
-def _jail(game: Game, seat: int, params: Row) -> int:
-    if legal(game, A_TURN, 1) and not _leaves(game, seat, params):
-        return A_TURN
-    return leave_jail(game)
-
-
-@kernel
 def _below(game: Game, streets: int, level: float) -> int:
     """Those of a set of streets that stand below a level."""
     found = 0
@@ -248,7 +247,7 @@ def _build(game: Game, seat: int, reserve: float, params: Row) -> int:
 @kernel
 def _mortgage_for_house(game: Game, seat: int, reserve: float, params: Row) -> int:
     """The lot to mortgage for the best building, or NO_LOT: all lots that earn much less than it must suffice."""
-    spare = _spare(game, seat)
+    spare = spare_lots(game, seat)
     if spare == 0:
         return NO_LOT
     street = best_building(game, _below(game, improvable(game, seat), params[_TARGET]), np.inf)
@@ -425,7 +424,7 @@ def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     if decision == agenda.BID or decision == agenda.SEALED_BID:
         return bid_up_to(game, _bid_limit(game, seat, params), _PATIENT if decision == agenda.BID else _AT_ONCE)
     if decision == agenda.JAIL:
-        return _jail(game, seat, params)
+        return answer_jail(game, _leaves(game, seat, params))
     if agenda.ASK <= decision <= agenda.CASH:
         return compose(game, memory)
     if decision == agenda.REPLY:

@@ -51,7 +51,18 @@ from typing import Final
 import numpy as np
 
 from agents.policy import Mask, Row, policy_kernel
-from agents.scripted.habits import best_building, bid_up_to, leave_jail, lift_first, raise_cash, routine, take_over
+from agents.scripted.habits import (
+    answer_jail,
+    best_building,
+    bid_up_to,
+    leave_jail,
+    leaves_early,
+    lift_first,
+    raise_cash,
+    routine,
+    spare_lots,
+    take_over,
+)
 from agents.scripted.offers import begin_offer, compose
 from agents.scripted.parameters import COUNT, DOLLARS, RATIO, ROUNDS, SHARE, Parameters, family, parameter, switch
 from agents.scripted.reading import (
@@ -67,7 +78,6 @@ from agents.scripted.reading import (
     of_opponents,
     price,
     started,
-    unowned,
 )
 from monopoly_env.actions import A_BUILD, A_BUY, A_JAIL, A_MORTGAGE, A_REPLY, A_TRADE, A_TURN, A_UNMORTGAGE
 from monopoly_env.board import (
@@ -389,7 +399,7 @@ def _buy(game: Game, seat: int, params: Row) -> int:
         wanted = completes(game, seat, lot) or blocks(game, seat, lot) or cash - cost >= _minimum_cash(game, seat, params)
         return A_BUY + 1 if wanted else A_BUY
     if completes(game, seat, lot):  # it is worth mortgaging lots of which there is no group, if they suffice
-        spare = legal(game, A_MORTGAGE, NUM_LOTS) & ~in_whole_groups(int(game.lots[seat])) & ~int(GROUP_LOTS[GROUP_OF[lot]])
+        spare = spare_lots(game, seat) & ~int(GROUP_LOTS[GROUP_OF[lot]])
         if spare and cash + mortgage_values(game, spare) >= cost:
             return A_MORTGAGE + cheapest(game, spare)
     return A_BUY
@@ -413,7 +423,7 @@ def _bid_limit(game: Game, seat: int, params: Row) -> float:
 
 @kernel
 def _turn(game: Game, seat: int, params: Row, memory: Row) -> int:
-    if legal(game, A_JAIL, 2) and _leaves_early(game, params):
+    if legal(game, A_JAIL, 2) and leaves_early(game, params[_LOTS_LEFT], params[_BASE]):
         return leave_jail(game)
     streets, mortgaged = legal(game, A_BUILD, NUM_STREETS), legal(game, A_UNMORTGAGE, NUM_LOTS)
     if streets or mortgaged:
@@ -429,19 +439,6 @@ def _turn(game: Game, seat: int, params: Row, memory: Row) -> int:
     return A_TURN
 
 
-@kernel
-def _leaves_early(game: Game, params: Row) -> bool:
-    """Early in the game jail keeps a player from buying; later it keeps him from paying rent."""
-    return unowned(game) >= params[_LOTS_LEFT] and game.cash[game.player] >= params[_BASE]
-
-
-@kernel
-def _jail(game: Game, params: Row) -> int:
-    if legal(game, A_TURN, 1) and not _leaves_early(game, params):
-        return A_TURN
-    return leave_jail(game)
-
-
 @policy_kernel
 def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     seat, decision = int(game.player), int(game.decision)
@@ -452,7 +449,7 @@ def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     if decision == agenda.BID or decision == agenda.SEALED_BID:
         return bid_up_to(game, _bid_limit(game, seat, params), _PATIENT if decision == agenda.BID else _AT_ONCE)
     if decision == agenda.JAIL:
-        return _jail(game, params)
+        return answer_jail(game, leaves_early(game, params[_LOTS_LEFT], params[_BASE]))
     if agenda.ASK <= decision <= agenda.CASH:
         return compose(game, memory)
     if decision == agenda.REPLY:

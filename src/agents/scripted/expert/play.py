@@ -10,7 +10,7 @@ from agents.scripted.expert.building import build
 from agents.scripted.expert.money import added_risk, least_loss, lift, lifts_at_once, raise_cash, rents_due, spare_lots
 from agents.scripted.expert.parameters import BARGAIN, CONTRAST, EAGER, FINE, MOTION, PAWNED, PIECE, STEP, THRIFT, Expert
 from agents.scripted.expert.values import fill_strengths, lot_gain, turns_left
-from agents.scripted.habits import bid_up_to, leave_jail, routine
+from agents.scripted.habits import answer_jail, bid_up_to, leave_jail, routine
 from agents.scripted.offers import compose
 from agents.scripted.parameters import family
 from agents.scripted.reading import asked_lot, dearest_house, legal, price
@@ -116,13 +116,6 @@ def _leaves(game: Game, seat: int, params: Row) -> bool:
 
 
 @kernel
-def _jail(game: Game, seat: int, params: Row) -> int:
-    if legal(game, A_TURN, 1) and not _leaves(game, seat, params):
-        return A_TURN
-    return leave_jail(game)
-
-
-@kernel
 def _window(game: Game, seat: int, params: Row, memory: Row) -> int:
     if int(game.agenda[game.depth - 1, 2]) == agenda.BEFORE_THROW:
         if legal(game, A_JAIL, 2) and _leaves(game, seat, params):
@@ -148,7 +141,7 @@ def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     if decision == agenda.BID or decision == agenda.SEALED_BID:
         return _bid(game, seat, params, memory)
     if decision == agenda.JAIL:
-        return _jail(game, seat, params)
+        return answer_jail(game, _leaves(game, seat, params))
     if agenda.ASK <= decision <= agenda.CASH:
         return compose(game, memory)
     if decision == agenda.REPLY:
