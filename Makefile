@@ -29,7 +29,7 @@ $(READY): pyproject.toml constraints.txt
 	@touch $@
 	@echo 'Set up.'
 
-train: $(READY)  ## train a first agent, with a table of its win rates at the end
+train: $(READY)  ## train an agent for some minutes, with a table of its win rates at the end
 	$(BIN)/python -m training.dqn $(ARGS)
 
 test: $(READY)  ## run all tests

@@ -326,7 +326,9 @@ COMMANDS: list[tuple[str, list[str], str]] = [
     ("monopoly_env.validate.__main__", ["landing", "--throws", "1", "--csv", "{file}/odds.csv"], "Cannot write '{file}/odds.csv'"),
     ("training.tournament", ["--players", "random", "random", "--games", "2", "--out", "{file}/out.json"], "Cannot write"),
     ("training.tournament", ["--players", "random", "algoritmic"], "Did you mean 'algorithmic'"),
-    ("training.dqn", ["--steps", "10", "--out", "{file}"], "{file}"),
+    ("training.dqn", ["--pairs", "10", "--out", "{file}"], "{file}"),
+    ("training.dqn", ["--preset", "plain", "--steps", "10", "--out", "{file}"], "{file}"),
+    ("training.dqn", ["--preset", "rolouts"], "Did you mean 'rollouts'"),
     ("monopoly_env.play", ["--players", "random", "randm"], "Did you mean 'random'"),
 ]
 

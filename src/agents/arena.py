@@ -355,7 +355,7 @@ def _recorded(record: int | Sequence[int], games: int, tables: int) -> list[int]
 def _described(policy: Policy) -> dict[str, Any]:
     """A policy in JSON: a scripted one whole, of another one the hash of its numbers."""
     about: dict[str, Any] = {"name": policy.name, "kind": policy.kind, "options": policy.options()}
-    if isinstance(policy, CompiledPolicy):
+    if isinstance(policy, CompiledPolicy) and set(policy.arrays()) == {"params"}:
         return about | {"params": policy.params.tolist()}
     digest = hashlib.sha256()
     for name, array in sorted(policy.arrays().items()):

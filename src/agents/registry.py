@@ -7,7 +7,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from agents import files, neural
+from agents import actor, files, neural
+from agents.learned.policy import LearnedPolicy
+from agents.ocnaru_networks import KIND as OCNARU_NETWORKS
+from agents.ocnaru_networks import OcnaruNetworks
 from agents.policy import Policy
 from agents.scripted import POLICIES
 from monopoly_env.errors import ConfigurationError, FormatError, nearest
@@ -18,7 +21,12 @@ PolicyLike: TypeAlias = Policy | str | Path
 BUILT_IN: Final[dict[str, Factory]] = {**POLICIES}
 _GATHERING: Final = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 # Kinds of which there is none by name alone: options, or the file of a saved one, say what it is.
-KINDS: Final[dict[str, Factory]] = {"neural": neural.NeuralPolicy}
+KINDS: Final[dict[str, Factory]] = {
+    "neural": neural.NeuralPolicy,
+    "actor": actor.ActorPolicy,
+    "learned": LearnedPolicy,
+    OCNARU_NETWORKS: OcnaruNetworks,
+}
 _FACTORIES: Final[dict[str, Factory]] = BUILT_IN | KINDS
 
 

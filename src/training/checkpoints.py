@@ -72,11 +72,40 @@ def read_last(folder: Path) -> tuple[dict[str, dict[str, NDArray[Any]]], dict[st
         state = json.loads((last / _STATE).read_text())
         parts = {}
         for path in sorted(last.glob("*.npz")):
-            with np.load(path, allow_pickle=False) as file:
+            with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
                 parts[path.stem] = dict(file)
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
+    except Exception as error:  # zipfile, zlib and NumPy raise a dozen kinds
         raise FormatError(f"The checkpoint {str(last)!r} is damaged ({error}). Remove it to resume from the one before.") from error
     return parts, state
+
+
+def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write arrays to an npz file that is there whole or not at all.
+
+    Raises:
+        ConfigurationError: It can't be written: no right to, or the disk is full.
+    """
+    temporary = path.with_name(f".{path.name}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _write_arrays(temporary, arrays)
+        os.replace(temporary, path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise ConfigurationError(f"Cannot write {str(path)!r}: {error.strerror}. Mend that, then --resume.") from error
+
+
+def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of an npz file.
+
+    Raises:
+        FormatError: It is damaged.
+    """
+    try:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
+            return dict(file)
+    except Exception as error:  # zipfile, zlib and NumPy raise a dozen kinds
+        raise FormatError(f"{str(path)!r} is damaged ({error}). Remove it, and what was written after it, then --resume.") from error
 
 
 def _write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:

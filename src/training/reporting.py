@@ -8,14 +8,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from torch.utils.tensorboard import SummaryWriter
-
-if TYPE_CHECKING:
-    from training.dqn import Trainer
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -64,7 +61,7 @@ class Clock:
 class Reporter:
     """Curves and a progress bar; a context manager."""
 
-    def __init__(self, folder: Path, console: Console, steps: int, done: int) -> None:
+    def __init__(self, folder: Path, console: Console, steps: int, done: int, unit: str = "steps") -> None:
         """Open the curves.
 
         Args:
@@ -72,9 +69,11 @@ class Reporter:
             console: Where the bar is drawn.
             steps: Of the whole run.
             done: Steps that a resumed run has behind it; what its curves had beyond is dropped.
+            unit: What a step is called.
         """
         self.clock = Clock()
         self._console = console
+        self._steps, self._unit = steps, unit
         self._writer = SummaryWriter(str(folder), purge_step=done or None)
         columns = (
             TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[speed]}"), TimeRemainingColumn(),
@@ -100,26 +99,31 @@ class Reporter:
             total[0] += value
             total[1] += 1.0
 
-    def advance(self, trainer: Trainer) -> None:
-        """Move the bar."""
-        speed = (trainer.step - self._first) / max(time.perf_counter() - self._began, 1e-9)
-        what = "watching the expert" if trainer.phase == "expert" else "playing"
-        self._bar.update(self._task, completed=min(trainer.step, trainer.options.steps), speed=f"{speed:,.0f} steps/s", description=what)
+    def advance(self, step: int, doing: str) -> None:
+        """Move the bar, and say what is being done."""
+        speed = (step - self._first) / max(time.perf_counter() - self._began, 1e-9)
+        self._bar.update(self._task, completed=min(step, self._steps), speed=f"{speed:,.0f} {self._unit}/s", description=doing)
 
-    def curves(self, trainer: Trainer) -> None:
-        """Write a point of every curve: means since the last one."""
-        step, now = trainer.step, time.perf_counter()
+    def curves(self, step: int, games: int, told: Mapping[str, float]) -> None:
+        """Write a point of every curve: means of what was learned since the last one, speeds, and what else is told.
+
+        Args:
+            step: Where on the curves.
+            games: Finished since the beginning.
+            told: Values by name.
+        """
+        now = time.perf_counter()
         for name, (total, count) in self._sums.items():
             self._writer.add_scalar(name, total / count, step)
         self._sums.clear()
-        finished = sum(source.finished for sources in trainer.sources.values() for source in sources)
-        seconds, steps, games = now - self._last[0], step - self._last[1], finished - self._last[2]
-        self._writer.add_scalar("speed/steps per second", steps / seconds, step)
-        self._writer.add_scalar("speed/games per second", games / seconds, step)
-        self._writer.add_scalar("epsilon", trainer.epsilon if trainer.phase == "own" else 0.0, step)
+        seconds, steps, finished = now - self._last[0], step - self._last[1], games - self._last[2]
+        self._writer.add_scalar(f"speed/{self._unit} per second", steps / seconds, step)
+        self._writer.add_scalar("speed/games per second", finished / seconds, step)
+        for name, value in told.items():
+            self._writer.add_scalar(name, value, step)
         for part, share in self.clock.shares().items():
             self._writer.add_scalar(f"time/{part}", share, step)
-        self._last = (now, step, finished)
+        self._last = (now, step, games)
 
     def evaluated(self, step: int, rows: Sequence[Mapping[str, Any]]) -> None:
         """Note win rates, with their intervals, and print them above the bar."""

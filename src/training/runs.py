@@ -42,6 +42,24 @@ class Run:
         """The agent that the run ends with."""
         return self.folder / "agent.safetensors"
 
+    @property
+    def pairs(self) -> Path:
+        """Folder of pairs of rollouts."""
+        return self.folder / "pairs"
+
+    def chunk(self, number: int) -> Path:
+        """The file of a chunk of pairs."""
+        return self.pairs / f"{number:06d}.npz"
+
+    @property
+    def rounds(self) -> Path:
+        """Folder of the agents of the rounds."""
+        return self.folder / "rounds"
+
+    def round(self, number: int) -> Path:
+        """The agent that a round ended with."""
+        return self.rounds / f"{number:02d}.safetensors"
+
     @classmethod
     def open(cls, folder: Path, settings: Mapping[str, Any], *, resume: bool, overwrite: bool) -> Run:
         """Take a folder for a run.
@@ -82,7 +100,7 @@ class Run:
             )
         if not os.access(self.folder, os.W_OK | os.X_OK):
             raise ConfigurationError(f"Cannot write to {str(self.folder)!r}: Permission denied.")
-        for path in (self.checkpoints, self.curves):
+        for path in (self.checkpoints, self.curves, self.pairs, self.rounds):
             shutil.rmtree(path, ignore_errors=True)
         for path in (self.best, self.agent, self.folder / "evaluation.json", self.folder / CONFIG):
             path.unlink(missing_ok=True)

@@ -127,7 +127,7 @@ class Experiences(NamedTuple):
         return len(self.action)
 
 
-def stream(  # noqa: PLR0913 - the options of a stream
+def stream(
     tables: Sequence[Sequence[PolicyLike]],
     games: int,
     *,
@@ -258,7 +258,7 @@ def _cycle(tables: NDArray[np.int16]) -> NDArray[np.int16]:
 class _Stage:
     """All that is the same for the games of a stream; threads share it."""
 
-    def __init__(  # noqa: PLR0917 - made in one place
+    def __init__(
         self,
         tables: Sequence[Sequence[PolicyLike]],
         rules: Rules,
@@ -380,7 +380,7 @@ def _begin(games: Games, empty: Games, players: int, seed: int, first: int) -> N
 
 
 @entry()
-def _play_on(  # noqa: PLR0913, PLR0917 - compiled
+def _play_on(
     games: Games,
     memory: NDArray[np.float64],
     seated: NDArray[np.int64],
@@ -457,7 +457,7 @@ def _is_wanted(game: Game, wanted: Any) -> bool:
 
 
 @kernel
-def _note(  # noqa: PLR0917 - compiled
+def _note(
     game: Game, number: int, action: int, encoding: int, seen: Any, rows: Experiences, at: int
 ) -> None:  # fmt: skip
     """Write a decision down."""

@@ -42,6 +42,12 @@ def plan(ask: int, give: int, cash: int, memory: Row) -> None:
 
 
 @kernel
+def planned(memory: Row) -> tuple[int, int, int]:
+    """The planned offer: goods asked for, goods given, dollars given."""
+    return int(memory[_ASK]), int(memory[_GIVE]), int(memory[_CASH])
+
+
+@kernel
 def compose(game: Game, memory: Row) -> int:
     """The next step of composing the planned offer; cancel where the rules do not allow it."""
     if game.decision == agenda.ASK:

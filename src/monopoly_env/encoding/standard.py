@@ -268,12 +268,7 @@ def _write_auction(game: Game, seat: int, out: Any) -> None:
 
 @array_kernel
 def _write_offer(game: Game, seat: int, out: Any) -> None:
-    if game.offer_ask != 0:
-        _bits(out, _ASK, int(game.offer_ask), _NUM_GOODS)
-    if game.offer_give != 0:
-        _bits(out, _GIVE, int(game.offer_give), _NUM_GOODS)
-    if game.offer_cash != 0:
-        _dollars(out, _OFFER_CASH, int(game.offer_cash))
+    write_goods(int(game.offer_ask), int(game.offer_give), int(game.offer_cash), out)
     pick = int(game.offer_last) + 1
     out[_PICK] = pick / (pick + 8.0)
     out[_COUNTER] = game.offer_counter
@@ -282,6 +277,17 @@ def _write_offer(game: Game, seat: int, out: Any) -> None:
     out[_NUM_REFUSED] = game.num_refused * (1.0 / MAX_REFUSED)
     for i in range(game.num_refused):
         _write_refused(game, seat, i, out)
+
+
+@array_kernel
+def write_goods(ask: int, give: int, cash: int, out: Any) -> None:
+    """Write what an offer moves: goods asked for and given, a bit each, and dollars given."""
+    if ask != 0:
+        _bits(out, _ASK, ask, _NUM_GOODS)
+    if give != 0:
+        _bits(out, _GIVE, give, _NUM_GOODS)
+    if cash != 0:
+        _dollars(out, _OFFER_CASH, cash)
 
 
 @array_kernel

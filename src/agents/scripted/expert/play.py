@@ -29,7 +29,7 @@ _NO_AUCTION = number("auction", "none")
 
 
 @kernel
-def _worth_of(game: Game, seat: int, lot: int, bidders: int, params: Row, memory: Row) -> float:
+def worth_of(game: Game, seat: int, lot: int, bidders: int, params: Row, memory: Row) -> float:
     """The price at which it is the same whether this seat or the keenest rival gets a lot (dollars)."""
     turns = turns_left(game, params)
     total = fill_strengths(game, turns, params, memory[trading.TABLE :])
@@ -49,7 +49,7 @@ def _worth_of(game: Game, seat: int, lot: int, bidders: int, params: Row, memory
 def _buy(game: Game, seat: int, params: Row, memory: Row) -> int:
     lot = asked_lot(game)
     cost = price(game, lot)
-    worth = _worth_of(game, seat, lot, -1, params, memory)
+    worth = worth_of(game, seat, lot, -1, params, memory)
     wanted = worth - cost > added_risk(game, seat, float(cost), memory[trading.TABLE + seat], params)
     if not wanted:
         return A_BUY
@@ -89,7 +89,7 @@ def _bid(game: Game, seat: int, params: Row, memory: Row) -> int:
 
 @kernel
 def _limit(game: Game, seat: int, lot: int, params: Row, memory: Row) -> float:
-    worth = _worth_of(game, seat, lot, int(game.auction_bidders), params, memory)
+    worth = worth_of(game, seat, lot, int(game.auction_bidders), params, memory)
     spare = mortgage_values(game, spare_lots(game, seat))
     limit = min(worth, int(game.cash[seat]) + params[PAWNED] * spare)
     for _ in range(4):
@@ -131,8 +131,9 @@ def _window(game: Game, seat: int, params: Row, memory: Row) -> int:
     return lift(game, seat, params) if int(game.lots[seat]) & int(game.mortgaged) else A_TURN
 
 
-@policy_kernel
-def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
+@kernel
+def answer(game: Game, params: Row, memory: Row) -> int:
+    """The action of the seat that decides; for policies that build on this one, too."""
     seat, decision = int(game.player), int(game.decision)
     if decision == agenda.WINDOW:
         return _window(game, seat, params, memory)
@@ -152,6 +153,11 @@ def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
         lifts = legal(game, A_CHOICE + 1, 1) and lifts_at_once(game, seat, asked_lot(game), params)
         return A_CHOICE + 1 if lifts else A_CHOICE
     return routine(game)
+
+
+@policy_kernel
+def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
+    return answer(game, params, memory)
 
 
 POLICIES: Final = {"expert": family("expert", _play, Expert)}

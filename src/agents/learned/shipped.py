@@ -1,0 +1,42 @@
+"""The learned policies that come with the library, by name; their cards are in docs/results/dqn.md."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from agents import files
+from agents.learned.policy import LearnedPolicy
+
+_FOLDER: Final = Path(__file__).parent / "data"
+
+
+def _read(file: str, name: str, heads: Sequence[str] | None) -> LearnedPolicy:
+    about, arrays = files.read(_FOLDER / file)
+    options = about["options"] if heads is None else about["options"] | {"heads": heads}
+    policy = LearnedPolicy(**options, name=name)
+    policy.set_arrays(arrays)
+    return policy
+
+
+def best(heads: Sequence[str] | None = None) -> LearnedPolicy:
+    """The strongest at official rules, at tables of 2 to 4.
+
+    Args:
+        heads: The heads in which its networks may choose; by default those that beat the parent. None of them: the parent alone.
+    """
+    return _read("best.safetensors", "dqn/best", heads)
+
+
+def best_ocnaru(heads: Sequence[str] | None = None) -> LearnedPolicy:
+    """The same for the rules `ocnaru`, at tables of 2."""
+    return _read("best_ocnaru.safetensors", "dqn/best/ocnaru", heads)
+
+
+def dqn(heads: Sequence[str] | None = None) -> LearnedPolicy:
+    """`dqn/best` under a short name: `make("dqn", heads=["buy", "reply"])` plays any mixture."""
+    return _read("best.safetensors", "dqn", heads)
+
+
+POLICIES: Final[dict[str, Callable[..., LearnedPolicy]]] = {"dqn": dqn, "dqn/best": best, "dqn/best/ocnaru": best_ocnaru}

@@ -1,0 +1,20 @@
+"""Where networks are."""
+
+from __future__ import annotations
+
+import torch
+
+from monopoly_env.errors import ConfigurationError
+
+
+def device_of(name: str) -> torch.device:
+    """The device of a name; `auto`: a GPU if there is one.
+
+    Raises:
+        ConfigurationError: `cuda` without a GPU that torch can use.
+    """
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    if name == "cuda" and not torch.cuda.is_available():
+        raise ConfigurationError("--device cuda: torch finds no GPU here. Use --device cpu or auto.")
+    return torch.device(name)

@@ -1,0 +1,145 @@
+"""Genomes: what a vector of numbers means as a player."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import Field, dataclass, fields
+from typing import Any, Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents import registry
+from agents.policy import CompiledPolicy, Policy, Row
+from agents.registry import PolicyLike
+from agents.scripted.expert.parameters import Expert
+from agents.scripted.parameters import Parameters
+from agents.scripted.strategic import Strategic
+from monopoly_env.errors import ConfigurationError, nearest
+
+Vector = NDArray[np.float64]  # (D,), zeros: the player that evolution begins with
+
+_LEAST: Final = 2  # numbers: there are simpler ways to search a line
+_FACTOR: Final = 0.3  # 1 in the vector multiplies a parameter by exp(0.3), a third more
+_SHARE: Final = 0.1  # or adds a tenth of its range
+
+
+class Genome(Protocol):
+    """A way to make players of vectors.
+
+    Attributes:
+        size: D, the length of a vector.
+        names: (D,) what its numbers stand for.
+    """
+
+    size: int
+    names: tuple[str, ...]
+
+    @property
+    def origin(self) -> Vector:
+        """(D,) zeros, the player that evolution begins with."""
+        return np.zeros(self.size)
+
+    def policy(self, vector: Vector, name: str) -> Policy:
+        """The player of a vector."""
+
+    def values(self, vector: Vector) -> Vector:
+        """(D,) the player's numbers, in their own units."""
+
+    def explain(self, vector: Vector) -> list[dict[str, Any]]:
+        """A row for each number: `name`, `before` and `after` evolution, `unit`, `range`, `meaning`."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """A scripted family, and those of its numbers that are names of modes and no quantities: they are never changed."""
+
+    parameters: type[Parameters]
+    modes: tuple[str, ...] = ()
+
+
+FAMILIES: Final = {"expert": Family(Expert), "strategic": Family(Strategic, ("adaptation",))}
+
+
+class ScriptedGenome(Genome):
+    """The numbers of a scripted family; switches stay as they are.
+
+    A number whose range and start are positive is multiplied, value = start * exp(0.3 z), so that one of 0.05 and one of 300
+    are searched alike. One that may be negative, or starts at zero, is moved by tenths of its range. What leaves the range is clipped.
+
+    Attributes:
+        family: A key of `FAMILIES`.
+        start: (N,) float64, the row that evolution begins with; that of the vector of zeros.
+        size: D, how many of the N numbers evolve.
+        names: (D,) their names.
+    """
+
+    def __init__(self, family: str, start: PolicyLike | None = None, fixed: Sequence[str] = ()) -> None:
+        """Make a genome.
+
+        Args:
+            family: A key of `FAMILIES`.
+            start: A policy of this family that evolution begins with; by default the one that bears its name.
+            fixed: Numbers that stay as they are.
+
+        Raises:
+            ConfigurationError: An unknown family, a start of another one, an unknown number, or none is left.
+        """
+        if family not in FAMILIES:
+            raise ConfigurationError(f"Unknown genome {family!r}. {nearest(family, FAMILIES)}")
+        self.family = family
+        self.start = _row(family, start)
+        options = fields(FAMILIES[family].parameters)
+        known = [option.name for option in options]
+        for name in fixed:
+            if name not in known:
+                raise ConfigurationError(f"The genome {family!r} has no parameter {name!r}. {nearest(name, known)}")
+        still = (*fixed, *FAMILIES[family].modes)
+        evolved = [n for n, option in enumerate(options) if "range" in option.metadata and option.name not in still]
+        if len(evolved) < _LEAST:
+            raise ConfigurationError(f"--fixed leaves {len(evolved)} parameters of {family!r} to evolve; it takes {_LEAST} or more.")
+        self._evolved = np.array(evolved)
+        self._options: list[Field[Any]] = [options[n] for n in evolved]
+        self._low, self._high = np.array([option.metadata["range"] for option in self._options], np.float64).T
+        self._multiplied = (self._low >= 0) & (self.start[self._evolved] > 0)
+        self.size = len(evolved)
+        self.names = tuple(option.name for option in self._options)
+
+    def values(self, vector: Vector) -> Vector:
+        """(D,) the numbers of a vector, in their own units."""
+        start = self.start[self._evolved]
+        values = np.where(self._multiplied, start * np.exp(_FACTOR * vector), start + _SHARE * (self._high - self._low) * vector)
+        return np.asarray(np.clip(values, self._low, self._high))
+
+    def row(self, vector: Vector) -> Row:
+        """(N,) float64, what the kernel reads."""
+        row = self.start.copy()
+        row[self._evolved] = self.values(vector)
+        return row
+
+    def policy(self, vector: Vector, name: str) -> CompiledPolicy:
+        """The player of a vector; `agents.load` knows it when it was saved."""
+        made = _made(self.family)
+        return CompiledPolicy(name, made.kernel, self.row(vector), kind=made.kind, reads_mask=made.reads_mask)
+
+    def explain(self, vector: Vector) -> list[dict[str, Any]]:
+        """A row for each number that evolves: `name`, `before`, `after`, `unit`, `range`, `meaning`."""
+        return [
+            {"name": option.name, "before": float(before), "after": float(after)}
+            | {"unit": option.metadata["unit"], "range": list(option.metadata["range"]), "meaning": option.metadata["doc"]}
+            for option, before, after in zip(self._options, self.start[self._evolved], self.values(vector), strict=True)
+        ]
+
+
+def _made(family: str) -> CompiledPolicy:
+    policy = registry.make(family)
+    assert isinstance(policy, CompiledPolicy)
+    return policy
+
+
+def _row(family: str, start: PolicyLike | None) -> Row:
+    """The row of a policy of the family."""
+    policy = registry.resolve(family if start is None else start)
+    if not isinstance(policy, CompiledPolicy) or policy.kernel is not _made(family).kernel:
+        raise ConfigurationError(f"The start {str(start)!r} is a {policy.kind!r}, no player of the genome {family!r}.")
+    return policy.params.copy()

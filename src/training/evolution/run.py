@@ -1,0 +1,172 @@
+"""A run of evolution, from top to bottom: generations, comparisons with the best so far, and the figures at the end.
+
+A run is counted in generations and all that is drawn depends on the seed and the number of the generation, so one that was killed and
+resumed ends in the same player as one that was not.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+
+from agents.policy import Policy
+from training import checkpoints
+from training.evolution.evaluation import FITNESSES, HELD_OUT, play
+from training.evolution.optimizers import check_restored
+from training.evolution.options import Options, check, final_settings, genome_of, optimizer_of, settings
+from training.evolution.reporting import Reporter, write_csv
+from training.runs import Run
+
+# What dice are for: games of one purpose never meet those of another again.
+_SEARCH, _COMPARE, _FINAL = range(3)
+_QUANTILES: Final = {"min": 0.0, "quarter": 0.25, "median": 0.5, "three_quarters": 0.75, "max": 1.0}
+
+
+class Evolution:
+    """A run under way: all that changes while it goes.
+
+    Attributes:
+        best: (D,) the vector of the best player so far; zeros, the start, at first.
+        rows: A point of every curve for each generation.
+        measurements: The comparisons so far.
+    """
+
+    def __init__(self, options: Options) -> None:
+        """Begin before the first generation."""
+        self.options = options
+        self.genome = genome_of(options)
+        self.optimizer = optimizer_of(options, self.genome)
+        self.settings = FITNESSES[options.fitness]
+        self.best = self.genome.origin
+        self.rows: list[dict[str, float]] = []
+        self.measurements: list[dict[str, Any]] = []
+
+    @property
+    def generation(self) -> int:
+        """Generations that were played."""
+        return len(self.optimizer.history)
+
+    def policy(self, vector: NDArray[np.float64]) -> Policy:
+        """The player of a vector."""
+        return self.genome.policy(vector, f"{self.options.genome}/evolved")
+
+    def seed(self, purpose: int) -> int:
+        """Of the games of this generation."""
+        return int(np.random.SeedSequence((self.options.seed, purpose, self.generation)).generate_state(1)[0])
+
+    def measures(self, generation: int) -> bool:
+        """Whether the population is compared with the best so far after this generation."""
+        return generation % self.options.measure_every == 0 or generation == self.options.generations
+
+    def games(self, generations: int) -> int:
+        """Games of so many generations and of the comparisons in between."""
+        options = self.options
+        compared = sum(self.measures(number) for number in range(1, generations + 1))
+        return generations * options.population * options.games + 2 * compared * options.measure_games
+
+    def tell(self, fitness: NDArray[np.float64]) -> None:
+        """Learn the (L,) fitness of the generation that the optimizer was asked for."""
+        self.optimizer.tell(fitness)
+        row = {"generation": float(self.generation), "fitness/mean": float(fitness.mean()), "fitness/deviation": float(fitness.std())}
+        row |= {f"fitness/{name}": float(np.quantile(fitness, share)) for name, share in _QUANTILES.items()}
+        row["spread"] = self.optimizer.spread
+        means = self.genome.values(self.optimizer.mean)
+        self.rows.append(row | {f"mean/{name}": float(value) for name, value in zip(self.genome.names, means, strict=True)})
+
+    def advance(self, report: Reporter) -> None:
+        """Play a generation."""
+        candidates = [self.policy(vector) for vector in self.optimizer.ask()]
+        options = self.options
+        self.tell(play(candidates, self.settings, options.games, self.seed(_SEARCH), options.threads, report.played).rates)
+
+    def measure(self, report: Reporter) -> None:
+        """Compare the middle of the population with the best so far, in fresh games; keep it if it is surely better."""
+        options, mean = self.options, self.optimizer.mean
+        pair = [self.policy(mean), self.policy(self.best)]
+        told = play(pair, self.settings, options.measure_games, self.seed(_COMPARE), options.threads, report.played).difference(0, 1)
+        kept = told.low > 0
+        if kept:
+            self.best = mean
+        rates = {"rate": told.rates[0], "best": told.rates[1], "difference": told.difference, "low": told.low, "high": told.high}
+        self.measurements.append({"generation": self.generation, "games": options.measure_games} | rates | {"kept": kept})
+        report.measured(self.measurements[-1])
+
+    def save(self, folder: Path) -> None:
+        """Write a checkpoint: the history, from which the rest follows."""
+        arrays = {"fitness": np.array(self.optimizer.history), "mean": self.optimizer.mean, "best": self.best}
+        checkpoints.write(folder, self.generation, {"evolution": arrays}, {"measurements": self.measurements})
+
+    def restore(self, folder: Path) -> None:
+        """Go on from the last checkpoint: the optimizer is told again what it was told before."""
+        parts, state = checkpoints.read_last(folder)
+        arrays = parts["evolution"]
+        for fitness in arrays["fitness"]:
+            self.optimizer.ask()
+            self.tell(fitness)
+        check_restored(self.optimizer, arrays["mean"])
+        self.best, self.measurements = arrays["best"], state["measurements"]
+
+
+def evolve(evolution: Evolution, run: Run, report: Reporter) -> None:
+    """The algorithm."""
+    options = evolution.options
+    while evolution.generation < options.generations:
+        mean = f", fitness {evolution.rows[-1]['fitness/mean']:.3f}" if evolution.rows else ""
+        report.doing(f"generation {evolution.generation + 1:,}/{options.generations:,}{mean}")
+        evolution.advance(report)
+        if evolution.measures(evolution.generation):
+            report.doing(f"measuring generation {evolution.generation:,}")
+            evolution.measure(report)
+            evolution.policy(evolution.best).save(run.best)
+        report.curves(evolution.rows[-1])
+        write_csv(run.folder / "curves.csv", evolution.rows)
+        evolution.save(run.checkpoints)
+
+
+def finish(evolution: Evolution, run: Run, report: Reporter) -> dict[str, Any]:
+    """Save the best player and measure it beside the start; returns what evaluation.json holds."""
+    options = evolution.options
+    policy, start = evolution.policy(evolution.best), evolution.policy(evolution.genome.origin)
+    policy.save(run.best)
+    policy.save(run.agent)
+    tables = []
+    for setting in final_settings(options):
+        report.doing(f"against {setting}")
+        played = play([policy, start], [setting], options.final_games, evolution.seed(_FINAL), options.threads, report.played)
+        told, (low, high) = played.difference(0, 1), played.interval(0)
+        tables.append(
+            {"opponents": str(setting), "rules": setting.rules, "held_out": setting.opponents in HELD_OUT[1 + len(setting.opponents)]}
+            | {"games": options.final_games, "start": told.rates[1], "rate": told.rates[0], "low": low, "high": high}
+            | {"difference": told.difference, "difference_low": told.low, "difference_high": told.high}
+        )
+    results = {
+        "agent": str(run.agent), "fitness": options.fitness, "generations": evolution.generation, "tables": tables,
+        "genome": evolution.genome.explain(evolution.best), "measurements": evolution.measurements,
+    }  # fmt: skip
+    run.write_json("evaluation.json", results)
+    return results
+
+
+def execute(options: Options, console: Console) -> dict[str, Any]:
+    """Evolve from the beginning or from a checkpoint, then measure.
+
+    Raises:
+        MonopolyError: Wrong settings, a folder in the way, a checkpoint that is missing or damaged.
+    """
+    check(options)
+    evolution = Evolution(options)
+    run = Run.open(options.out, settings(options, evolution.genome), resume=options.resume, overwrite=options.overwrite)
+    if options.resume:
+        evolution.restore(run.checkpoints)
+    else:
+        (run.folder / "curves.csv").unlink(missing_ok=True)  # of a run that was overwritten
+    generations = max(options.generations, evolution.generation)
+    games = evolution.games(generations) + 2 * len(final_settings(options)) * options.final_games
+    console.print(f"{generations:,} generations of {options.population} candidates, {games:,} games, into {run.folder}")
+    with Reporter(run.curves, console, games, evolution.games(evolution.generation), evolution.generation) as report:
+        evolve(evolution, run, report)
+        return finish(evolution, run, report)

@@ -1,0 +1,225 @@
+"""Phase 1: what the experts' decisions led to, learned by regression on how their games ended.
+
+The experiences come from `training.streams` and never touch the disk. A pool of each network fills with the decisions that it would
+have been asked; a full pool is learned in shuffled batches, several times over where such decisions are rare, and emptied.
+
+The thesis stores outcomes, not rewards: this is Monte-Carlo regression on the decision that the expert took, no imitation. What he never
+does is not learned here. To the outcome the program adds a bonus for the decision of which nothing more is known. Ours is what annex A
+pays for a decision whatever follows, with a worth that does not change (`bonuses`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from agents.ocnaru_networks import NETWORKS
+from monopoly_env.actions import A_BUILD, A_BUY, A_JAIL, A_MORTGAGE, A_SELL, A_TURN, A_UNMORTGAGE, HEAD_NAMES, HEAD_OF
+from monopoly_env.board import (
+    GROUP_OF,
+    GROUP_SIZE,
+    GROUP_START,
+    GROUPS,
+    HOTEL,
+    HOUSE_PRICE,
+    LOT_SQUARE,
+    NUM_SQUARES,
+    SQUARE_LOT,
+)
+from monopoly_env.encoding import ocnaru
+from monopoly_env.engine import agenda
+from monopoly_env.engine.building import COLOURS
+from monopoly_env.rules import Rules, choices
+from training.ocnaru.learner import HeadLearner
+from training.rewards import Quantities, Variant, reward
+from training.streams import Experiences
+
+POOL: Final = 32_768  # experiences that are shuffled together
+HEADS: Final = ("buy", "build", "sell", "mortgage", "unmortgage", "jail")  # of the stream: where a network might be asked
+
+# How often each experience is learned: about as much as makes 50 to 70 million samples a network of 1.5 million games, of which the
+# thesis speaks. A game of two experts has about 40 decisions to buy, 9 levels built, 2 sold, 8 mortgages, 7 lifted, 11 fines, 3 cards.
+PASSES: Final = {"buy": 1, "upgrade": 5, "downgrade": 16, "mortgage": 5, "unmortgage": 5, "fine": 4, "card": 13}
+
+_NAMES: Final = ocnaru.names(plus=False)
+_SALE, _CARDS, _DANGER = (_NAMES.index(name) for name in ("for sale: square", "jail cards: me", "danger beyond jail"))
+_SHARES, _LEVELS = ([_NAMES.index(f"group: {group} {fact}") for group in GROUPS[:COLOURS]] for fact in ("own share", "level by 5"))
+_EYED: Final = [GROUPS.index(group) for group in ("orange", "red")]
+_DEAR: Final = [GROUPS.index(group) for group in ("green", "dark_blue")]
+
+_FIRST: Final = {"upgrade": A_BUILD, "downgrade": A_SELL, "mortgage": A_MORTGAGE, "unmortgage": A_UNMORTGAGE}
+_ACTIONS: Final = {"upgrade": "build", "downgrade": "sell", "mortgage": "mortgage", "unmortgage": "unmortgage"}
+
+
+def chosen(head: str, experiences: Experiences, rules: Rules) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The decisions that a network would have been asked, and what the expert chose.
+
+    Args:
+        head: Which network.
+        experiences: N of them.
+        rules: Of the games; squares of lots follow from their board.
+
+    Returns:
+        (M,) rows, and (M,) outputs of the network.
+    """
+    action, decision = experiences.action.astype(np.int64), experiences.decision
+    if head in _FIRST:
+        rows = np.flatnonzero((decision == agenda.WINDOW) & (HEAD_OF[action] == HEAD_NAMES.index(_ACTIONS[head])))
+        lots = action[rows] - _FIRST[head]
+        return rows, GROUP_OF[lots] if NETWORKS[head].size == COLOURS else LOT_SQUARE[_board(rules), lots]
+    if head == "buy":
+        rows = np.flatnonzero((decision == agenda.BUY) & _legal(experiences, A_BUY + 1) & np.isin(action, (A_BUY, A_BUY + 1)))
+        return rows, action[rows] - A_BUY
+    asked = (decision == agenda.JAIL) & _legal(experiences, A_TURN)
+    if head == "card":
+        rows = np.flatnonzero(asked & _legal(experiences, A_JAIL + 1))
+        return rows, (action[rows] == A_JAIL + 1).astype(np.int64)
+    rows = np.flatnonzero(asked & _legal(experiences, A_JAIL) & (action != A_JAIL + 1))
+    return rows, (action[rows] == A_JAIL).astype(np.int64)
+
+
+def _board(rules: Rules) -> int:
+    return choices("board").index(rules.board)
+
+
+def _legal(experiences: Experiences, action: int) -> NDArray[np.bool_]:
+    return (experiences.choices[:, action >> 3] >> (7 - (action & 7)) & 1).astype(np.bool_)
+
+
+# --- what is learned ------------------------------------------------------------------------------------------------------
+
+
+def goals(head: str, experiences: Experiences, choice: NDArray[np.int64], rules: Rules, variant: Variant) -> NDArray[np.float32]:
+    """(N,) what the values of the chosen outputs are to become: outcome and bonus."""
+    return (outcomes(head, experiences) + bonuses(head, experiences, choice, rules, variant)).astype(np.float32)
+
+
+def outcomes(head: str, experiences: Experiences) -> NDArray[np.float64]:
+    """(N,) how games ended, as the program counts it: 1 for a win, -0.5 to -1 for a bankrupt, else clip(worth / 3000 - 0.5, -0.5, 0.5).
+
+    In the program a bankrupt gets less the further his balance is below zero; our measure is the part of his last debt that he could not
+    pay, -1 from 1,000 dollars on. For `fine`, a win counts 0.4 and a bankruptcy -0.4, whatever was left to pay.
+    """
+    final = experiences.final_worth
+    won, bankrupt = experiences.outcome > 0, (experiences.outcome < 0) & (final < 0)
+    win, ruin = (0.4, np.full(len(final), -0.4)) if head == "fine" else (1.0, -0.5 - 0.5 * np.minimum(-final / 1000.0, 1.0))
+    return np.select([won, bankrupt], [win, ruin], np.clip(final / 3000.0 - 0.5, -0.5, 0.5)).astype(np.float64)
+
+
+def bonuses(head: str, experiences: Experiences, choice: NDArray[np.int64], rules: Rules, variant: Variant) -> NDArray[np.float64]:
+    """(N,) what annex A pays for decisions of a network whatever follows, read from what was seen.
+
+    Mortgages are not among the 100 features, so that a lifted one earns nothing for its group and its income here.
+
+    Args:
+        head: The network.
+        experiences: N decisions that it would have been asked.
+        choice: (N,) what was chosen.
+        rules: Of the games.
+        variant: See `training.rewards`.
+    """
+    seen = experiences.observation.astype(np.float64)
+    worth, cash = experiences.worth.astype(np.float64).T
+    nothing = np.zeros(len(choice))
+    danger = seen[:, _DANGER]
+    same = Quantities(*[nothing] * len(Quantities._fields))._replace(worth=worth, cash=cash, danger=danger, flat_danger=danger)
+    before, after, acted = same, same, np.ones(len(choice), np.bool_)
+    if head == "buy":
+        after = same._replace(monopolies=_number((choice == 1) & _completes(seen, _board(rules))))
+    elif head in ("upgrade", "downgrade"):
+        level = np.rint(seen[np.arange(len(choice)), np.array(_LEVELS)[choice]] * HOTEL)
+        price = HOUSE_PRICE[_board(rules), GROUP_START[choice]] * GROUP_SIZE[choice]
+        if head == "upgrade":
+            hotel = _number(level == HOTEL - 1)
+            after = same._replace(cash=cash - price, houses=1.0 - hotel, hotels=hotel)
+        else:
+            before = same._replace(eyed_levels=_number(np.isin(choice, _EYED)), dear_levels=_number(np.isin(choice, _DEAR)))
+            after = same._replace(cash=cash + price * rules.sell_ratio)
+    elif head == "unmortgage":
+        group = GROUP_OF[SQUARE_LOT[_board(rules), choice]]
+        after = same._replace(eyed_lots=_number(np.isin(group, _EYED)), dear_lots=_number(np.isin(group, _DEAR)))
+    elif head in ("fine", "card"):
+        acted = choice == 1
+        before = same._replace(cards=2.0 * seen[:, _CARDS])
+    return reward(head, before, after, acted, variant)
+
+
+def _completes(seen: NDArray[np.float64], board: int) -> NDArray[np.bool_]:
+    """(N,) whether the lot for sale is the last of its colour group that the player lacks."""
+    group = GROUP_OF[SQUARE_LOT[board, np.rint(seen[:, _SALE] * NUM_SQUARES).astype(np.int64)]]
+    street = group < COLOURS
+    colour = np.where(street, group, 0)
+    owned = np.rint(seen[np.arange(len(seen)), np.array(_SHARES)[colour]] * GROUP_SIZE[colour])
+    completes: NDArray[np.bool_] = street & (owned == GROUP_SIZE[colour] - 1)
+    return completes
+
+
+def _number(flags: NDArray[np.bool_]) -> NDArray[np.float64]:
+    return flags.astype(np.float64)
+
+
+@dataclass
+class Pool:
+    """Experiences of a network that wait until there are enough to be shuffled.
+
+    Attributes:
+        number: Pools that have been learned.
+        filled: Experiences in this one.
+        samples: Samples learned, with repetitions.
+    """
+
+    head: str
+    seed: int
+    batch: int
+
+    def __post_init__(self) -> None:
+        self.number = self.filled = self.samples = 0
+        self.observation = np.zeros((POOL, ocnaru.SIZE), np.float16)
+        self.choice = np.zeros(POOL, np.int64)
+        self.goal = np.zeros(POOL, np.float32)
+
+    def add(self, observation: NDArray[Any], choice: NDArray[np.int64], goal: NDArray[np.float32], learner: HeadLearner) -> list[Any]:
+        """Take experiences in; learn whenever the pool is full. Returns what `HeadLearner.regress` told."""
+        told: list[Any] = []
+        start = 0
+        while start < len(choice):
+            count = min(POOL - self.filled, len(choice) - start)
+            here, there = slice(self.filled, self.filled + count), slice(start, start + count)
+            self.observation[here], self.choice[here], self.goal[here] = observation[there], choice[there], goal[there]
+            self.filled += count
+            start += count
+            if self.filled == POOL:
+                told += self.learn(learner)
+        return told
+
+    def learn(self, learner: HeadLearner) -> list[Any]:
+        """Learn what is in the pool, and empty it."""
+        generator = np.random.default_rng([self.seed, list(NETWORKS).index(self.head), self.number])
+        told = []
+        for _ in range(PASSES[self.head] if self.filled else 0):
+            order = generator.permutation(self.filled)
+            for start in range(0, self.filled, self.batch):
+                rows = order[start : start + self.batch]
+                seen = torch.from_numpy(self.observation[rows]).to(learner.device).float()
+                goal = torch.from_numpy(self.goal[rows]).to(learner.device)
+                told.append(learner.regress(seen, torch.from_numpy(self.choice[rows]).to(learner.device), goal))
+                self.samples += len(rows)
+        self.number += 1
+        self.filled = 0
+        return told
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All that is kept, by name."""
+        kept = {name: getattr(self, name)[: self.filled] for name in ("observation", "choice", "goal")}
+        return kept | {"counts": np.array([self.number, self.filled, self.samples])}
+
+    def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take over what `arrays` returned."""
+        self.number, self.filled, self.samples = arrays["counts"].tolist()
+        for name in ("observation", "choice", "goal"):
+            getattr(self, name)[: self.filled] = arrays[name]

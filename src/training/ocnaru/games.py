@@ -1,0 +1,256 @@
+"""Phase 2's games: the networks against scripted opponents, every decision of one network written down with what it brought.
+
+A network explores with a share epsilon of its decisions; the others play as they are. All policies are compiled, so games run on
+threads while the network learns from the games before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.ocnaru_networks import CHOICE, EPSILON, NAMES, NOTED, OPEN, PARENTS, WATCHED, OcnaruNetworks
+from agents.policy import MEMORY, CompiledPolicy, kernel_list
+from agents.scripted.reading import NO_LOT
+from monopoly_env.actions import NUM_ACTIONS
+from monopoly_env.core import new_games
+from monopoly_env.encoding import ocnaru
+from monopoly_env.engine.step import answer, is_legal, settle_one, write_mask
+from monopoly_env.errors import ConfigurationError, IllegalActionError
+from monopoly_env.game import Games
+from monopoly_env.kernels import entry
+from monopoly_env.rules import Rules
+from training.rewards import NUM_QUANTITIES, WORTH, Moment, Quantities, Variant, own_worth, reward, terminal, write_quantities
+
+_SLICE: Final = 8  # games a thread plays at a time
+_MOST: Final = 1024  # decisions of a network that are noted in a game
+_UNKNOWN: Final = -1
+_ANSWERS: Final = ("fine", "card")  # networks that act only by their second output
+
+
+class Moves(NamedTuple):
+    """N decisions of a network, of whole games, in the order of games and then of time.
+
+    Attributes:
+        observation: (N, 100) float32, what it saw.
+        choice: (N,) int64, the output that it chose.
+        open: (N,) int64, the outputs that were open, a bit each.
+        before: (N, `NUM_QUANTITIES`) float64, before the decision.
+        after: The same after it, the worth a round later; see `training.rewards`.
+        other: (N,) int8, 1 if the parent would have acted otherwise, 0 if not, -1 of later picks of the same plan.
+        game: (N,) int64, the number of the game.
+    """
+
+    observation: NDArray[Any]
+    choice: NDArray[Any]
+    open: NDArray[Any]
+    before: NDArray[Any]
+    after: NDArray[Any]
+    other: NDArray[Any]
+    game: NDArray[Any]
+
+    @classmethod
+    def zeros(cls, count: int) -> Moves:
+        """Room for `count` decisions."""
+        return cls(
+            np.zeros((count, ocnaru.SIZE), np.float32), np.zeros(count, np.int64), np.zeros(count, np.int64),
+            np.zeros((count, NUM_QUANTITIES)), np.zeros((count, NUM_QUANTITIES)), np.zeros(count, np.int8), np.zeros(count, np.int64),
+        )  # fmt: skip
+
+
+class Played(NamedTuple):
+    """Games of a network, G of them, and its decisions in them.
+
+    Attributes:
+        numbers: The games.
+        moves: The decisions.
+        won: (G,) bool, whether the networks' player won alone.
+        bankrupt: (G,) bool, whether he went bankrupt.
+        worth: (G,) his worth at the end, dollars.
+    """
+
+    numbers: range
+    moves: Moves
+    won: NDArray[np.bool_]
+    bankrupt: NDArray[np.bool_]
+    worth: NDArray[np.float64]
+
+    def last(self) -> NDArray[np.bool_]:
+        """(N,) bool, the last decision of each game."""
+        game = self.moves.game
+        return np.append(game[1:] != game[:-1], True)[: len(game)]
+
+    def rewards(self, head: str, variant: Variant, *, moment: Moment = "round", stale: bool = False) -> NDArray[np.float64]:
+        """(N,) what the decisions of a head brought, the end of the game included.
+
+        Args:
+            head: Whose decisions these are.
+            variant: See `training.rewards`.
+            moment: When the worth after a decision is looked at, see `training.rewards`.
+            stale: Reproduce the defect of the published program: what it keeps of the state before is the live object, so that every
+                difference is 0, whatever was done seems not to have been done, and the end of the game is not seen.
+        """
+        moves = self.moves
+        after = Quantities.of_rows(moves.after)
+        if stale:
+            return reward(head, after, after, np.zeros(len(moves.choice), np.bool_), variant)
+        before, last, at = Quantities.of_rows(moves.before), self.last(), moves.game - self.numbers.start
+        if moment == "asked":
+            after = after._replace(worth=np.where(last, self.worth[at], np.roll(before.worth, -1)))
+        acted = moves.choice == 1 if head in _ANSWERS else np.ones(len(moves.choice), np.bool_)
+        return reward(head, before, after, acted, variant) + last * terminal(self.won[at], self.bankrupt[at])
+
+
+class OwnGames:
+    """Games of the networks against each opponent and from each seat in turn."""
+
+    def __init__(self, opponents: Sequence[CompiledPolicy], rules: Rules, seed: int, threads: int) -> None:
+        """Make ready.
+
+        Args:
+            opponents: Who sits opposite, in turn.
+            rules: Of all games.
+            seed: 0 to 2**32 - 1; game g has the seed `(seed << 32) + g`.
+            threads: Threads to play on.
+        """
+        self.opponents = list(opponents)
+        self.rules = rules
+        self.seed = seed
+        self.pool = ThreadPoolExecutor(threads, "own games")
+
+    def begin(self, policy: OcnaruNetworks, head: str, numbers: range, epsilon: NDArray[np.float64]) -> list[Future[Played]]:
+        """Begin to play games in the background, by the networks as they are now.
+
+        Args:
+            policy: The networks.
+            head: The one that is watched.
+            numbers: The games.
+            epsilon: For each game, the share of the decisions of this network that are left to chance.
+        """
+        params = policy.params.copy()
+        starts = range(0, len(numbers), _SLICE)
+        parts = [(numbers[start : start + _SLICE], epsilon[start : start + _SLICE]) for start in starts]
+        return [self.pool.submit(self._play, policy, params, head, *part) for part in parts]
+
+    def close(self) -> None:
+        """Let the threads go."""
+        self.pool.shutdown(cancel_futures=True)
+
+    def _play(self, policy: OcnaruNetworks, params: NDArray[np.float64], head: str, numbers: range, epsilon: NDArray[np.float64]) -> Played:
+        field = [policy, *self.opponents]
+        games = new_games([(self.seed << 32) + number for number in numbers], ocnaru.NUM_PLAYERS, self.rules)
+        at = np.arange(numbers.start, numbers.stop)
+        seat = at % ocnaru.NUM_PLAYERS
+        seated = np.empty((len(games), ocnaru.NUM_PLAYERS), np.int64)
+        rows = np.arange(len(games))
+        seated[rows, seat] = 0
+        seated[rows, 1 - seat] = 1 + at // ocnaru.NUM_PLAYERS % len(self.opponents)
+        memory = np.zeros((len(games), ocnaru.NUM_PLAYERS, MEMORY))
+        memory[rows, seat, WATCHED] = NAMES.index(head) + 1
+        memory[rows, seat, EPSILON] = epsilon
+        lengths = np.array([len(member.params) for member in field])
+        table = np.zeros((len(field), int(lengths[1:].max())))
+        for row, member in zip(table[1:], self.opponents, strict=True):
+            row[: len(member.params)] = member.params
+        moves, ends = Moves.zeros(len(games) * _MOST), np.zeros(len(games))
+        count = _play_games(games, memory, seat, seated, kernel_list(field), params, table, lengths, moves, ends)
+        if count < 0:
+            raise IllegalActionError(f"A policy broke the rules in the game of seed {(self.seed << 32) + numbers[-count - 1]}.")
+        moves = Moves(*(column[:count].copy() for column in moves))
+        place = games["place"][rows, seat]
+        won = (place == 1) & (games["place"][rows, 1 - seat] != 1)
+        bankrupt = (place != 1) & (games["lots"][rows, seat] == 0)
+        return Played(numbers, moves._replace(game=moves.game + numbers.start), won, bankrupt, ends)
+
+
+def joined(parts: Sequence[Played]) -> Played:
+    """Games in a row as one."""
+    moves = Moves(*(np.concatenate(columns) for columns in zip(*(part.moves for part in parts), strict=True)))
+    numbers = range(parts[0].numbers.start, parts[-1].numbers.stop)
+    return Played(numbers, moves, *(np.concatenate(columns) for columns in zip(*(part[2:] for part in parts), strict=True)))
+
+
+def compiled(policies: Sequence[Any]) -> list[CompiledPolicy]:
+    """The policies, all of which must be compiled.
+
+    Raises:
+        ConfigurationError: One is not.
+    """
+    for policy in policies:
+        if not isinstance(policy, CompiledPolicy):
+            raise ConfigurationError(f"Policy {policy.name!r} is no compiled one: the networks play against compiled ones only.")
+    return list(policies)
+
+
+@entry()
+def _play_games(  # noqa: PLR0913, PLR0917 - compiled
+    games: Games,
+    memory: NDArray[np.float64],
+    seats: NDArray[np.int64],
+    seated: NDArray[np.int64],
+    kernels: Any,
+    own: NDArray[np.float64],
+    params: NDArray[np.float64],
+    lengths: NDArray[np.int64],
+    moves: Moves,
+    ends: NDArray[np.float64],
+) -> int:
+    """Play games to their end.
+
+    Args:
+        games: (B,) records.
+        memory: (B, 2, 64), of each game and seat.
+        seats: (B,), where the networks sit.
+        seated: (B, 2), the number of the kernel in each seat; the networks are number 0.
+        kernels: All policies.
+        own: The row of the networks.
+        params: (K, L), the rows of the others, padded; row 0 is not used.
+        lengths: (K,), their lengths.
+        moves: Where decisions are written; `game` is counted from 0.
+        ends: (B,), where the worth of the networks' player at the end of each game is written (dollars).
+
+    Returns:
+        Decisions written; or, where a policy broke the rules, -1 less the number of the game.
+    """
+    mask = np.zeros(NUM_ACTIONS, np.bool_)
+    count = 0
+    for i in range(len(games)):
+        game, seat = games[i], int(seats[i])
+        turn, unpaid, most = int(game.turns), count, count + _MOST
+        while game.decision != 0 and game.fault == 0:
+            player = int(game.player)
+            k = seated[i, player]
+            write_mask(game, mask)
+            row = own if k == 0 else params[k][: lengths[k]]
+            action = kernels[k](game, mask, row, memory[i, player])
+            if not 0 <= action < NUM_ACTIONS or not is_legal(game, action):
+                return -1 - i
+            noted = player == seat and memory[i, seat, NOTED] != 0 and count < most
+            if noted:
+                by_parent = memory[i, seat, PARENTS]
+                ocnaru.write(game, seat, moves.observation[count])
+                write_quantities(game, seat, moves.before[count])
+                moves.choice[count] = int(memory[i, seat, CHOICE])
+                moves.open[count] = int(memory[i, seat, OPEN])
+                moves.other[count] = _UNKNOWN if by_parent == NO_LOT else 1 if by_parent != action else 0
+                moves.game[count] = i
+            memory[i, seat, NOTED] = 0
+            answer(game, action)
+            if noted:
+                write_quantities(game, seat, moves.after[count])
+                count += 1
+            while settle_one(game):
+                if game.turns != turn:
+                    turn = int(game.turns)
+                    if game.turn == seat:  # a round has passed: what it brought
+                        for row_ in range(unpaid, count):
+                            moves.after[row_, WORTH] = own_worth(game, seat)
+                        unpaid = count
+        ends[i] = own_worth(game, seat)
+        for row_ in range(unpaid, count):
+            moves.after[row_, WORTH] = ends[i]
+    return count
