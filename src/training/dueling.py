@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from agents.learned.networks import FEATURES, HIDDEN, NAMES, OUTPUT, OUTPUTS
 from agents.learned.policy import NEVER
+from monopoly_env.actions import NUM_ACTIONS
 from training.learner import DivergenceError
 from training.rollouts import Pairs
 
@@ -91,6 +92,7 @@ class Examples(NamedTuple):
         seen: (N, FEATURES) float16.
         base: (N,) the output of the parent's answer.
         other: (N,) that of the other action.
+        open: (N, outputs), the outputs of all that could be chosen.
         base_won: (N,) share of the win where the parent's answer was given.
         other_won: (N,) and where the other action was taken.
     """
@@ -98,6 +100,7 @@ class Examples(NamedTuple):
     seen: Tensor
     base: Tensor
     other: Tensor
+    open: Tensor
     base_won: Tensor
     other_won: Tensor
 
@@ -107,7 +110,9 @@ class Examples(NamedTuple):
         mine = [chosen & (chunk.pairs["network"] == network) for chunk, chosen in zip(chunks, rows, strict=True)]
         pairs = np.concatenate([chunk.pairs[at] for chunk, at in zip(chunks, mine, strict=True)])
         seen = np.concatenate([chunk.seen[at] for chunk, at in zip(chunks, mine, strict=True)])
-        columns = OUTPUT[network][pairs["base"]], OUTPUT[network][pairs["other"]], pairs["base_won"], pairs["other_won"]
+        legal = np.unpackbits(pairs["open"], axis=1, count=NUM_ACTIONS)[:, OUTPUT[network] >= 0].astype(np.bool_)
+        open_ = np.concatenate([np.zeros((len(pairs), 1), np.bool_), legal], axis=1)  # the value of the state is no action
+        columns = OUTPUT[network][pairs["base"]], OUTPUT[network][pairs["other"]], open_, pairs["base_won"], pairs["other_won"]
         return cls(*(torch.from_numpy(column.copy()).to(device) for column in (seen, *columns)))
 
     def take(self, rows: Tensor) -> Examples:
@@ -188,15 +193,24 @@ def _learn(name: str, network: nn.Module, examples: Examples, settings: Settings
     return {f"difference/{name}": float(sums[0]) / steps, f"value/{name}": float(sums[1]) / steps}
 
 
+def _favourites(network: nn.Module, examples: Examples) -> tuple[Tensor, Tensor]:
+    """(N,) whether the other action is the best but the parent's, and (N,) by how much it looks better than his."""
+    outputs = network(examples.seen.float())
+    others = outputs.masked_fill(~examples.open, -torch.inf).scatter(1, examples.base[:, None], -torch.inf)
+    better = outputs.gather(1, examples.other[:, None]) - outputs.gather(1, examples.base[:, None])
+    return others.argmax(1) == examples.other, better[:, 0]
+
+
 @torch.no_grad()
 def choose_margins(
     networks: Networks, chunks: Sequence[Pairs], rows: Sequence[NDArray[np.bool_]], confidence: float, device: torch.device
 ) -> tuple[NDArray[np.float64], dict[str, float]]:
     """By how much an action must look better than the parent's to be taken, for each network.
 
-    On pairs that the networks have not learned from, a margin's gain is the mean of what the other action brought, where it looked
-    better by more than the margin, and 0 elsewhere. The margin is the one whose gain is highest after `confidence` standard errors
-    are taken off; a network with none above 0 never chooses.
+    What counts are pairs that the networks have not learned from and in which the other action is the one that they would choose: of
+    many actions the one that looks best is overrated, so that what the others bring says nothing of it. A margin's gain is the mean of
+    what the action brought where it looked better than the parent's by more than the margin, and 0 elsewhere. The margin is the one
+    whose gain is highest after `confidence` standard errors are taken off; a network with none above 0 never chooses.
 
     Returns:
         (networks,) margins; and by name the gain of each network that may choose, a pair (chance to win).
@@ -206,9 +220,11 @@ def choose_margins(
         examples = Examples.of(number, chunks, rows, device)
         if len(examples.base) < _FEWEST:
             continue
-        parts = [values(networks[name], examples.take(part)) for part in torch.split(torch.arange(len(examples.base)), _ROWS)]
-        better = torch.cat([other - base for base, other in parts])
-        brought = examples.other_won - examples.base_won
+        parts = [_favourites(networks[name], examples.take(part)) for part in torch.split(torch.arange(len(examples.base)), _ROWS)]
+        chosen, better = (torch.cat(column) for column in zip(*parts, strict=True))
+        better, brought = better[chosen], (examples.other_won - examples.base_won)[chosen]
+        if len(brought) < _FEWEST:
+            continue
         best = 0.0
         for margin in MARGINS:
             gain = torch.where(better > margin, brought, 0.0)

@@ -41,7 +41,7 @@ from training import checkpoints, evaluation
 from training.devices import device_of
 from training.dueling import Settings, choose_margins, learn
 from training.reporting import Reporter
-from training.rollouts import PAIR, League, Pairs, collect
+from training.rollouts import PAIR, RATES, League, Pairs, collect
 from training.runs import Run
 
 SELF: Final = "self"  # among the opponents: the agent as it is
@@ -86,6 +86,8 @@ class Options:
     turn_limit: int = 250
     """Turns of each player after which the score decides a game of training."""
 
+    networks: tuple[str, ...] = NAMES
+    """Kinds of decision that are learned; in all others the parent plays."""
     epochs: int = 4
     """How often each pair is learned from in a round."""
     batch: int = 256
@@ -96,7 +98,7 @@ class Options:
     """AdamW's."""
     state_weight: float = 0.1
     """Weight of the loss of the values themselves beside that of their differences."""
-    confidence: float = 1.64
+    confidence: float = 2.5
     """Standard errors by which a gain on pairs not learned from must be sure before the networks may choose."""
 
     panel: tuple[str, ...] = ("expert", "landlord/balanced")
@@ -133,9 +135,12 @@ def check(options: Options) -> None:
         if not all(low <= value <= high for value in (given if isinstance(given, tuple) else (given,))):
             wanted = f"{low:,} or more" if high == math.inf else f"from {low:,} to {high:,}"
             raise ConfigurationError(f"--{name.replace('_', '-')} must be {wanted}, not {given}.")
-    for name in ("sizes", "opponents", "panel"):
+    for name in ("sizes", "opponents", "panel", "networks"):
         if not getattr(options, name):
             raise ConfigurationError(f"--{name} must name one or more.")
+    for network in options.networks:
+        if network not in NAMES:
+            raise ConfigurationError(f"--networks: unknown {network!r}. {nearest(network, NAMES)}")
     Rules.preset(options.rules)
     device_of(options.device)
     parents(options.parent)
@@ -237,7 +242,7 @@ class Trainer:
         numbers = [0 if who == SELF else 1 + place for place, who in enumerate(options.opponents)]
         chance = np.random.Generator(np.random.PCG64([options.seed, len(self.agents)]))
         tables = [[0, *chance.choice(numbers, size - 1).tolist()] for size, _ in zip(itertools.cycle(options.sizes), range(options.tables))]
-        return League(policies, tables, self.rules)
+        return League(policies, tables, self.rules, np.where(np.isin(NAMES, options.networks), RATES, 0.0))
 
     def collect(self) -> None:
         """Play a chunk of games, and save its pairs."""

@@ -48,6 +48,7 @@ PAIR: Final = np.dtype(
             ("network", np.int8),  # whose decision it is
             ("base", np.int16),  # the parent's answer
             ("other", np.int16),  # another action
+            ("open", np.uint8, ((NUM_ACTIONS + 7) // 8,)),  # what could be chosen from, the parent's answer too: packed as by np.packbits
             ("base_won", np.float32),  # the player's share of the win where the parent's answer was given
             ("other_won", np.float32),  # and where the other action was taken
         ],
@@ -164,6 +165,15 @@ def _best_other(values: Row, base: int) -> int:
 
 
 @kernel
+def _pack(values: Row, bits: Any) -> None:
+    """Set the bit of each action that has a value."""
+    bits[:] = 0
+    for action in range(NUM_ACTIONS):
+        if values[action] > -np.inf:
+            bits[action >> 3] |= 0x80 >> (action & 7)
+
+
+@kernel
 def _decide(game: Game, memory: Any, own: Row, place: int, asked: int, room: _Room, desk: _Desk, pair: Any) -> int:
     """What the agent does in a decision that was weighed; if it is kept, the other action is laid by with the game before it.
 
@@ -189,7 +199,7 @@ def _decide(game: Game, memory: Any, own: Row, place: int, asked: int, room: _Ro
 
 @kernel
 def _play_main(
-    game: Game, memory: Any, seated: Any, policies: _Policies, limit: int, room: _Room, desk: _Desk, seen: Any, pairs: Any
+    game: Game, memory: Any, seated: Any, policies: _Policies, rates: Row, limit: int, room: _Room, desk: _Desk, seen: Any, pairs: Any
 ) -> int:  # fmt: skip
     """Play a game to its end and keep some of the learner's decisions, all alike; returns how many.
 
@@ -200,7 +210,7 @@ def _play_main(
     while game.decision != 0 and not _capped(game, limit):
         seat, network = int(game.player), int(NETWORK_OF[game.decision])
         asked += 1
-        if seated[seat] != _LEARNER or network < 0 or draw(game, _RATE, seat, asked) >= RATES[network] * _WORDS:
+        if seated[seat] != _LEARNER or network < 0 or draw(game, _RATE, seat, asked) >= rates[network] * _WORDS:
             _step(game, memory, seated, policies, desk)
             continue
         memory[-1] = memory[seat]
@@ -213,13 +223,14 @@ def _play_main(
         pairs[place]["network"], pairs[place]["base"] = network, base
         if place < KEPT:
             seen[place] = desk.seen
+            _pack(desk.values, pairs[place]["open"])
         apply(game, _decide(game, memory, own, place, asked, room, desk, pairs[place]))
     return min(met, KEPT)
 
 
 @entry()
 def _play(
-    games: Games, seated: Any, policies: _Policies, limit: int, room: _Room, desk: _Desk, seen: Any, pairs: Any, kept: Any
+    games: Games, seated: Any, policies: _Policies, rates: Row, limit: int, room: _Room, desk: _Desk, seen: Any, pairs: Any, kept: Any
 ) -> None:  # fmt: skip
     """Play games, and the kept decisions of each once more.
 
@@ -227,6 +238,7 @@ def _play(
         games: (B,) records at their start.
         seated: (B, P) number of the policy in each seat.
         policies: All of them.
+        rates: (networks,) the share of the learner's decisions that come into question.
         limit: Turns of each player after which the score decides.
         room: For kept decisions.
         desk: For one.
@@ -236,7 +248,7 @@ def _play(
     """
     for i in range(len(games)):
         memory = np.zeros((seated.shape[1] + 1, MEMORY))
-        kept[i] = _play_main(games[i], memory, seated[i], policies, limit, room, desk, seen[i], pairs[i])
+        kept[i] = _play_main(games[i], memory, seated[i], policies, rates, limit, room, desk, seen[i], pairs[i])
         for place in range(kept[i]):
             pair, game, seat = pairs[i, place], room.games[place], room.seat[place]
             main = _won(games[i], seat)
@@ -255,11 +267,13 @@ class League(NamedTuple):
         policies: The learner, a `LearnedPolicy`, is the first.
         tables: A row for each table: the number of the policy in each seat.
         rules: Of all games.
+        rates: (networks,) the share of the learner's decisions of each kind that come into question.
     """
 
     policies: Sequence[CompiledPolicy]
     tables: Sequence[Sequence[int]]
     rules: Rules
+    rates: NDArray[np.float64] = RATES
 
 
 class Pairs(NamedTuple):
@@ -306,6 +320,6 @@ def _collect(league: League, table: int, numbers: NDArray[np.int64], seed: int, 
     games = new_games([(seed << 32) + int(number) for number in numbers], len(seats), league.rules)
     pairs, seen, kept = np.zeros((count, KEPT + 1), PAIR), np.zeros((count, KEPT, FEATURES), np.float32), np.zeros(count, np.int64)
     pairs["game"] = numbers[:, None]
-    _play(games, seated, policies, limit, _Room.empty(len(seats)), _Desk.empty(), seen, pairs, kept)
+    _play(games, seated, policies, league.rates, limit, _Room.empty(len(seats)), _Desk.empty(), seen, pairs, kept)
     there = np.arange(KEPT) < kept[:, None]
     return Pairs(seen[there].astype(np.float16), pairs[:, :KEPT][there])
