@@ -80,7 +80,7 @@ def test_an_evolved_player_is_saved_as_one_of_its_family(tmp_path: Path) -> None
 
 def test_games_are_dealt_by_weight_in_all_orders_of_seats() -> None:
     assert split(FITNESSES["four"], 240) == [144, 48, 48]
-    assert split(FITNESSES["ocnaru"], 40) == [12, 6, 6, 8, 8]
+    assert split(FITNESSES["ocnaru"], 40) == [12, 4, 4, 10, 10]
     with pytest.raises(ConfigurationError, match=r"100 games do not split evenly .* multiple of 120, such as 120 or 240"):
         split(FITNESSES["four"], 100)
     for settings in FITNESSES.values():

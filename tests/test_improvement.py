@@ -42,6 +42,7 @@ SMALL = Options(
     panel_games=6,
     final_games=6,
     gate_games=6,
+    gate_against=("random",),
     threads=1,
 )
 QUIET = Console(file=io.StringIO())
@@ -219,23 +220,29 @@ def agent(**margins: float) -> LearnedPolicy:
 
 
 def test_heads_that_do_not_beat_the_parent_are_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    differences = {"buy": (0.05, 0.01), "bid": (0.01, 0.04), "reply": (-0.05, 0.01)}  # and standard errors
+    differences = {"buy": (0.05, 0.01), "bid": (0.01, 0.04), "reply": (-0.05, 0.01), "choice": (0.2, 0.01)}  # and standard errors
     asked = []
 
     def compare(mine: LearnedPolicy, alone: LearnedPolicy, against: list[str], games: int, size: int, rules: str, *_: Any) -> Any:
         (head,) = mine.heads
         asked.append((head, alone.heads, against, games, size, rules))
         mean, error = differences[head]
+        if head == "choice" and against[0] == "gcp" and size == 3:
+            mean, error = -0.1, 0.01
         return SimpleNamespace(difference=mean, low=mean - 1.96 * error, high=mean + 1.96 * error)
 
     monkeypatch.setattr("agents.arena.compare", compare)
-    options = dataclasses.replace(SMALL, confidence=1.64, gate_games=50)
-    gated, rows = improvement.gate(agent(buy=0.01, bid=0.02, reply=0.0), options, Silent())
+    options = dataclasses.replace(SMALL, confidence=1.64, gate_games=50, gate_against=("random", "gcp"))
+    gated, rows = improvement.gate(agent(buy=0.01, bid=0.02, reply=0.0, choice=0.0), options, Silent())
     assert gated.heads == ("buy",)
-    assert [(row["head"], row["kept"]) for row in rows] == [("buy", True), ("bid", False), ("reply", False)]
+    assert [(row["head"], row["kept"]) for row in rows] == [("buy", True), ("bid", False), ("reply", False), ("choice", False)]
     assert rows[1]["difference"] == pytest.approx(0.01)
-    assert rows[1]["error"] == pytest.approx(0.04 / 2**0.5)  # of the mean of two sizes
-    assert asked == [(head, (), ["random"] * (size - 1), 50, size, "official") for head in differences for size in (2, 3)]
+    assert rows[1]["error"] == pytest.approx(0.04 / 4**0.5)  # of the mean of four tables
+    assert rows[3]["difference"] > 0.1
+    assert rows[3]["lowest"] == pytest.approx(-0.1 + 1.96 * 0.01)  # it surely loses at one table
+    assert asked == [
+        (head, (), [who] * (size - 1), 50, size, "official") for head in differences for who in ("random", "gcp") for size in (2, 3)
+    ]
 
 
 def test_only_heads_that_a_network_plays_are_tested_and_without_games_all_of_these_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,7 +259,7 @@ def test_a_head_that_plays_badly_is_found_out() -> None:
     bias = np.zeros(9, np.float32)
     bias[-1] = 1.0
     policy = LearnedPolicy().changed(**{"bid.2.bias": bias}, margins=agent(bid=0.0).arrays()["margins"])
-    options = dataclasses.replace(SMALL, gate_games=40, sizes=(2,), panel=("expert",))
+    options = dataclasses.replace(SMALL, gate_games=40, sizes=(2,), gate_against=("expert",))
     gated, rows = improvement.gate(policy, options, Silent())
     assert gated.heads == ()
     assert rows[0]["difference"] < -0.1

@@ -34,8 +34,10 @@ MODULES = [command for command in COMMANDS if command.startswith("python -m ")]
 
 
 def program_of(command: str) -> list[str]:
-    """A command's module and subcommand, without its options."""
+    """A command's module and subcommand or preset, without its other options."""
     words = command.split()[1:]
+    if words[2:3] == ["--preset"]:
+        return words[:4]
     return words[:3] if len(words) > 2 and not words[2].startswith("-") else words[:2]
 
 

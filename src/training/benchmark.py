@@ -122,6 +122,7 @@ MATCHES: Final[dict[str, Match]] = {
 
 # Other pages that are linked where they lie beside this one.
 LINKS: Final = {
+    "dqn_card.md": "how the learned agents came to be: data, budgets, commands, seeds, what did not work",
     "dqn_ocnaru.md": "the thesis's agent, trained as the thesis says, and what its evaluation measured",
     "ppo.md": "MaskablePPO, a well-known baseline, against the same panel",
     "agents.md": "the scripted agents, among them `expert`",

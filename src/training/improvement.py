@@ -108,7 +108,9 @@ class Options:
     final_games: int = 1000
     """Games against each of them at the end, with other seeds."""
     gate_games: int = 1000
-    """Games in which each head must show by itself that it beats the parent; 0: all heads are kept."""
+    """Games at each table in which a head must show by itself that it beats the parent; 0: all heads are kept."""
+    gate_against: tuple[str, ...] = ("expert", "algorithmic", "gcp")
+    """Whose copies sit at those tables: a head must win more on the whole, and at no table surely less."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
     """Where the networks learn: a GPU if there is one, or as said."""
     threads: int = 2
@@ -135,16 +137,16 @@ def check(options: Options) -> None:
         if not all(low <= value <= high for value in (given if isinstance(given, tuple) else (given,))):
             wanted = f"{low:,} or more" if high == math.inf else f"from {low:,} to {high:,}"
             raise ConfigurationError(f"--{name.replace('_', '-')} must be {wanted}, not {given}.")
-    for name in ("sizes", "opponents", "panel", "networks"):
+    for name in ("sizes", "opponents", "panel", "networks", "gate_against"):
         if not getattr(options, name):
-            raise ConfigurationError(f"--{name} must name one or more.")
+            raise ConfigurationError(f"--{name.replace('_', '-')} must name one or more.")
     for network in options.networks:
         if network not in NAMES:
             raise ConfigurationError(f"--networks: unknown {network!r}. {nearest(network, NAMES)}")
     Rules.preset(options.rules)
     device_of(options.device)
     parents(options.parent)
-    for who in options.panel:
+    for who in (*options.panel, *options.gate_against):
         _resolve(who)
     for who in options.opponents:
         if who not in (SELF, PAST):
@@ -310,27 +312,31 @@ def playing(agent: LearnedPolicy) -> tuple[str, ...]:
 def gate(agent: LearnedPolicy, options: Options, report: Reporter) -> tuple[LearnedPolicy, list[dict[str, Any]]]:
     """Give back to the parent the heads that do not beat him.
 
-    Each head alone, over the parent, plays the same seats and seeds as the parent alone, against copies of the first of the panel,
-    at tables of every size.
+    Each head alone, over the parent, plays the same seats and seeds as the parent alone: against copies of each of `gate_against`, at
+    tables of every size. It stays if it wins more on the whole, and surely loses at no table: what beats one kind of partner may be
+    folly with another.
 
     Returns:
-        The agent with the heads that are left; and a row for each head: `head`, `difference`, `error`, `kept`.
+        The agent with the heads that are left; and a row for each head: `head`, `difference`, `error`, `lowest` (the upper end of the
+        interval where it is lowest), `kept`.
     """
     alone, rows = agent.with_heads(()), []
     alone.name = "parent"
+    tables = list(itertools.product(options.gate_against, options.sizes))
     for head in playing(agent) if options.gate_games else ():
         report.advance(options.pairs, f"gate: {head}")
-        mine = agent.with_heads((head,))
         differences = [
             arena.compare(
-                mine, alone, [options.panel[0]] * (size - 1), options.gate_games, size, options.rules, evaluation.PANEL_SEED + 1,
+                agent.with_heads((head,)), alone, [who] * (size - 1), options.gate_games, size, options.rules, evaluation.PANEL_SEED + 1,
                 options.threads, options.turn_limit,
             )
-            for size in options.sizes
+            for who, size in tables
         ]  # fmt: skip
         mean = float(np.mean([d.difference for d in differences]))
         error = math.sqrt(sum(((d.high - d.low) / 3.92) ** 2 for d in differences)) / len(differences)
-        rows.append({"head": head, "difference": mean, "error": error, "kept": mean > options.confidence * error})
+        lowest = min(d.high for d in differences)
+        wins = mean > options.confidence * error and lowest >= 0
+        rows.append({"head": head, "difference": mean, "error": error, "lowest": lowest, "kept": wins})
     kept = tuple(str(row["head"]) for row in rows if row["kept"]) if options.gate_games else playing(agent)
     return agent.with_heads(kept), rows
 
