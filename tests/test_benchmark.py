@@ -156,7 +156,8 @@ def test_the_table_of_matches() -> None:
     assert len(pairs) == 23, "all pairs of the agent and of `strategic`, one of which is their own"
     held_out = {name for name, match in MATCHES.items() if match.held_out}
     assert held_out == {"four-fp", "four-guarded", "four-landlord", *(name for name in MATCHES if name.startswith("ocnaru-fp"))} | {
-        "ocnaru-yasumura"
+        "ocnaru-yasumura",
+        "ocnaru-algorithmic",
     }
     for match in MATCHES.values():
         assert sum(match.games(10_000)) >= 10_000
