@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from agents import arena, files, registry
-from agents.learned.networks import LEARNED_HEADS, NAMES, NETWORKS
+from agents.learned.networks import LEARNED_HEADS, NAMES
 from agents.learned.play import PARENT, SIZES
 from agents.learned.policy import NEVER, LearnedPolicy
 from agents.policy import CompiledPolicy
@@ -140,6 +140,8 @@ def check(options: Options) -> None:
     for name in ("sizes", "opponents", "panel", "networks", "gate_against"):
         if not getattr(options, name):
             raise ConfigurationError(f"--{name.replace('_', '-')} must name one or more.")
+    if options.pairs < options.rounds:
+        raise ConfigurationError(f"--pairs {options.pairs} must be {options.rounds} or more: one for each of the rounds.")
     for network in options.networks:
         if network not in NAMES:
             raise ConfigurationError(f"--networks: unknown {network!r}. {nearest(network, NAMES)}")
@@ -208,12 +210,6 @@ class Trainer:
 
     def restore(self) -> None:
         """Take over the pairs and agents that the folder holds."""
-        for number in itertools.count():
-            path = self.run.chunk(number)
-            if not path.exists():
-                break
-            arrays = checkpoints.read_arrays(path)
-            self._keep(Pairs(arrays["seen"], arrays["pairs"].view(PAIR).ravel()))
         while (path := self.run.round(len(self.agents))).exists():
             try:
                 policy = registry.load(path)
@@ -221,6 +217,13 @@ class Trainer:
                 raise FormatError(f"{error} Remove it, and those of later rounds, then --resume.") from error
             assert isinstance(policy, LearnedPolicy)
             self.agents.append(policy)
+        while self.step < self.due and (path := self.run.chunk(len(self.chunks))).exists():
+            arrays = checkpoints.read_arrays(path)
+            self._keep(Pairs(arrays["seen"], arrays["pairs"].view(PAIR).ravel()))
+        for number in itertools.count(len(self.chunks)):  # of later rounds, whose agents were removed
+            if not (path := self.run.chunk(number)).exists():
+                break
+            path.unlink()
 
     def _keep(self, pairs: Pairs) -> None:
         self.chunks.append(pairs)
@@ -251,6 +254,10 @@ class Trainer:
         number = len(self.chunks)
         seed = self.options.seed * (1 << 16) + number
         pairs = collect(self.league(), _CHUNK, seed, self.options.turn_limit, self.options.threads)
+        if not len(pairs.pairs):
+            raise ConfigurationError(
+                f"{_CHUNK:,} games by the rules {self.options.rules!r} asked nothing of --networks {', '.join(self.options.networks)}."
+            )
         checkpoints.write_arrays(
             self.run.chunk(number), {"seen": pairs.seen, "pairs": pairs.pairs.view(np.uint8).reshape(len(pairs.pairs), -1)}
         )
@@ -305,8 +312,8 @@ def measure(agent: LearnedPolicy, options: Options, games: int, seed: int) -> li
 
 def playing(agent: LearnedPolicy) -> tuple[str, ...]:
     """The heads of an agent that a network with a margin plays."""
-    chosen = [NETWORKS[name][1] for name, margin in zip(NAMES, agent.arrays()["margins"], strict=True) if margin < NEVER]
-    return tuple(head for head in agent.heads if any(head in heads for heads in chosen))
+    taught = agent.taught()
+    return tuple(head for head in agent.heads if head in taught)
 
 
 def gate(agent: LearnedPolicy, options: Options, report: Reporter) -> tuple[LearnedPolicy, list[dict[str, Any]]]:

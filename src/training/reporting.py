@@ -74,7 +74,7 @@ class Reporter:
         self.clock = Clock()
         self._console = console
         self._steps, self._unit = steps, unit
-        self._writer = SummaryWriter(str(folder), purge_step=done or None)
+        self._writer = SummaryWriter(str(folder), purge_step=done + 1 if done else None)
         columns = (
             TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[speed]}"), TimeRemainingColumn(),
         )  # fmt: skip

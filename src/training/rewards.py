@@ -256,9 +256,15 @@ def read(games: Games, seats: NDArray[np.int64]) -> Quantities:
     Args:
         games: (N,) records.
         seats: (N,) integers.
+
+    Raises:
+        ConfigurationError: There is not a seat of its own game for each.
     """
+    numbers = np.asarray(seats, np.int64)
+    if numbers.shape != (len(games),) or ((numbers < 0) | (numbers >= games["num_players"])).any():
+        raise ConfigurationError(f"Seats must be {len(games)} numbers, each a seat of its game, not {seats!r:.80}.")
     rows = np.zeros((len(games), NUM_QUANTITIES))
-    _write_all(games, np.asarray(seats, np.int64), rows)
+    _write_all(games, numbers, rows)
     return Quantities.of_rows(rows)
 
 

@@ -21,11 +21,12 @@ from agents.policy import MEMORY, CompiledPolicy, Row, kernel_list
 from agents.scripted.expert.play import answer
 from monopoly_env.actions import HEAD_NAMES, HEAD_OF, NUM_ACTIONS
 from monopoly_env.core import new_games
-from monopoly_env.engine.legal import write_mask
+from monopoly_env.engine.legal import is_legal, write_mask
 from monopoly_env.engine.players import finish
 from monopoly_env.engine.randomness import draw
 from monopoly_env.engine.sets import has, lowest, size
 from monopoly_env.engine.step import apply
+from monopoly_env.errors import IllegalActionError
 from monopoly_env.game import BY_CAP, Game, Games, empty_games
 from monopoly_env.kernels import entry, kernel
 from monopoly_env.rules import Rules
@@ -37,6 +38,7 @@ RATES: Final = np.array([_RATES[name] for name in NAMES])
 _LEARNER: Final = 0  # its number among the policies
 _ALL_HEADS: Final = (1 << len(HEAD_NAMES)) - 1
 _RATE, _PLACE, _ACTION = 16, 17, 18  # streams of random numbers: none of the engine's
+_ILLEGAL: Final = -1  # as the fault of a game: a policy broke the rules
 _WORDS: Final = float(1 << 32)
 _SLICE: Final = 32  # games of a thread at a time
 
@@ -118,12 +120,16 @@ def _capped(game: Game, limit: int) -> bool:
 
 @kernel
 def _step(game: Game, memory: Row, seated: Any, policies: _Policies, desk: _Desk) -> None:
-    """Let the policy that is to move move; memory (P, 64) and seated (P,) are the game's."""
+    """Let the policy that is to move move; an illegal action becomes a fault of the game. Memory (P, 64) and seated (P,) are the game's."""
     seat = int(game.player)
     k = seated[seat]
     if policies.reads[k]:
         write_mask(game, desk.mask)
-    apply(game, policies.kernels[k](game, desk.mask, policies.params[k][: policies.lengths[k]], memory[seat]))
+    action = policies.kernels[k](game, desk.mask, policies.params[k][: policies.lengths[k]], memory[seat])
+    if 0 <= action < NUM_ACTIONS and is_legal(game, action):
+        apply(game, action)
+    else:
+        game.fault = _ILLEGAL
 
 
 @kernel
@@ -207,7 +213,7 @@ def _play_main(
     """
     own = policies.params[_LEARNER][: policies.lengths[_LEARNER]]
     met, asked = 0, 0
-    while game.decision != 0 and not _capped(game, limit):
+    while game.decision != 0 and game.fault == 0 and not _capped(game, limit):
         seat, network = int(game.player), int(NETWORK_OF[game.decision])
         asked += 1
         if seated[seat] != _LEARNER or network < 0 or draw(game, _RATE, seat, asked) >= rates[network] * _WORDS:
@@ -253,8 +259,9 @@ def _play(
             pair, game, seat = pairs[i, place], room.games[place], room.seat[place]
             main = _won(games[i], seat)
             apply(game, room.branch[place])
-            while game.decision != 0 and not _capped(game, limit):
+            while game.decision != 0 and game.fault == 0 and not _capped(game, limit):
                 _step(game, room.memory[place], seated[i], policies, desk)
+            games[i].fault |= game.fault
             side = _won(game, seat)
             by_parent = room.branch[place] == pair["base"]
             pair.base_won, pair.other_won = (side, main) if by_parent else (main, side)
@@ -321,5 +328,8 @@ def _collect(league: League, table: int, numbers: NDArray[np.int64], seed: int, 
     pairs, seen, kept = np.zeros((count, KEPT + 1), PAIR), np.zeros((count, KEPT, FEATURES), np.float32), np.zeros(count, np.int64)
     pairs["game"] = numbers[:, None]
     _play(games, seated, policies, league.rates, limit, _Room.empty(len(seats)), _Desk.empty(), seen, pairs, kept)
+    if games["fault"].any():
+        number = numbers[np.flatnonzero(games["fault"])[0]]
+        raise IllegalActionError(f"A policy of the league chose an illegal action in game {number} of seed {seed}.")
     there = np.arange(KEPT) < kept[:, None]
     return Pairs(seen[there].astype(np.float16), pairs[:, :KEPT][there])

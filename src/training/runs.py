@@ -101,8 +101,11 @@ class Run:
         if not os.access(self.folder, os.W_OK | os.X_OK):
             raise ConfigurationError(f"Cannot write to {str(self.folder)!r}: Permission denied.")
         for path in (self.checkpoints, self.curves, self.pairs, self.rounds):
-            shutil.rmtree(path, ignore_errors=True)
-        for path in (self.best, self.agent, self.folder / "evaluation.json", self.folder / CONFIG):
+            if path.exists():
+                shutil.rmtree(path)
+        for name in ("experts.safetensors", "curves.csv", "evaluation.json", CONFIG):
+            (self.folder / name).unlink(missing_ok=True)
+        for path in (self.best, self.agent):
             path.unlink(missing_ok=True)
 
     def _compare(self, settings: Mapping[str, Any]) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.learned.networks import LEARNED_HEADS, MOST_PLAYERS, NAMES, pack, zeros
+from agents.learned.networks import LEARNED_HEADS, MOST_PLAYERS, NAMES, NETWORKS, pack, zeros
 from agents.learned.play import SIZES, play
 from agents.neural import features_digest
 from agents.policy import CompiledPolicy, array_differences
@@ -95,6 +95,12 @@ class LearnedPolicy(CompiledPolicy):
                 raise FormatError(f"Policy {self.name!r}: array {name!r} holds a number that is not finite.")
         self._arrays = {name: np.array(array) for name, array in arrays.items()}
         self.params = self._row()
+
+    def taught(self) -> tuple[str, ...]:
+        """The heads that a network with a margin plays, whether or not it may choose."""
+        margins = self._arrays["margins"]
+        playing = [NETWORKS[name][1] for name, margin in zip(NAMES, margins, strict=True) if margin < NEVER]
+        return tuple(head for head in LEARNED_HEADS if any(head in heads for heads in playing))
 
     def changed(self, **arrays: NDArray[Any]) -> LearnedPolicy:
         """A copy with other arrays."""

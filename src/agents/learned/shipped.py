@@ -8,6 +8,7 @@ from typing import Final
 
 from agents import files
 from agents.learned.policy import LearnedPolicy
+from monopoly_env.errors import ConfigurationError, nearest
 
 _FOLDER: Final = Path(__file__).parent / "data"
 
@@ -17,6 +18,10 @@ def _read(file: str, name: str, heads: Sequence[str] | None) -> LearnedPolicy:
     options = about["options"] if heads is None else about["options"] | {"heads": heads}
     policy = LearnedPolicy(**options, name=name)
     policy.set_arrays(arrays)
+    taught = policy.taught()
+    for head in policy.heads:
+        if head not in taught:
+            raise ConfigurationError(f"{name!r} has no taught network for the head {head!r}. {nearest(head, taught)}")
     return policy
 
 
@@ -35,7 +40,7 @@ def best_ocnaru(heads: Sequence[str] | None = None) -> LearnedPolicy:
 
 
 def dqn(heads: Sequence[str] | None = None) -> LearnedPolicy:
-    """`dqn/best` under a short name: `make("dqn", heads=["buy", "reply"])` plays any mixture."""
+    """`dqn/best` under a short name: `make("dqn", heads=["reply"])` plays any mixture of the heads that were taught."""
     return _read("best.safetensors", "dqn", heads)
 
 

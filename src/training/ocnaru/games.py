@@ -19,12 +19,14 @@ from agents.scripted.reading import NO_LOT
 from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.core import new_games
 from monopoly_env.encoding import ocnaru
+from monopoly_env.engine.players import finish
 from monopoly_env.engine.step import answer, is_legal, settle_one, write_mask
 from monopoly_env.errors import ConfigurationError, IllegalActionError
-from monopoly_env.game import Games
+from monopoly_env.game import BY_CAP, Games
 from monopoly_env.kernels import entry
 from monopoly_env.rules import Rules
 from training.rewards import NUM_QUANTITIES, WORTH, Moment, Quantities, Variant, own_worth, reward, terminal, write_quantities
+from training.streams import TURN_LIMIT
 
 _SLICE: Final = 8  # games a thread plays at a time
 _MOST: Final = 1024  # decisions of a network that are noted in a game
@@ -163,7 +165,7 @@ class OwnGames:
         moves = Moves(*(column[:count].copy() for column in moves))
         place = games["place"][rows, seat]
         won = (place == 1) & (games["place"][rows, 1 - seat] != 1)
-        bankrupt = (place != 1) & (games["lots"][rows, seat] == 0)
+        bankrupt = (place != 1) & (games["lots"][rows, seat] == 0) & (games["ending"] != BY_CAP)
         return Played(numbers, moves._replace(game=moves.game + numbers.start), won, bankrupt, ends)
 
 
@@ -187,7 +189,7 @@ def compiled(policies: Sequence[Any]) -> list[CompiledPolicy]:
 
 
 @entry()
-def _play_games(  # noqa: PLR0913, PLR0917 - compiled
+def _play_games(  # noqa: C901, PLR0913, PLR0917 - compiled
     games: Games,
     memory: NDArray[np.float64],
     seats: NDArray[np.int64],
@@ -221,7 +223,10 @@ def _play_games(  # noqa: PLR0913, PLR0917 - compiled
     for i in range(len(games)):
         game, seat = games[i], int(seats[i])
         turn, unpaid, most = int(game.turns), count, count + _MOST
-        while game.decision != 0 and game.fault == 0:
+        while game.decision != 0:
+            if game.turns > TURN_LIMIT * int(game.num_players):
+                finish(game, BY_CAP)
+                break
             player = int(game.player)
             k = seated[i, player]
             write_mask(game, mask)
@@ -250,6 +255,8 @@ def _play_games(  # noqa: PLR0913, PLR0917 - compiled
                         for row_ in range(unpaid, count):
                             moves.after[row_, WORTH] = own_worth(game, seat)
                         unpaid = count
+            if game.fault != 0:
+                return -1 - i
         ends[i] = own_worth(game, seat)
         for row_ in range(unpaid, count):
             moves.after[row_, WORTH] = ends[i]

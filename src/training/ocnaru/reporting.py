@@ -66,7 +66,7 @@ class Reporter:
             work: Of the whole run, behind it.
         """
         self._close()
-        self._writer = SummaryWriter(str(self._folder / stage), purge_step=done or None)
+        self._writer = SummaryWriter(str(self._folder / stage), purge_step=done + 1 if done else None)
         self._bar.reset(self._stage, total=games, completed=done, description=stage, visible=True, speed="")
         self._bar.update(self._all, completed=work)
         self._sums.clear()
