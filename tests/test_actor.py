@@ -16,7 +16,6 @@ from safetensors.numpy import load_file, save_file
 
 import agents
 import monopoly_env as me
-from agents import registry
 from agents.actor import ActorPolicy
 from agents.neural import features_digest
 from agents.policy import Decisions
@@ -26,17 +25,12 @@ from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError
 
 ALONE = tuple(head for head in HEAD_NAMES if not head.startswith("trade"))
 
-if "actor" not in registry.KINDS:
-    registry.register("actor", ActorPolicy)
-
 PLAY = """
 import json, sys
 import agents, monopoly_env as me
 from agents import registry
 from agents.actor import ActorPolicy
 from agents.policy import Decisions
-if "actor" not in registry.KINDS:
-    registry.register("actor", ActorPolicy)
 games = me.new_games(range(40), 2, "ocnaru")
 policies = [agents.load(path) for path in sys.argv[1:]]
 moves = []

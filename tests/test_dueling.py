@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,19 +17,11 @@ from training.dueling import MARGINS, Examples, Networks, Settings, choose_margi
 from training.learner import DivergenceError
 from training.rollouts import PAIR, Pairs
 
+pytestmark = pytest.mark.usefixtures("one_thread")
 CPU = torch.device("cpu")
 SETTINGS = Settings(epochs=12, batch=256, learning_rate=3e-3, weight_decay=0.1, state_weight=0.1, seed=0, threads=2)
 JAIL = NAMES.index("jail")
 PAY, CARD, STAY = HEADS["jail"].start, HEADS["jail"].start + 1, HEADS["turn"].start
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """Threads that wait for each other on a busy machine take a hundred times as long."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def random_networks(seed: int = 0) -> Networks:

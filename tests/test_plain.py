@@ -9,7 +9,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +33,7 @@ from training.reporting import Reporter
 from training.runs import Run
 from training.sources import Chooser, EpsilonGreedy, Source, explore_heads
 
+pytestmark = pytest.mark.usefixtures("one_thread")
 FEATURES = 12
 CPU = torch.device("cpu")
 SMALL = Options(
@@ -53,15 +53,6 @@ SMALL = Options(
     panel_games=4,
     final_games=(8,),
 )
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """Threads that wait for each other on a busy machine take a hundred times as long."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def random_transitions(count: int, seed: int = 0, features: int = FEATURES) -> Transitions:

@@ -8,7 +8,7 @@ import io
 import itertools
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,6 @@ from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_suppo
 
 import agents
 import monopoly_env as me
-from agents import registry
 from agents.actor import ActorPolicy
 from agents.neural import Repertoire
 from agents.policy import Decisions
@@ -40,9 +39,7 @@ from training.runs import Run
 from training.sb3 import ChoiceBuffer, MonopolyVecEnv
 from training.sources import explore_heads
 
-if "actor" not in registry.KINDS:
-    registry.register("actor", ActorPolicy)
-
+pytestmark = pytest.mark.usefixtures("one_thread")
 SMALL = Options(
     steps=3072,
     games=32,
@@ -57,15 +54,6 @@ SMALL = Options(
     panel_games=4,
     final_games=(8,),
 )
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """Threads that wait for each other on a busy machine take a hundred times as long."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def table(opponents: Sequence[str], games: int = 12, **options: Any) -> VectorMonopoly:

@@ -19,8 +19,8 @@ from rich.console import Console
 
 import agents
 import monopoly_env as me
-from agents import arena, registry
-from agents.ocnaru_networks import HIDDEN, KIND, NAMES, NETWORKS, NOTED, WATCHED, OcnaruNetworks
+from agents import arena
+from agents.ocnaru_networks import HIDDEN, NAMES, NETWORKS, NOTED, WATCHED, OcnaruNetworks
 from agents.policy import MEMORY, CompiledPolicy, Decisions
 from agents.scripted.strategic.values import MORTGAGE_LEFT, SALE_LEFT
 from monopoly_env import encoding as encodings
@@ -39,6 +39,7 @@ from training.ocnaru.reporting import Reporter
 from training.ocnaru.train import Trainer, execute
 from training.streams import Experiences, stream
 
+pytestmark = pytest.mark.usefixtures("one_thread")
 RULES = Rules.preset("ocnaru")
 WINDOW, BUY, JAIL = (DECISION_NAMES.index(name) for name in ("turn", "buy", "jail"))
 PHASES = {"downgrade": "sell", "mortgage": "mortgage", "unmortgage": "unmortgage", "upgrade": "build"}
@@ -46,18 +47,6 @@ CPU = torch.device("cpu")
 SMALL = Options(
     budget=0.0024, heads=("fine", "card"), expert_games=400_000, panel_games=8, final_games=20, final_panel=("ocnaru/random",), threads=2
 )
-
-if KIND not in registry.KINDS:
-    registry.register(KIND, OcnaruNetworks)
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """Threads that wait for each other on a busy machine take a hundred times as long."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def player(heads: tuple[str, ...] = NAMES, seed: int = 0, **settings: Any) -> OcnaruNetworks:
@@ -192,8 +181,6 @@ import json, sys
 import agents
 from agents import arena, registry
 from agents.ocnaru_networks import KIND, OcnaruNetworks
-if KIND not in registry.KINDS:
-    registry.register(KIND, OcnaruNetworks)
 results = arena.play([agents.load(sys.argv[1]), "strategic"], 20, "ocnaru", 9)
 print(json.dumps([results.place.tolist(), results.turns.tolist()]))
 """

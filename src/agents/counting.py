@@ -242,12 +242,13 @@ def take_stock(game: Game, tally: Any) -> None:
     for seat in range(game.num_players):
         tally.cash[seat] = game.cash[seat]
         tally.lots[seat] = size(game.lots[seat])
-        tally.worth[seat] = int(game.cash[seat]) + lots_worth(game, seat, 100) + _own_buildings_worth(game, seat)
+        tally.worth[seat] = net_worth(game, seat)
 
 
 @kernel
-def _own_buildings_worth(game: Game, seat: int) -> int:
-    worth = 0
+def net_worth(game: Game, seat: int) -> int:
+    """Cash, printed prices of a seat's lots and purchase prices of its own buildings (51), in dollars."""
+    worth = int(game.cash[seat]) + lots_worth(game, seat, 100)
     for street in range(NUM_STREETS):
         if game.level[street] > 0 and has(game.lots[seat], street):
             worth += steps_of(game, int(game.level[street])) * int(HOUSE_PRICE[game.rules.board, street])

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,8 +119,10 @@ def share_out(
     return choices, answers
 
 
-class NeuralPolicy(BatchedPolicy):
-    """Networks of linear layers with ReLU between them, one a head, and the best of the open actions.
+class NetworkPolicy(BatchedPolicy):
+    """Base of players whose networks choose among the actions of a repertoire, with or without a parent for the rest.
+
+    A subclass says which arrays its networks have, and what they choose.
 
     Attributes:
         name: What tables and messages call it.
@@ -138,12 +141,12 @@ class NeuralPolicy(BatchedPolicy):
         parent: str | None = None,
         rules: Mapping[str, Any] | None = None,
         features: str | None = None,
-        name: str = "neural",
+        name: str | None = None,
     ) -> None:
         """Networks of zeros; `set_arrays` fills them.
 
         Args:
-            heads: The heads that have a network.
+            heads: The heads whose actions the networks choose among.
             hidden: Units of the hidden layers.
             encoding: What the networks see.
             num_players: At which tables they play.
@@ -151,17 +154,17 @@ class NeuralPolicy(BatchedPolicy):
             parent: Name of the policy that plays the rest.
             rules: The options in which the rules of training differ from the official ones; kept for the reader.
             features: The digest of the encoding's features that a saved file carries; it is compared with this version's.
-            name: What tables call it.
+            name: What tables call it; by default its kind.
 
         Raises:
             ConfigurationError: An unknown head, encoding or parent; heads that can't play alone and no parent.
             FormatError: The features are not those of this version.
         """
-        self.name = name
+        self.name = name or self.kind
         self.repertoire = Repertoire(tuple(heads), raise_freely)
         missing = self.repertoire.needs_parent()
         if parent is None and missing:
-            raise ConfigurationError(f"Without networks for {', '.join(missing)} a parent has to play these heads.")
+            raise ConfigurationError(f"{self._WITHOUT} {', '.join(missing)} a parent has to play these heads.")
         self._encoding = encodings.make(encoding, num_players)
         if features not in (None, features_digest(self._encoding)):
             raise FormatError(f"it was trained on other features than this version's encoding {encoding!r} for {num_players} players")
@@ -170,15 +173,22 @@ class NeuralPolicy(BatchedPolicy):
         self._hidden = tuple(hidden)
         self._parent_name = parent
         self.parent = _policy(parent)
-        self._arrays = {
-            name: np.zeros(shape, np.float32) for head in heads for name, shape in layer_shapes(head, self._encoding.size, hidden).items()
-        }
-        self._layers = self._transposed()
+        self._arrays = {name: np.zeros(shape, np.float32) for name, shape in self._shapes().items()}
+        self._prepare()
 
-    @property
-    def kind(self) -> str:
-        """`neural`."""
-        return "neural"
+    _WITHOUT = "Without networks for"  # how the error begins where heads are missing
+
+    @abstractmethod
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        """The arrays of the networks: names and shapes."""
+
+    @abstractmethod
+    def _prepare(self) -> None:
+        """Make ready what is computed from the arrays."""
+
+    @abstractmethod
+    def _choose(self, observation: NDArray[np.float32], choices: NDArray[np.bool_], key: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """(B,) actions for (B, D) observations and (B, 205) open actions; `key` (B,) is the chance of each decision."""
 
     def encoding(self) -> str:
         """The encoding of the observations that the networks see."""
@@ -198,7 +208,7 @@ class NeuralPolicy(BatchedPolicy):
         }
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Weights and biases, `head.layer.weight` (out, in) and `head.layer.bias` (out,)."""
+        """Weights (out, in) and biases (out,), by the names of `_shapes`."""
         return self._arrays
 
     def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -212,18 +222,10 @@ class NeuralPolicy(BatchedPolicy):
             if not np.isfinite(array).all():
                 raise FormatError(f"Policy {self.name!r}: array {name!r} holds a number that is not finite.")
         self._arrays = {name: np.array(arrays[name], np.float32) for name in self._arrays}
-        self._layers = self._transposed()
-
-    def _transposed(self) -> dict[str, list[tuple[NDArray[np.float32], NDArray[np.float32]]]]:
-        """Of each head: weights (in, out), as `_linear` reads them, and biases."""
-        numbers = range(len(self._hidden) + 1)
-        return {
-            head: [(np.ascontiguousarray(self._arrays[f"{head}.{n}.weight"].T), self._arrays[f"{head}.{n}.bias"]) for n in numbers]
-            for head in self.repertoire.heads
-        }
+        self._prepare()
 
     def act(self, decisions: Decisions) -> NDArray[np.int64]:
-        """The open action of the highest value.
+        """What the networks choose, or the parent.
 
         Raises:
             ConfigurationError: The table has another number of players.
@@ -237,11 +239,49 @@ class NeuralPolicy(BatchedPolicy):
         mine = np.flatnonzero(choices.any(1))
         if len(mine):
             seen = decisions.observation(self._encoding.name) if len(mine) == len(actions) else self._observe(decisions, mine)
-            actions[mine] = self.values(seen, choices[mine]).argmax(1)
+            actions[mine] = self._choose(seen, choices[mine], decisions.key[mine])
         return actions
 
     def _observe(self, decisions: Decisions, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         return encodings.observe_all(decisions.games[rows], self._encoding.name)
+
+
+Layers: TypeAlias = list[tuple[NDArray[np.float32], NDArray[np.float32]]]  # weights (in, out) and biases, from below
+
+
+def transposed(arrays: Mapping[str, NDArray[np.float32]], prefix: str, count: int) -> Layers:
+    """The layers `<prefix><number>.weight` and `.bias`, as `forward` reads them."""
+    return [(np.ascontiguousarray(arrays[f"{prefix}{n}.weight"].T), arrays[f"{prefix}{n}.bias"]) for n in range(count)]
+
+
+def forward(layers: Layers, signal: NDArray[np.float32]) -> NDArray[np.float32]:
+    """What comes out of layers with ReLU between them: (B, out) for (B, in)."""
+    for number, (weight, bias) in enumerate(layers):
+        out = np.empty((len(signal), len(bias)), np.float32)
+        _linear(np.ascontiguousarray(signal), weight, bias, number > 0, out)
+        signal = out
+    return signal
+
+
+class NeuralPolicy(NetworkPolicy):
+    """Networks of linear layers with ReLU between them, one a head, and the best of the open actions."""
+
+    @property
+    def kind(self) -> str:
+        """`neural`."""
+        return "neural"
+
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        """`head.layer.weight` and `head.layer.bias`."""
+        heads = self.repertoire.heads
+        return {name: shape for head in heads for name, shape in layer_shapes(head, self._encoding.size, self._hidden).items()}
+
+    def _prepare(self) -> None:
+        self._layers = {head: transposed(self._arrays, f"{head}.", len(self._hidden) + 1) for head in self.repertoire.heads}
+
+    def _choose(self, observation: NDArray[np.float32], choices: NDArray[np.bool_], key: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """The open action of the highest value."""
+        return np.asarray(self.values(observation, choices).argmax(1))
 
     def values(self, observation: NDArray[np.float32], choices: NDArray[np.bool_]) -> NDArray[np.float32]:
         """Action values.
@@ -263,17 +303,9 @@ class NeuralPolicy(BatchedPolicy):
             part = HEADS[head].slice
             rows = np.flatnonzero(choices[:, part].any(1))
             if len(rows):
-                values[rows, part] = self._forward(head, observation[rows])
+                values[rows, part] = forward(self._layers[head], observation[rows])
         values[~choices] = -np.inf
         return values
-
-    def _forward(self, head: str, signal: NDArray[np.float32]) -> NDArray[np.float32]:
-        for layer in range(len(self._hidden) + 1):
-            weight, bias = self._layers[head][layer]
-            out = np.empty((len(signal), len(bias)), np.float32)
-            _linear(np.ascontiguousarray(signal), weight, bias, layer > 0, out)
-            signal = out
-        return signal
 
 
 @entry()

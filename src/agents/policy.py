@@ -318,6 +318,15 @@ def kernel_list(policies: Sequence[CompiledPolicy]) -> Any:
     return kernels
 
 
+def padded_rows(policies: Sequence[CompiledPolicy]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The parameter rows of policies as one array (K, L), L at least 1, and their lengths (K,)."""
+    lengths = np.array([len(policy.params) for policy in policies], np.int64)
+    padded = np.zeros((len(policies), max([1, *lengths.tolist()])))
+    for row, policy in zip(padded, policies, strict=True):
+        row[: len(policy.params)] = policy.params
+    return padded, lengths
+
+
 def array_differences(expected: Mapping[str, NDArray[Any]], given: Mapping[str, NDArray[Any]]) -> str:
     """What differs between two sets of arrays in names, shapes and types; empty if nothing does."""
     unknown = [f"unknown array {name!r} ({nearest(name, expected)})" for name in given if name not in expected]

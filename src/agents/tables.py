@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.counting import GAME_COUNTS, SEAT_COUNTS, TALLY, begin_counting, step_counting, take_stock
-from agents.policy import MEMORY, CompiledPolicy, Decisions, Policy, draw_keys, kernel_list
+from agents.policy import MEMORY, CompiledPolicy, Decisions, Policy, draw_keys, kernel_list, padded_rows
 from monopoly_env.actions import DECISION_NAMES, NUM_ACTIONS, describe
 from monopoly_env.core import new_games
 from monopoly_env.engine.agenda import FAULTS
@@ -176,13 +176,10 @@ class Table:
         self.threads = threads or os.cpu_count() or 1
         compiled = [policy for policy in policies if isinstance(policy, CompiledPolicy)]
         self.kernel_of = np.array([compiled.index(p) if isinstance(p, CompiledPolicy) else ASKED for p in policies])
-        self._kernels = kernel_list(compiled) if compiled else kernel_list([_nobody()])
-        rows = [policy.params for policy in compiled] or [np.zeros(0)]
-        self._lengths = np.array([len(row) for row in rows])
-        self._params = np.zeros((len(rows), max(1, int(self._lengths.max()))))
-        for number, row in enumerate(rows):
-            self._params[number, : len(row)] = row
-        self._reads_mask = np.array([policy.reads_mask for policy in compiled] or [False])
+        listed = compiled or [_nobody()]
+        self._kernels = kernel_list(listed)
+        self._params, self._lengths = padded_rows(listed)
+        self._reads_mask = np.array([policy.reads_mask for policy in listed])
 
     def play(self, line: Line, done: Callable[[int], None] = lambda games: None) -> None:
         """Play all games of a line and fill in its results.

@@ -172,7 +172,7 @@ class VectorMonopoly:
 
     def _build(self) -> None:
         """Make the arrays."""
-        from agents.policy import MEMORY, CompiledPolicy, kernel_list
+        from agents.policy import MEMORY, CompiledPolicy, kernel_list, padded_rows
 
         count, players = self.num_games, self.num_players
         kept = count if self.opponents else 0
@@ -181,7 +181,7 @@ class VectorMonopoly:
         compiled = [policy for policy in numbered if isinstance(policy, CompiledPolicy)]
         self._numbered = numbered
         self._kernels = kernel_list(compiled)
-        params, lengths = _pad([policy.params for policy in compiled])
+        params, lengths = padded_rows(compiled)
         template = empty_games(1)
         template["rules"] = self.rules.to_record()
         self._tables = Tables(
@@ -460,15 +460,6 @@ def _resolve(opponents: Sequence[PolicyLike] | None) -> tuple[Policy, ...]:
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _pad(rows: list[NDArray[np.float64]]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Rows of different lengths as one array, and their lengths."""
-    lengths = np.array([len(row) for row in rows], np.int64)
-    padded = np.zeros((len(rows), max([1, *lengths])))
-    for number, row in enumerate(rows):
-        padded[number, : len(row)] = row
-    return padded, lengths
 
 
 def _shape(array: NDArray[Any]) -> str:

@@ -20,8 +20,9 @@ from typing import Any, Final
 import tyro
 from rich.console import Console
 
-from monopoly_env.errors import ConfigurationError, MonopolyError, nearest
+from monopoly_env.errors import ConfigurationError, nearest
 from training import evaluation
+from training.commands import resumable
 
 DEFAULT: Final = "rollouts"
 # Each: the module with its Options and `execute`, and what it is.
@@ -66,27 +67,16 @@ def run(name: str, arguments: Sequence[str], console: Console) -> tuple[Any, dic
     return options, preset.execute(options, console)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@resumable("the last checkpoint")
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command; the exit status is 0 only if training and measuring went through."""
-    try:
-        name, rest = chosen(sys.argv[1:] if arguments is None else arguments)
-        options, results = run(name, rest, Console(stderr=True))
-    except MonopolyError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except OSError as error:  # a full disk under the curves, for instance
-        print(f"error: {error}. Mend that and go on with --resume.", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("Stopped. Go on from the last checkpoint with the same command and --resume.", file=sys.stderr)
-        return 130
+    name, rest = chosen(sys.argv[1:] if arguments is None else arguments)
+    options, results = run(name, rest, Console(stderr=True))
     if options.json:
         print(json.dumps(results))
     else:
-        Console().print(
-            evaluation.table(results["opponents"], f"{results['agent']} after {results['steps']:,} {results.get('unit', 'steps')}")
-        )
-    return 0
+        title = f"{results['agent']} after {results['steps']:,} {results.get('unit', 'steps')}"
+        Console().print(evaluation.table(results["opponents"], title))
 
 
 if __name__ == "__main__":

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from rich.table import Table
 
-from agents import arena
+from agents import arena, registry
 from agents.policy import Policy
 from monopoly_env.rules import Rules
+from training.reporting import Reporter
+from training.runs import Run
 
 PANEL_SEED: Final = 1_000_001  # of the games that choose the best checkpoint
 FINAL_SEED: Final = 2_000_003  # of the games that are reported: others, or the best would be flattered by its own choice
@@ -41,6 +43,47 @@ def measure(
             | {"turns": results.lengths()["mean"], "seconds": results.seconds}
         )
     return rows
+
+
+class Trainer(Protocol):
+    """A run under way that is measured step by step.
+
+    Attributes:
+        options: Names `panel`, `panel_games`, `final_games`, `rules` and `num_players`.
+        step: How far it is.
+        best: Mean win rate of the best agent so far.
+    """
+
+    options: Any
+    step: int
+    best: float
+
+    def agent(self) -> Policy:
+        """The agent as it is."""
+        ...
+
+
+def keep_best(trainer: Trainer, run: Run, report: Reporter) -> None:
+    """Measure the agent as it is; keep it if it is the best so far."""
+    options, policy = trainer.options, trainer.agent()
+    games = [options.panel_games] * len(options.panel)
+    rows = measure(policy, options.panel, games, Rules.preset(options.rules), PANEL_SEED, options.num_players)
+    report.evaluated(trainer.step, rows)
+    rate = sum(row["win_rate"] for row in rows) / len(rows)
+    if rate > trainer.best:
+        trainer.best = rate
+        policy.save(run.best)
+
+
+def finish(trainer: Trainer, run: Run) -> dict[str, Any]:
+    """Save the best agent and measure it; returns what evaluation.json holds."""
+    options = trainer.options
+    policy = registry.load(run.best)
+    policy.save(run.agent)
+    rows = measure(policy, options.panel, options.final_games, Rules.preset(options.rules), FINAL_SEED, options.num_players)
+    results = {"agent": str(run.agent), "rules": options.rules, "steps": trainer.step, "opponents": rows}
+    run.write_json("evaluation.json", results)
+    return results
 
 
 def table(rows: Sequence[dict[str, Any]], title: str) -> Table:

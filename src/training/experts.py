@@ -35,6 +35,7 @@ from monopoly_env.errors import ConfigurationError, MonopolyError
 from monopoly_env.rules import RULES_VERSION, Rules
 from training import datasets
 from training.runs import CONFIG, Run
+from training.settings import check_ranges, shaping
 from training.streams import MAX_GAMES, MAX_SEED, Experiences, seatings, stream
 
 _BLOCK: Final = 32  # games that a shard grows by
@@ -88,10 +89,7 @@ def check(options: Options) -> None:
     Raises:
         MonopolyError: A number out of range, an unknown name, a policy that is not compiled, or a library that is missing.
     """
-    for name, (low, high) in _RANGES.items():
-        value = getattr(options, name)
-        if value is not None and not low <= value <= high:
-            raise ConfigurationError(f"--{name.replace('_', '-')} must be from {low:,} to {high:,}, not {value}.")
+    check_ranges(options, _RANGES)
     if not options.policies:
         raise ConfigurationError("--policies must name somebody to play.")
     for head in options.heads:
@@ -109,8 +107,7 @@ def tables(options: Options) -> list[tuple[str, ...]]:
 
 def settings(options: Options) -> dict[str, Any]:
     """What shapes the data, as JSON has it: a run that goes on must have the same."""
-    values = {name: value for name, value in dataclasses.asdict(options).items() if name not in _FREE}
-    return {"dataset": _described(options), **json.loads(json.dumps(values)), "rules_version": RULES_VERSION}
+    return shaping(options, _FREE, dataset=_described(options))
 
 
 def _described(options: Options) -> list[dict[str, Any]]:

@@ -16,10 +16,7 @@ Heuristics 5, 1999; Lagoudakis and Parr, ICML 2003) where values are learned by 
 
 from __future__ import annotations
 
-import contextlib
-import dataclasses
 import itertools
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,13 +33,14 @@ from agents.learned.play import PARENT, SIZES
 from agents.learned.policy import NEVER, LearnedPolicy
 from agents.policy import CompiledPolicy
 from monopoly_env.errors import ConfigurationError, FormatError, nearest
-from monopoly_env.rules import RULES_VERSION, Rules
+from monopoly_env.rules import Rules
 from training import checkpoints, evaluation
 from training.devices import device_of
 from training.dueling import Settings, choose_margins, learn
 from training.reporting import Reporter
 from training.rollouts import PAIR, RATES, League, Pairs, collect
 from training.runs import Run
+from training.settings import FREE, check_ranges, shaping
 
 SELF: Final = "self"  # among the opponents: the agent as it is
 PAST: Final = "past"  # the agent as it was a round before
@@ -132,11 +130,7 @@ def check(options: Options) -> None:
     Raises:
         MonopolyError: A number out of range, an unknown name, a missing file, or settings that do not go together.
     """
-    for name, (low, high) in _RANGES.items():
-        given = getattr(options, name)
-        if not all(low <= value <= high for value in (given if isinstance(given, tuple) else (given,))):
-            wanted = f"{low:,} or more" if high == math.inf else f"from {low:,} to {high:,}"
-            raise ConfigurationError(f"--{name.replace('_', '-')} must be {wanted}, not {given}.")
+    check_ranges(options, _RANGES)
     for name in ("sizes", "opponents", "panel", "networks", "gate_against"):
         if not getattr(options, name):
             raise ConfigurationError(f"--{name.replace('_', '-')} must name one or more.")
@@ -374,8 +368,7 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
     trainer = Trainer(options, run)
     if options.resume:
         trainer.restore()
-    with contextlib.ExitStack() as stack:
-        report = stack.enter_context(Reporter(run.curves, console, options.pairs, trainer.step, "pairs"))
+    with Reporter(run.curves, console, options.pairs, trainer.step, "pairs") as report:
         train(trainer, report)
         results = finish(trainer, report)
         shares = report.clock.shares()
@@ -384,7 +377,4 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
 
 def settings(options: Options) -> dict[str, Any]:
     """The settings that shape the result, as JSON has them, and the version of the rules: a resumed run must have the same."""
-    values = dataclasses.asdict(options) | {"rules_version": RULES_VERSION, "preset": "rollouts"}
-    for name in ("out", "resume", "overwrite", "json", "threads"):
-        del values[name]
-    return dict(json.loads(json.dumps(values)))
+    return shaping(options, (*FREE, "threads"), preset="rollouts")

@@ -12,9 +12,6 @@ weights as one that was not.
 
 from __future__ import annotations
 
-import contextlib
-import dataclasses
-import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +27,7 @@ from monopoly_env import encoding as encodings
 from monopoly_env import rewards
 from monopoly_env.actions import HEAD_NAMES
 from monopoly_env.errors import ConfigurationError, nearest
-from monopoly_env.rules import RULES_VERSION, Rules
+from monopoly_env.rules import Rules
 from monopoly_env.vector import VectorMonopoly
 from training import checkpoints, evaluation
 from training.devices import device_of
@@ -39,6 +36,7 @@ from training.networks import HeadNetworks
 from training.replay import Replay, Transitions
 from training.reporting import Reporter
 from training.runs import Run
+from training.settings import check_ranges, shaping
 from training.sources import EpsilonGreedy, Source
 
 SELF: Final = "self"  # among the opponents
@@ -154,11 +152,7 @@ def check(options: Options) -> None:
     Raises:
         MonopolyError: A number out of range, an unknown name, a missing file, or settings that do not go together.
     """
-    for name, (low, high) in _RANGES.items():
-        given = getattr(options, name)
-        if not all(low <= value <= high for value in (given if isinstance(given, tuple) else (given,))):
-            wanted = f"{low:,} or more" if high == math.inf else f"from {low:,} to {high:,}"
-            raise ConfigurationError(f"--{name.replace('_', '-')} must be {wanted}, not {given}.")
+    check_ranges(options, _RANGES)
     known = (NOBODY, *registry.names())
     for who in (*(name for name in options.opponents if name != SELF), *options.panel, options.expert, options.parent):
         if who not in known and Path(who).suffix != files.SUFFIX:
@@ -315,7 +309,7 @@ def train(trainer: Trainer, run: Run, report: Reporter) -> None:
             report.curves(trainer.step, trainer.finished, {"epsilon": trainer.epsilon if phase == "own" else 0.0})
         if trainer.due(options.evaluate_every, before):
             with clock("evaluation"):
-                evaluate(trainer, run, report)
+                evaluation.keep_best(trainer, run, report)
         if trainer.due(options.checkpoint_every, before):
             with clock("checkpoints"):
                 trainer.save(run.checkpoints)
@@ -330,30 +324,6 @@ def draw(trainer: Trainer) -> tuple[Transitions | None, Transitions | None]:
     return replay["own"].sample(trainer.generator, options.batch), shown
 
 
-def evaluate(trainer: Trainer, run: Run, report: Reporter) -> None:
-    """Measure the agent as it is; keep it if it is the best so far."""
-    options, policy = trainer.options, trainer.agent()
-    games = [options.panel_games] * len(options.panel)
-    rows = evaluation.measure(policy, options.panel, games, Rules.preset(options.rules), evaluation.PANEL_SEED, options.num_players)
-    report.evaluated(trainer.step, rows)
-    rate = sum(row["win_rate"] for row in rows) / len(rows)
-    if rate > trainer.best:
-        trainer.best = rate
-        policy.save(run.best)
-
-
-def finish(trainer: Trainer, run: Run) -> dict[str, Any]:
-    """Save the best agent and measure it; returns what evaluation.json holds."""
-    options = trainer.options
-    policy = registry.load(run.best)
-    policy.save(run.agent)
-    rules = Rules.preset(options.rules)
-    rows = evaluation.measure(policy, options.panel, options.final_games, rules, evaluation.FINAL_SEED, options.num_players)
-    results = {"agent": str(run.agent), "rules": options.rules, "steps": trainer.step, "opponents": rows}
-    run.write_json("evaluation.json", results)
-    return results
-
-
 def execute(options: Options, console: Console) -> dict[str, Any]:
     """Train from the beginning or from a checkpoint, then measure.
 
@@ -362,20 +332,16 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
     """
     check(options)
     run = Run.open(options.out, settings(options), resume=options.resume, overwrite=options.overwrite)
-    with contextlib.ExitStack() as stack:
-        console.print(f"Compiling and setting up ... ({options.steps:,} steps into {run.folder})")
-        trainer = Trainer(options)
-        if options.resume:
-            trainer.restore(run.checkpoints)
-        report = stack.enter_context(Reporter(run.curves, console, options.steps, trainer.step))
+    console.print(f"Compiling and setting up ... ({options.steps:,} steps into {run.folder})")
+    trainer = Trainer(options)
+    if options.resume:
+        trainer.restore(run.checkpoints)
+    with Reporter(run.curves, console, options.steps, trainer.step) as report:
         train(trainer, run, report)
         shares = report.clock.shares()
-    return finish(trainer, run) | {"time": shares}
+    return evaluation.finish(trainer, run) | {"time": shares}
 
 
 def settings(options: Options) -> dict[str, Any]:
     """The settings that shape the result, as JSON has them, and the version of the rules: a resumed run must have the same."""
-    values = dataclasses.asdict(options) | {"rules_version": RULES_VERSION}
-    for name in ("out", "resume", "overwrite", "json"):
-        del values[name]
-    return dict(json.loads(json.dumps(values)))
+    return shaping(options)

@@ -14,7 +14,6 @@ one that was not.
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 import sys
@@ -37,15 +36,17 @@ from agents.actor import ActorPolicy
 from agents.neural import OFFER_HEADS, Repertoire
 from monopoly_env import rewards
 from monopoly_env.actions import HEAD_NAMES
-from monopoly_env.errors import ConfigurationError, MonopolyError, nearest
-from monopoly_env.rules import RULES_VERSION, Rules
+from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.rules import Rules
 from monopoly_env.vector import VectorMonopoly
 from training import checkpoints, evaluation
+from training.commands import resumable
 from training.devices import device_of
 from training.learner import DivergenceError
 from training.reporting import Reporter
 from training.runs import Run
 from training.sb3 import ChoiceBuffer, MonopolyVecEnv
+from training.settings import check_ranges, shaping
 
 NOBODY: Final = "none"  # in place of a parent
 LEARNED: Final = tuple(head for head in HEAD_NAMES if head not in OFFER_HEADS)
@@ -150,11 +151,7 @@ def check(options: Options) -> None:
     Raises:
         MonopolyError: A number out of range, an unknown name, a missing file, or settings that do not go together.
     """
-    for name, (low, high) in _RANGES.items():
-        given = getattr(options, name)
-        if not all(low <= value <= high for value in (given if isinstance(given, tuple) else (given,))):
-            wanted = f"{low:,} or more" if high == math.inf else f"from {low:,} to {high:,}"
-            raise ConfigurationError(f"--{name.replace('_', '-')} must be {wanted}, not {given}.")
+    check_ranges(options, _RANGES)
     known = registry.names()
     for who in (*options.opponents, *options.panel, *((options.parent,) if options.parent != NOBODY else ())):
         if who not in known and Path(who).suffix != files.SUFFIX:
@@ -335,34 +332,10 @@ def train(trainer: Trainer, run: Run, report: Reporter) -> None:
             report.curves(trainer.step, trainer.env.finished, {})
         if trainer.due(options.evaluate_every, before):
             with clock("evaluation"):
-                evaluate(trainer, run, report)
+                evaluation.keep_best(trainer, run, report)
         if trainer.due(options.checkpoint_every, before):
             with clock("checkpoints"):
                 trainer.save(run.checkpoints)
-
-
-def evaluate(trainer: Trainer, run: Run, report: Reporter) -> None:
-    """Measure the agent as it is; keep it if it is the best so far."""
-    options, policy = trainer.options, trainer.agent()
-    games = [options.panel_games] * len(options.panel)
-    rows = evaluation.measure(policy, options.panel, games, Rules.preset(options.rules), evaluation.PANEL_SEED, options.num_players)
-    report.evaluated(trainer.step, rows)
-    rate = sum(row["win_rate"] for row in rows) / len(rows)
-    if rate > trainer.best:
-        trainer.best = rate
-        policy.save(run.best)
-
-
-def finish(trainer: Trainer, run: Run) -> dict[str, Any]:
-    """Save the best agent and measure it; returns what evaluation.json holds."""
-    options = trainer.options
-    policy = registry.load(run.best)
-    policy.save(run.agent)
-    rules = Rules.preset(options.rules)
-    rows = evaluation.measure(policy, options.panel, options.final_games, rules, evaluation.FINAL_SEED, options.num_players)
-    results = {"agent": str(run.agent), "rules": options.rules, "steps": trainer.step, "opponents": rows}
-    run.write_json("evaluation.json", results)
-    return results
 
 
 def execute(options: Options, console: Console) -> dict[str, Any]:
@@ -380,37 +353,23 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
     with Reporter(run.curves, console, options.steps, trainer.step) as report:
         train(trainer, run, report)
         shares = report.clock.shares()
-    return finish(trainer, run) | {"time": shares}
+    return evaluation.finish(trainer, run) | {"time": shares}
 
 
 def settings(options: Options) -> dict[str, Any]:
     """The settings that shape the result, as JSON has them, and the version of the rules: a resumed run must have the same."""
-    values = dataclasses.asdict(options) | {"algorithm": "ppo", "rules_version": RULES_VERSION}
-    for name in ("out", "resume", "overwrite", "json"):
-        del values[name]
-    return dict(json.loads(json.dumps(values)))
+    return shaping(options, algorithm="ppo")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@resumable("the last checkpoint")
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command; the exit status is 0 only if training and measuring went through."""
-    console = Console(stderr=True)
-    try:
-        options = tyro.cli(Options, args=arguments, prog="python -m training.ppo")
-        results = execute(options, console)
-    except MonopolyError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except OSError as error:  # a full disk under the curves, for instance
-        print(f"error: {error}. Mend that and go on with --resume.", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("Stopped. Go on from the last checkpoint with the same command and --resume.", file=sys.stderr)
-        return 130
+    options = tyro.cli(Options, args=arguments, prog="python -m training.ppo")
+    results = execute(options, Console(stderr=True))
     if options.json:
         print(json.dumps(results))
     else:
         Console().print(evaluation.table(results["opponents"], f"{results['agent']} after {results['steps']:,} steps"))
-    return 0
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from agents.learned.networks import FEATURES, NAMES, NETWORK_OF
 from agents.learned.play import LEARNED, parent_of, preferred, weigh
-from agents.policy import MEMORY, CompiledPolicy, Row, kernel_list
+from agents.policy import MEMORY, CompiledPolicy, Row, kernel_list, padded_rows
 from agents.scripted.expert.play import answer
 from monopoly_env.actions import HEAD_NAMES, HEAD_OF, NUM_ACTIONS
 from monopoly_env.core import new_games
@@ -68,11 +68,7 @@ class _Policies(NamedTuple):
 
     @classmethod
     def of(cls, policies: Sequence[CompiledPolicy]) -> _Policies:
-        lengths = np.array([len(policy.params) for policy in policies])
-        params = np.zeros((len(lengths), lengths.max()))
-        for row, policy in zip(params, policies, strict=True):
-            row[: len(policy.params)] = policy.params
-        return cls(kernel_list(policies), params, lengths, np.array([policy.reads_mask for policy in policies]))
+        return cls(kernel_list(policies), *padded_rows(policies), np.array([policy.reads_mask for policy in policies]))
 
 
 class _Room(NamedTuple):

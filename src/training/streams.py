@@ -21,19 +21,18 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.policy import MEMORY, CompiledPolicy, kernel_list
+from agents.counting import net_worth
+from agents.policy import MEMORY, CompiledPolicy, kernel_list, padded_rows
 from agents.registry import PolicyLike, resolve_all
 from agents.seating import arrangements
 from monopoly_env import encoding as encodings
 from monopoly_env import rewards
 from monopoly_env.actions import A_TURN, HEAD_NAMES, HEADS, NUM_ACTIONS
-from monopoly_env.board import HOUSE_PRICE, NUM_STREETS
 from monopoly_env.core import illegal
 from monopoly_env.encoding import Encoding
 from monopoly_env.engine import agenda
-from monopoly_env.engine.building import steps_of
-from monopoly_env.engine.players import finish, lots_worth, solvent_seats
-from monopoly_env.engine.sets import has, size
+from monopoly_env.engine.players import finish, solvent_seats
+from monopoly_env.engine.sets import size
 from monopoly_env.engine.setup import start
 from monopoly_env.engine.step import answer, is_legal, settle_one, write_mask
 from monopoly_env.errors import ConfigurationError, EngineError, IllegalActionError, nearest
@@ -278,10 +277,7 @@ class _Stage:
         self._empty = empty_games(1)
         self._empty["rules"] = rules.to_record()
         self._kernels = kernel_list(cast.policies)
-        self._lengths = np.array([len(policy.params) for policy in cast.policies])
-        self._params = np.zeros((len(cast.policies), max(1, int(self._lengths.max()))))
-        for row, policy in zip(self._params, cast.policies, strict=True):
-            row[: len(policy.params)] = policy.params
+        self._params, self._lengths = padded_rows(cast.policies)
         self._reads_mask = np.array([policy.reads_mask for policy in cast.policies])
         self._turn_limit = turn_limit * self.players
         self._wanted = _words(heads)
@@ -526,16 +522,6 @@ def _settle_debt(game: Game, top: int, desk: Any) -> bool:
     if game.place[seat] != 0 and game.lots[seat] == 0:
         desk.short[seat] = cash - due
     return goes_on
-
-
-@kernel
-def net_worth(game: Game, seat: int) -> int:
-    """Cash, printed prices of a seat's lots and purchase prices of its own buildings (51), in dollars."""
-    worth = int(game.cash[seat]) + lots_worth(game, seat, 100)
-    for street in range(NUM_STREETS):
-        if game.level[street] > 0 and has(game.lots[seat], street):
-            worth += steps_of(game, int(game.level[street])) * int(HOUSE_PRICE[game.rules.board, street])
-    return worth
 
 
 @entry()

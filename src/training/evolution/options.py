@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from monopoly_env.errors import ConfigurationError, nearest
-from monopoly_env.rules import RULES_VERSION
 from training.evolution.evaluation import FITNESSES, Setting, held_out, split
 from training.evolution.genomes import Genome, ScriptedGenome
 from training.evolution.optimizers import CMAES, SEPARABLE_FROM, Optimizer
+from training.settings import FREE, check_ranges, shaping
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ _RANGES: Final[dict[str, tuple[float, float]]] = {
     "threads": (1, 1024),
 }
 # They change how long a run goes on, how fast, and what is told about it, but not which player it comes to.
-_OPEN: Final = ("out", "resume", "overwrite", "json", "threads", "generations", "final_games")
+_OPEN: Final = (*FREE, "threads", "generations", "final_games")
 
 
 def check(options: Options) -> None:
@@ -83,11 +82,7 @@ def check(options: Options) -> None:
     Raises:
         MonopolyError: A number out of range, an unknown name, a start of another family, games that do not split evenly.
     """
-    for name, (low, high) in _RANGES.items():
-        given = getattr(options, name)
-        if given is not None and not low <= given <= high:
-            wanted = f"{low:,} or more" if high == math.inf else f"from {low:,} to {high:,}"
-            raise ConfigurationError(f"--{name.replace('_', '-')} must be {wanted}, not {given}.")
+    check_ranges(options, _RANGES)
     genome_of(options)
     if options.fitness not in FITNESSES:
         raise ConfigurationError(f"Unknown fitness {options.fitness!r}. {nearest(options.fitness, FITNESSES)}")
@@ -120,6 +115,4 @@ def final_settings(options: Options) -> tuple[Setting, ...]:
 
 def settings(options: Options, genome: Genome) -> dict[str, Any]:
     """The settings that shape the result, as JSON has them: a resumed run must have the same."""
-    values = {name: value for name, value in dataclasses.asdict(options).items() if name not in _OPEN}
-    values |= {"rules_version": RULES_VERSION, "begins_with": {row["name"]: row["before"] for row in genome.explain(genome.origin)}}
-    return dict(json.loads(json.dumps(values)))
+    return shaping(options, _OPEN, begins_with={row["name"]: row["before"] for row in genome.explain(genome.origin)})

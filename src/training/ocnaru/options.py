@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
-import torch
-
 from agents import registry
 from agents.ocnaru_networks import GATED, NAMES, OcnaruNetworks
 from agents.policy import CompiledPolicy
 from monopoly_env.errors import ConfigurationError
-from monopoly_env.rules import RULES_VERSION, Rules
+from monopoly_env.rules import Rules
+from training.devices import device_of
 from training.rewards import Moment, Variant
+from training.settings import FREE, check_ranges, shaping
 
 BLOCK: Final = 40  # own games that are played by the same numbers while the network learns from the 40 before
 EXPERT_BLOCK: Final = 512
@@ -127,11 +125,7 @@ def check(options: Options) -> None:
     Raises:
         MonopolyError: A number out of range, an unknown name, or settings that do not go together.
     """
-    for name, (low, high) in _RANGES.items():
-        given = getattr(options, name)
-        if not low <= given <= high:
-            wanted = f"{low:,} or more" if high == math.inf else f"from {low:,} to {high:,}"
-            raise ConfigurationError(f"--{name.replace('_', '-')} must be {wanted}, not {given}.")
+    check_ranges(options, _RANGES)
     Rules.preset(options.rules)
     OcnaruNetworks(options.heads, parent=options.parent, gated=options.gated)
     if not options.heads or len(set(options.heads)) != len(options.heads):
@@ -148,25 +142,9 @@ def check(options: Options) -> None:
     device_of(options.device)
 
 
-def device_of(name: str) -> torch.device:
-    """The device of a name; `auto`: a GPU if there is one.
-
-    Raises:
-        ConfigurationError: `cuda` without a GPU that torch can use.
-    """
-    if name == "auto":
-        name = "cuda" if torch.cuda.is_available() else "cpu"
-    if name == "cuda" and not torch.cuda.is_available():
-        raise ConfigurationError("--device cuda: torch finds no GPU here. Use --device cpu or auto.")
-    return torch.device(name)
-
-
 def settings(options: Options) -> dict[str, Any]:
     """The settings that shape the result, as JSON has them, and the version of the rules: a resumed run must have the same."""
-    values = dataclasses.asdict(options) | {"rules_version": RULES_VERSION, "preset": "ocnaru"}
-    for name in ("out", "resume", "overwrite", "json", "threads"):
-        del values[name]
-    return dict(json.loads(json.dumps(values)))
+    return shaping(options, (*FREE, "threads"), preset="ocnaru")
 
 
 def expert_games(options: Options) -> int:

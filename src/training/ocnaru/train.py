@@ -19,11 +19,12 @@ from agents import registry
 from agents.ocnaru_networks import NETWORKS, OcnaruNetworks
 from monopoly_env.rules import Rules
 from training import checkpoints, evaluation
+from training.devices import device_of
 from training.learner import DivergenceError
 from training.ocnaru.experts import HEADS, Pool, chosen, goals
 from training.ocnaru.games import OwnGames, Played, compiled, joined
 from training.ocnaru.learner import HeadLearner, Memory
-from training.ocnaru.options import BLOCK, EXPERT_BLOCK, Options, check, device_of, epsilon, expert_games, own_games, settings
+from training.ocnaru.options import BLOCK, EXPERT_BLOCK, Options, check, epsilon, expert_games, own_games, settings
 from training.ocnaru.reporting import Reporter
 from training.runs import Run
 from training.streams import stream
