@@ -60,7 +60,7 @@ def test_the_agent_expert_and_the_parent_play_the_same_seeds(measured: Path, age
     assert row["shares"][EXPERT] == row["shares"][PARENT], "the parent of this agent is `expert` as it is"
     assert row["shares"][EXPERT]["win_rate"] == pytest.approx(1 / 3), "copies in all seats win alike"
     policy = benchmark.learned(str(agent))
-    exact = arena.compare(policy, policy.with_heads(()), ["expert", "expert"], 12, 3)
+    exact = arena.compare(policy, policy.parent(), ["expert", "expert"], 12, 3)
     found = next(each for each in row["differences"] if each["second"] == PARENT)
     assert found["difference"] == pytest.approx(exact.difference)
     assert (found["low"], found["high"], found["p_value"]) == pytest.approx((exact.low, exact.high, exact.p_value))

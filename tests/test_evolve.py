@@ -14,21 +14,22 @@ from rich.console import Console
 
 import agents
 from agents import arena
+from agents.learned.policy import LearnedPolicy
 from agents.policy import CompiledPolicy
 from agents.scripted.expert.parameters import NAMES, Expert
 from agents.scripted.strategic import Strategic
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError
-from training import checkpoints
+from training import benchmark, checkpoints
 from training.evolution import run as runs
 from training.evolution.evaluation import FITNESSES, HELD_OUT, Played, Setting, held_out, play, split
-from training.evolution.genomes import FAMILIES, ScriptedGenome
+from training.evolution.genomes import FAMILIES, LearnedGenome, ScriptedGenome, genome
 from training.evolution.optimizers import CMAES, check_restored
 from training.evolution.options import Options, check
 from training.evolution.run import Evolution, execute
 from training.evolve import main
 
 SMALL = Options(
-    fitness="two", generations=3, population=4, games=20, measure_every=1, measure_games=20, final_games=2, seed=5, threads=2
+    fitness="two", generations=3, population=4, games=20, measure_every=1, measure_games=20, curve_games=2, final_games=2, seed=5, threads=2
 )  # fmt: skip
 
 
@@ -78,8 +79,32 @@ def test_an_evolved_player_is_saved_as_one_of_its_family(tmp_path: Path) -> None
     assert again.row(again.origin).tolist() == policy.params.tolist()
 
 
+def test_a_learned_policy_keeps_all_but_its_parents_numbers_at_tables_of_one_size() -> None:
+    begin = LearnedPolicy(("buy",), bargains=False).changed(parent=np.stack([Expert(keep=keep).row() for keep in (100, 200, 300)]))
+    found = genome("learned", 3, begin, ("keep",))
+    assert isinstance(found, LearnedGenome)
+    assert "keep" not in found.names
+    policy = found.policy(np.ones(found.size), "learned/evolved")
+    assert (policy.name, policy.heads, policy.bargains) == ("learned/evolved", ("buy",), False)
+    before, after = begin.arrays()["parent"], policy.arrays()["parent"]
+    assert np.array_equal(after[[0, 2]], before[[0, 2]])
+    moved = after[1] != before[1]
+    assert [name for name, has_moved in zip(NAMES, moved, strict=True) if not has_moved] == ["keep"]
+    assert [row["after"] for row in found.explain(np.ones(found.size))] == after[1][moved].tolist()
+
+
+def test_a_learned_policy_is_put_over_a_player_of_the_family_expert() -> None:
+    found = genome("learned", 2, None, ())
+    policy = found.policy(found.origin, "learned/evolved")
+    assert isinstance(policy, LearnedPolicy)
+    assert policy.bargains
+    assert np.array_equal(policy.arrays()["parent"], np.stack([Expert().row()] * 3))
+    with pytest.raises(ConfigurationError, match="'strategic' is a 'strategic', no player of the genome 'expert'"):
+        genome("learned", 2, "strategic", ())
+
+
 def test_games_are_dealt_by_weight_in_all_orders_of_seats() -> None:
-    assert split(FITNESSES["four"], 240) == [144, 48, 48]
+    assert split(FITNESSES["four"], 240) == [96, 48, 48, 48]
     assert split(FITNESSES["ocnaru"], 40) == [12, 4, 4, 10, 10]
     with pytest.raises(ConfigurationError, match=r"100 games do not split evenly .* multiple of 120, such as 120 or 240"):
         split(FITNESSES["four"], 100)
@@ -184,6 +209,7 @@ def test_a_run_that_was_stopped_ends_like_one_that_was_not(tmp_path: Path) -> No
     resumed = execute(dataclasses.replace(cut, resume=True), quietly())
     assert resumed | {"agent": ""} == results | {"agent": ""}
     assert [row["generation"] for row in resumed["measurements"]] == [1, 2, 3]
+    assert {row["generation"] for row in resumed["curve"]} == {0, 1, 2, 3}
     parts = [checkpoints.read_last(options.out / "checkpoints")[0]["evolution"] for options in (whole, cut)]
     assert all(np.array_equal(parts[0][name], parts[1][name]) for name in ("fitness", "mean", "best"))
     assert parts[0]["fitness"].shape == (3, 4)
@@ -229,13 +255,15 @@ def test_the_command_evolves_measures_and_refuses(
     monkeypatch.setenv("COLUMNS", "200")
     folder = tmp_path / "run"
     tiny = ["--fitness", "two", "--generations", "2", "--population", "4", "--games", "20"]
-    tiny += ["--measure-games", "20", "--final-games", "2", "--out", str(folder)]
+    tiny += ["--measure-games", "20", "--curve-games", "2", "--final-games", "2", "--out", str(folder)]
     assert main([*tiny, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert json.loads((folder / "evaluation.json").read_text()) == told
     assert {table["opponents"] for table in told["tables"] if table["held_out"]} == {"fp/a/guarded", "yasumura", "landlord/balanced"}
     assert [row["name"] for row in told["genome"]] == list(NAMES)
-    assert list((folder / "curves").glob("events.*"))
+    curve = {(row["generation"], row["opponent"]) for row in told["curve"]}
+    assert curve == {(generation, table["opponents"]) for generation in (0, 2) for table in told["tables"]}
+    assert {row["opponent"] for row in benchmark.curves(folder)} == {table["opponents"] for table in told["tables"]}
     assert main(tiny) == 2
     again = capsys.readouterr()
     assert (again.out, again.err[:7]) == ("", "error: ")

@@ -73,7 +73,7 @@ def knowing(seed: int = 0, heads: tuple[str, ...] = LEARNED_HEADS, *, margin: fl
         for name, shape in SHAPES.items()
     }
     arrays |= {name: array + np.float32(0.02) for name, array in arrays.items() if name.endswith("bias")}
-    return LearnedPolicy(heads).changed(**arrays, margins=np.full(len(NAMES), margin))
+    return LearnedPolicy(heads, bargains=False).changed(**arrays, margins=np.full(len(NAMES), margin))
 
 
 @cache
@@ -90,7 +90,7 @@ class Moment:
         self.game = me.clone(game)
         self.before = memory.copy()
         self.after = memory.copy()
-        self.base = int(answer(self.game, parent().params, self.after))
+        self.base = int(answer(self.game, parent().params, parent().params, self.after))
         self.decision = DECISION_NAMES[game.decision]
         self.network = next((name for name, (decisions, _) in NETWORKS.items() if self.decision in decisions), None)
 
@@ -364,7 +364,7 @@ def test_without_heads_or_with_margins_never_it_is_its_parent(players: int, rule
 
 def test_the_parent_plays_alone_at_tables_that_the_networks_were_not_taught_at() -> None:
     taught = knowing()
-    policy = LearnedPolicy(taught.heads, sizes=(2,)).changed(**taught.arrays())
+    policy = LearnedPolicy(taught.heads, sizes=(2,), bargains=False).changed(**taught.arrays())
     assert policy.changed().sizes == (2,)
     assert played(policy, 2) == played(taught, 2) != played(parent(), 2)
     assert played(policy, 3) == played(parent(), 3) != played(taught, 3)
@@ -372,7 +372,7 @@ def test_the_parent_plays_alone_at_tables_that_the_networks_were_not_taught_at()
 
 def test_parents_by_the_size_of_the_table() -> None:
     rows = [parent(), parent(keep=2000.0, deed=0.1), parent(margin=0.5, eager=0.3)]
-    policy = LearnedPolicy(()).changed(parent=np.stack([row.params for row in rows]))
+    policy = LearnedPolicy((), bargains=False).changed(parent=np.stack([row.params for row in rows]))
     for players, row in ((2, 0), (3, 1), (4, 2), (5, 2)):
         games = [played(row, players) for row in rows]
         assert played(policy, players) == games[row]
@@ -471,7 +471,10 @@ def test_wrong_numbers_are_refused_and_change_nothing(name: str, array: NDArray[
         ({"rules_version": 0}, "rules_version is 0, expected"),
         ({"options": {"heads": ["biuld"]}}, "No network plays the head 'biuld'. Did you mean 'build'"),
         ({"options": {"sizes": [2, 5]}}, "Networks play at tables of 2 to 4, not of 5"),
-        ({"options": {"features": "0123456789abcdef"}}, "other features than this version's encoding 'standard'"),
+        (
+            {"options": {"features": "0123456789abcdef"}},
+            "its parent's parameters are not those of this version",
+        ),
         ({"options": {"depth": 3}}, "no option 'depth'"),
     ],
 )

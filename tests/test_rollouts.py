@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 import agents
 import monopoly_env as me
 from agents.learned.networks import FEATURES, NAMES, NETWORKS, OUTPUT, SHAPES
-from agents.learned.play import weigh
+from agents.learned.play import first_answer, weigh
 from agents.learned.policy import LearnedPolicy
 from agents.policy import MEMORY, CompiledPolicy
-from agents.scripted.expert.play import answer
 from monopoly_env.actions import DECISION_NAMES, HEAD_NAMES, HEAD_OF, NUM_ACTIONS
 from monopoly_env.engine.players import finish
 from monopoly_env.game import BY_CAP
@@ -109,7 +108,7 @@ def decisions(league: League, number: int) -> Iterator[tuple[Slow, int, NDArray[
         seat = int(slow.game.player)
         if slow.seats[seat] == 0:
             after, seen, values = slow.memory[seat].copy(), np.zeros(FEATURES, np.float32), np.zeros(NUM_ACTIONS)
-            base = answer(slow.game, learner.params[: len(compiled("expert").params)], after)
+            base = first_answer(slow.game, learner.params, after)
             if weigh(slow.game, base, ALL, learner.params, after.copy(), seen, values):
                 before = slow.copy()
                 does = learner.kernel(slow.game, me.action_mask(slow.game), learner.params, slow.memory[seat].copy())

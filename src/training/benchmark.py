@@ -6,7 +6,8 @@ python -m training.benchmark --resume                             # go on where 
 python -m training.benchmark --only none --run runs/long          # nothing is played: the page anew, with the curves of a run
 
 Each match is played by the agent, by `expert` in its place, and by the agent's parent alone, on the same seeds from the same seats.
-So whatever the networks add shows as a paired difference. Figures are kept beside the page as JSON, and the page is written from it.
+So whatever its model of partners and its networks add shows as a paired difference. Figures are kept beside the page as JSON, and
+the page is written from it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ import hashlib
 import io
 import itertools
 import json
-import re
 import shlex
 import sys
 import time
@@ -209,7 +209,7 @@ def learned(who: str) -> LearnedPolicy:
 
 def entrants(match: Match, agent: LearnedPolicy) -> dict[str, Policy]:
     """Who takes the agent's place, by name: a head with a plus plays alone, one with a minus is left out."""
-    taking: dict[str, Policy] = {AGENT: agent, PARENT: agent.with_heads(())}
+    taking: dict[str, Policy] = {AGENT: agent, PARENT: agent.with_heads(()) if match.heads else agent.parent()}
     if not match.heads:
         return taking | {EXPERT: registry.make(EXPERT)}
     for head in agent.heads:
@@ -362,7 +362,8 @@ def curves(folder: Path) -> list[dict[str, Any]]:
     for tag in saved.Tags()["scalars"]:
         kind, _, opponent = tag.partition("/")
         if kind in ("win_rate", "low", "high"):
-            opponent = re.sub(r"__(\d)_players$", r", \1 players", opponent)  # TensorBoard's tags have no commas
+            for told, meant in (("__", ", "), ("_x_", " x "), ("_players", " players")):  # TensorBoard's tags have no spaces and commas
+                opponent = opponent.replace(told, meant)
             for event in saved.Scalars(tag):
                 row = rows.setdefault((opponent, event.step), {"opponent": opponent, "step": event.step})
                 row[kind] = event.value
@@ -409,7 +410,8 @@ def picture(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> bytes:
 
 _INTRODUCTION: Final = """\
 Each match is played three times on the same seeds, from the same seats: by the agent, by `expert` in its place, and by the agent's parent
-alone, which is the agent without any of its networks. The differences are paired by seed; they say what the learner has added.
+alone, which is the agent without its model of partners and without any of its networks. The differences are paired by seed; they say
+what the learner has added.
 Every seed is played in all orders of the seats. Intervals are 95%, from the spread between seeds. A goal counts as *reached* if the whole
 interval lies at or above it, as *missed* if it lies below, and is *open* if it lies on both sides."""
 
@@ -504,7 +506,7 @@ def _ablations(rows: Mapping[str, Mapping[str, Any]]) -> list[str]:
     for name, row in rows.items():
         found = {(each["first"], each["second"]): _difference(each) for each in row["differences"]}
         cells = [[f"`{head}`", found[f"+{head}", PARENT], found[AGENT, f"-{head}"]] for head in row["agent_heads"]]
-        whole = f"The agent {_share(row['shares'][AGENT])}, its parent {_share(row['shares'][PARENT])}."
+        whole = f"The agent {_share(row['shares'][AGENT])}, without networks {_share(row['shares'][PARENT])}."
         parts += [f"### {MATCHES[name].title}", whole, markdown(("head", "alone", "left out"), [*cells, ["all", found[AGENT, PARENT], ""]])]
     return parts
 

@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.learned.networks import FEATURES, NAMES, NETWORK_OF
-from agents.learned.play import LEARNED, parent_of, preferred, weigh
+from agents.learned.play import LEARNED, first_answer, preferred, weigh
 from agents.policy import MEMORY, CompiledPolicy, Row, kernel_list, padded_rows
-from agents.scripted.expert.play import answer
 from monopoly_env.actions import HEAD_NAMES, HEAD_OF, NUM_ACTIONS
 from monopoly_env.core import new_games
 from monopoly_env.engine.legal import is_legal, write_mask
@@ -216,7 +215,7 @@ def _play_main(
             _step(game, memory, seated, policies, desk)
             continue
         memory[-1] = memory[seat]
-        base = answer(game, parent_of(game, own), memory[seat])
+        base = first_answer(game, own, memory[seat])
         if not weigh(game, base, _ALL_HEADS, own, memory[seat], desk.seen, desk.values):
             apply(game, base)
             continue

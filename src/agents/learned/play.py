@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from agents.learned.bargaining import bargain
 from agents.learned.networks import ENCODED, FEATURES, HIDDEN, MOST_PLAYERS, NAMES, NETWORK_OF, OUTPUT, think, worth
 from agents.policy import Mask, Row, policy_kernel
 from agents.scripted.expert.parameters import CONTRAST
@@ -28,10 +29,13 @@ from monopoly_env.engine.trade import COUNTER
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 
-# The row: the parent's parameters at tables of 2, of 3, and of more; then these; then the networks.
+# The row: the parent's parameters at tables of 2, of 3, and of more; the parameters by which partners judge; then these; then the
+# networks.
 SIZES: Final = (2, 3, 4)
 PARENT: Final = len(PARAMETERS)
-LEARNED: Final = len(SIZES) * PARENT  # the learned heads, a bit each
+MODEL: Final = len(SIZES) * PARENT
+BARGAINS: Final = MODEL + PARENT  # 1: prices are set by the model of partners; 0: as the parent does
+LEARNED: Final = BARGAINS + 1  # the learned heads, a bit each
 TABLES: Final = LEARNED + 1  # the numbers of players at which the networks were taught, a bit each; at others the parent plays alone
 MARGINS: Final = TABLES + 1  # of each network: by how much an action must be worth more than the parent's (chance to win)
 WEIGHTS: Final = MARGINS + len(NAMES)
@@ -44,6 +48,16 @@ def parent_of(game: Game, params: Row) -> Row:
     """The parent's parameters for tables of this size."""
     size = min(int(game.num_players), SIZES[-1]) - SIZES[0]
     return params[size * PARENT : (size + 1) * PARENT]
+
+
+@kernel
+def first_answer(game: Game, params: Row, memory: Row) -> int:
+    """What the policy does where no network speaks: the parent's answer, at prices that the model of partners has set."""
+    parent = parent_of(game, params)
+    if params[BARGAINS] == 0:
+        return answer(game, parent, parent, memory)
+    model = params[MODEL:BARGAINS]
+    return bargain(game, answer(game, parent, model, memory), parent, model, memory)
 
 
 @kernel
@@ -150,9 +164,9 @@ def play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     """The parent's answer, or one that is worth more than that by the margin."""
     learned = int(params[LEARNED])
     if learned == 0:
-        return answer(game, parent_of(game, params), memory)
+        return first_answer(game, params, memory)
     before = memory.copy()
-    base = answer(game, parent_of(game, params), memory)
+    base = first_answer(game, params, memory)
     values, seen = np.empty(NUM_ACTIONS), np.zeros(FEATURES, np.float32)
     if not weigh(game, base, learned, params, memory, seen, values):
         return base

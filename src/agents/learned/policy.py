@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.learned.networks import LEARNED_HEADS, MOST_PLAYERS, NAMES, NETWORKS, pack, zeros
-from agents.learned.play import SIZES, play
+from agents.learned.networks import ADVICE, LEARNED_HEADS, MOST_PLAYERS, NAMES, NETWORKS, pack, zeros
+from agents.learned.play import BARGAINS, SIZES, play
 from agents.neural import features_digest
 from agents.policy import CompiledPolicy, array_differences
+from agents.scripted.expert.parameters import NAMES as PARAMETERS
 from agents.scripted.expert.parameters import Expert
 from monopoly_env.actions import HEAD_NAMES
 from monopoly_env.encoding import make
@@ -21,11 +23,12 @@ NEVER: Final = 2.0  # as a margin: no chance to win is that much higher than ano
 
 
 class LearnedPolicy(CompiledPolicy):
-    """Networks, one for each kind of decision, over the parent `expert`.
+    """Networks, one for each kind of decision, over the parent `expert` and a model of those he trades with.
 
     Attributes:
         heads: The heads in which the networks may choose.
         sizes: The numbers of players at which they may.
+        bargains: Whether prices of trades are set by the model of partners.
     """
 
     def __init__(
@@ -33,6 +36,7 @@ class LearnedPolicy(CompiledPolicy):
         heads: Sequence[str] = LEARNED_HEADS,
         *,
         sizes: Sequence[int] = SIZES,
+        bargains: bool = True,
         rules: Mapping[str, Any] | None = None,
         name: str = "dqn",
         features: str | None = None,
@@ -42,16 +46,17 @@ class LearnedPolicy(CompiledPolicy):
         Args:
             heads: The heads in which the networks may choose; in all others the parent plays. None: he plays alone.
             sizes: The numbers of players, 2 to 4, at which the networks were taught; at others the parent plays alone.
+            bargains: Whether prices of trades are set by the model of partners; else as the parent does.
             rules: The options in which the rules of training differ from the official ones; kept for the reader.
             name: What tables call it.
-            features: The digest of the encoding's features that a saved file carries; it is compared with this version's.
+            features: The digest of features and parameters that a saved file carries; it is compared with this version's.
 
         Raises:
             ConfigurationError: A head that is unknown or has no network, or another number of players.
-            FormatError: The features are not those of this version.
+            FormatError: Features or parameters are not those of this version.
         """
         if features not in (None, _digest()):
-            raise FormatError(f"it was trained on other features than this version's encoding {self.encoding()!r}")
+            raise FormatError(f"its features (encoding {self.encoding()!r}) or its parent's parameters are not those of this version")
         for head in heads:
             if head not in LEARNED_HEADS:
                 raise ConfigurationError(f"No network plays the head {head!r}. {nearest(head, LEARNED_HEADS)}")
@@ -60,15 +65,18 @@ class LearnedPolicy(CompiledPolicy):
                 raise ConfigurationError(f"Networks play at tables of {SIZES[0]} to {SIZES[-1]}, not of {size!r}.")
         self.heads = tuple(dict.fromkeys(heads))
         self.sizes = tuple(sorted(set(sizes)))
+        self.bargains = bool(bargains)
         self._rules = dict(rules or {})
         self._arrays: dict[str, NDArray[Any]] = {**zeros()}
         self._arrays["parent"] = np.stack([Expert().row()] * len(SIZES))
+        self._arrays["model"] = Expert().row()
         self._arrays["margins"] = np.zeros(len(NAMES))
         super().__init__(name, play, self._row(), kind="learned", reads_mask=False)
 
     def _row(self) -> NDArray[np.float64]:
         heads, sizes = sum(1 << HEAD_NAMES.index(head) for head in self.heads), sum(1 << size for size in self.sizes)
-        return np.concatenate([self._arrays["parent"].ravel(), [heads, sizes], self._arrays["margins"], pack(self._arrays)])
+        numbers = self._arrays["model"], [self.bargains, heads, sizes], self._arrays["margins"]
+        return np.concatenate([self._arrays["parent"].ravel(), *numbers, pack(self._arrays)])
 
     def encoding(self) -> str:
         """The encoding of the observations that the networks see."""
@@ -76,10 +84,16 @@ class LearnedPolicy(CompiledPolicy):
 
     def options(self) -> dict[str, Any]:
         """What it was trained for."""
-        return {"heads": list(self.heads), "sizes": list(self.sizes), "rules": self._rules, "features": _digest()}
+        return {
+            "heads": list(self.heads),
+            "sizes": list(self.sizes),
+            "bargains": self.bargains,
+            "rules": self._rules,
+            "features": _digest(),
+        }
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The parent's parameters (3, P), for 2, 3 and more players; a margin for each network; weights and biases."""
+        """The parent's parameters (3, P), for 2, 3 and more players; those of the model of partners (P,); margins; weights and biases."""
         return dict(self._arrays)
 
     def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -106,12 +120,21 @@ class LearnedPolicy(CompiledPolicy):
         """A copy with other arrays."""
         return self.with_heads(self.heads, **arrays)
 
+    def parent(self) -> LearnedPolicy:
+        """A copy in which no network speaks, and prices are those that the parent would name."""
+        copy = self.with_heads(())
+        copy.bargains, copy.params = False, copy.params.copy()
+        copy.params[BARGAINS] = 0
+        return copy
+
     def with_heads(self, heads: Sequence[str], **arrays: NDArray[Any]) -> LearnedPolicy:
         """A copy whose networks choose in other heads."""
-        copy = LearnedPolicy(heads, sizes=self.sizes, rules=self._rules, name=self.name)
+        copy = LearnedPolicy(heads, sizes=self.sizes, bargains=self.bargains, rules=self._rules, name=self.name)
         copy.set_arrays(self._arrays | arrays)
         return copy
 
 
 def _digest() -> str:
-    return features_digest(make("standard", MOST_PLAYERS))
+    """Of all that the numbers stand for: the features of the encoding, what the parent adds, and the parent's parameters."""
+    words = [features_digest(make("standard", MOST_PLAYERS)), *ADVICE, *PARAMETERS]
+    return hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]

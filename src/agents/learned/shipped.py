@@ -13,9 +13,10 @@ from monopoly_env.errors import ConfigurationError, nearest
 _FOLDER: Final = Path(__file__).parent / "data"
 
 
-def _read(file: str, name: str, heads: Sequence[str] | None) -> LearnedPolicy:
+def _read(file: str, name: str, heads: Sequence[str] | None, bargains: bool | None) -> LearnedPolicy:
     about, arrays = files.read(_FOLDER / file)
-    options = about["options"] if heads is None else about["options"] | {"heads": heads}
+    given = {"heads": heads, "bargains": bargains}
+    options = about["options"] | {option: value for option, value in given.items() if value is not None}
     policy = LearnedPolicy(**options, name=name)
     policy.set_arrays(arrays)
     taught = policy.taught()
@@ -25,23 +26,24 @@ def _read(file: str, name: str, heads: Sequence[str] | None) -> LearnedPolicy:
     return policy
 
 
-def best(heads: Sequence[str] | None = None) -> LearnedPolicy:
+def best(heads: Sequence[str] | None = None, bargains: bool | None = None) -> LearnedPolicy:
     """The strongest at official rules, at tables of 2 to 4.
 
     Args:
         heads: The heads in which its networks may choose; by default those that beat the parent. None of them: the parent alone.
+        bargains: Whether prices of trades are set by its model of partners; else as the parent does.
     """
-    return _read("best.safetensors", "dqn/best", heads)
+    return _read("best.safetensors", "dqn/best", heads, bargains)
 
 
-def best_ocnaru(heads: Sequence[str] | None = None) -> LearnedPolicy:
+def best_ocnaru(heads: Sequence[str] | None = None, bargains: bool | None = None) -> LearnedPolicy:
     """The same for the rules `ocnaru`, at tables of 2."""
-    return _read("best_ocnaru.safetensors", "dqn/best/ocnaru", heads)
+    return _read("best_ocnaru.safetensors", "dqn/best/ocnaru", heads, bargains)
 
 
-def dqn(heads: Sequence[str] | None = None) -> LearnedPolicy:
+def dqn(heads: Sequence[str] | None = None, bargains: bool | None = None) -> LearnedPolicy:
     """`dqn/best` under a short name: `make("dqn", heads=["reply"])` plays any mixture of the heads that were taught."""
-    return _read("best.safetensors", "dqn", heads)
+    return _read("best.safetensors", "dqn", heads, bargains)
 
 
 POLICIES: Final[dict[str, Callable[..., LearnedPolicy]]] = {"dqn": dqn, "dqn/best": best, "dqn/best/ocnaru": best_ocnaru}

@@ -21,6 +21,7 @@ from agents.tables import Line, Table
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.rules import Rules
 
+_SHORT: Final = 120  # turns of each player: partners who never trade their groups drag games on, and the score then tells as much
 MINE: Final = 0  # the number of the candidate while seats are given out
 
 
@@ -60,14 +61,15 @@ def duels(weights: dict[str, float], rules: str) -> tuple[Setting, ...]:
 # What is optimized. `HELD_OUT` policies never sit here: they are what the result is measured by.
 FITNESSES: Final[dict[str, tuple[Setting, ...]]] = {
     "four": (
-        Setting(("expert", "expert", "expert"), 0.6),
-        Setting(("expert", "strategic", "algorithmic"), 0.2),
-        Setting(("expert", "expert", "gcp"), 0.2),
+        Setting(("expert", "expert", "expert"), 0.4, turn_limit=_SHORT),
+        Setting(("expert", "strategic", "algorithmic"), 0.2, turn_limit=_SHORT),
+        Setting(("expert", "gcp", "friedman"), 0.2, turn_limit=_SHORT),
+        Setting(("algorithmic", "gcp", "friedman"), 0.2, turn_limit=_SHORT),
     ),
     "three": (
-        Setting(("expert", "expert"), 0.6),
-        Setting(("strategic", "algorithmic"), 0.2),
-        Setting(("expert", "gcp"), 0.2),
+        Setting(("expert", "expert"), 0.4, turn_limit=_SHORT),
+        Setting(("strategic", "algorithmic"), 0.3, turn_limit=_SHORT),
+        Setting(("gcp", "friedman"), 0.3, turn_limit=_SHORT),
     ),
     "two": duels({"expert": 0.8, "algorithmic": 0.1, "gcp": 0.1}, "official"),
     "ocnaru": duels(

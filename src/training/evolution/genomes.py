@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents import registry
+from agents.learned.play import SIZES
+from agents.learned.policy import LearnedPolicy
 from agents.policy import CompiledPolicy, Policy, Row
 from agents.registry import PolicyLike
 from agents.scripted.expert.parameters import Expert
@@ -58,6 +60,8 @@ class Family:
     modes: tuple[str, ...] = ()
 
 
+LEARNED: Final = "learned"  # the genome of learned policies
+BASE: Final = "expert"  # their parents' family
 FAMILIES: Final = {"expert": Family(Expert), "strategic": Family(Strategic, ("adaptation",))}
 
 
@@ -129,6 +133,71 @@ class ScriptedGenome(Genome):
             | {"unit": option.metadata["unit"], "range": list(option.metadata["range"]), "meaning": option.metadata["doc"]}
             for option, before, after in zip(self._options, self.start[self._evolved], self.values(vector), strict=True)
         ]
+
+
+class LearnedGenome(Genome):
+    """The parent's numbers of a learned policy, at tables of one size; its networks and its model of partners stay as they are.
+
+    Attributes:
+        size: D, how many numbers evolve.
+        names: (D,) their names.
+    """
+
+    def __init__(self, players: int, start: PolicyLike | None = None, fixed: Sequence[str] = ()) -> None:
+        """Make a genome.
+
+        Args:
+            players: At the tables.
+            start: The learned policy that evolution begins with, or one of the family `expert`, whose numbers a new one gets at
+                tables of every size; by default `expert`.
+            fixed: Numbers that stay as they are.
+
+        Raises:
+            ConfigurationError: The start is neither, an unknown number, or none is left.
+        """
+        learned = registry.resolve(BASE if start is None else start)
+        if not isinstance(learned, LearnedPolicy):
+            learned = LearnedPolicy(()).changed(parent=np.stack([_row(BASE, start)] * len(SIZES)))
+        self._learned, self._place = learned, min(players, SIZES[-1]) - SIZES[0]
+        expert = _made(BASE)
+        row = learned.arrays()["parent"][self._place]
+        self._parent = ScriptedGenome(BASE, CompiledPolicy("parent", expert.kernel, row, kind=expert.kind), fixed)
+        self.size, self.names = self._parent.size, self._parent.names
+
+    def values(self, vector: Vector) -> Vector:
+        """(D,) the parent's numbers, in their own units."""
+        return self._parent.values(vector)
+
+    def policy(self, vector: Vector, name: str) -> LearnedPolicy:
+        """The player of a vector."""
+        rows = self._learned.arrays()["parent"].copy()
+        rows[self._place] = self._parent.row(vector)
+        policy = self._learned.changed(parent=rows)
+        policy.name = name
+        return policy
+
+    def explain(self, vector: Vector) -> list[dict[str, Any]]:
+        """A row for each number that evolves: `name`, `before`, `after`, `unit`, `range`, `meaning`."""
+        return self._parent.explain(vector)
+
+
+def genome(name: str, players: int, start: PolicyLike | None, fixed: Sequence[str]) -> Genome:
+    """The genome of a name.
+
+    Args:
+        name: `LEARNED`, or a key of `FAMILIES`.
+        players: At the tables that evolution plays at.
+        start: The player that it begins with; by default one of that genome's name.
+        fixed: Numbers that stay as they are.
+
+    Raises:
+        ConfigurationError: An unknown genome, a start of another one, an unknown number, or none is left.
+    """
+    if name == LEARNED:
+        return LearnedGenome(players, start, fixed)
+    if name not in FAMILIES:
+        raise ConfigurationError(f"Unknown genome {name!r}. {nearest(name, (*FAMILIES, LEARNED))}")
+    return ScriptedGenome(name, start, fixed)
 
 
 def _made(family: str) -> CompiledPolicy:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from monopoly_env.errors import ConfigurationError, nearest
 from training.evolution.evaluation import FITNESSES, Setting, held_out, split
-from training.evolution.genomes import Genome, ScriptedGenome
+from training.evolution.genomes import BASE, LEARNED, Genome, genome
 from training.evolution.optimizers import CMAES, SEPARABLE_FROM, Optimizer
 from training.settings import FREE, check_ranges, shaping
 
@@ -26,11 +26,12 @@ class Options:
     """
 
     genome: str = "expert"
-    """Whose numbers evolve: expert or strategic."""
+    """Whose numbers evolve: expert, strategic, or learned: those of a learned policy's parent, at tables of the fitness's size."""
     fitness: str = "four"
     """Tables that are to be won: four, three and two (official rules, by seats), ocnaru (two, rules of that thesis)."""
     start: str | None = None
-    """Player of that family to begin with: a name or a saved policy; by default the one of the genome's name."""
+    """Player of that genome to begin with: a name or a saved policy; by default the one of its name (learned: expert, over which
+    a learned policy is put)."""
     fixed: tuple[str, ...] = ()
     """Parameters that stay as they are."""
     generations: int = 100
@@ -47,6 +48,8 @@ class Options:
     """Generations between two comparisons of the middle of the population with the best so far."""
     measure_games: int = 2400
     """Games of each of the two in such a comparison."""
+    curve_games: int = 1200
+    """Games of the best so far at each table of the end, at each of these measurements, for the curves; 0: none."""
     final_games: int = 2400
     """Games of the best player, and of the start, at each table at the end; opponents that evolution never saw included."""
 
@@ -67,13 +70,14 @@ class Options:
 # What numbers may be: from, to; both are allowed.
 _RANGES: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("generations", "measure_every", "games", "measure_games", "final_games"), (1, math.inf)),
+    "curve_games": (0, math.inf),
     "population": (4, 10_000),
     "sigma": (1e-6, 10),
     "seed": (0, (1 << 32) - 1),
     "threads": (1, 1024),
 }
 # They change how long a run goes on, how fast, and what is told about it, but not which player it comes to.
-_OPEN: Final = (*FREE, "threads", "generations", "final_games")
+_OPEN: Final = (*FREE, "threads", "generations", "final_games", "curve_games")
 
 
 def check(options: Options) -> None:
@@ -83,11 +87,12 @@ def check(options: Options) -> None:
         MonopolyError: A number out of range, an unknown name, a start of another family, games that do not split evenly.
     """
     check_ranges(options, _RANGES)
-    genome_of(options)
     if options.fitness not in FITNESSES:
         raise ConfigurationError(f"Unknown fitness {options.fitness!r}. {nearest(options.fitness, FITNESSES)}")
+    genome_of(options)
     parts: list[tuple[str, tuple[Setting, ...]]] = [(name, FITNESSES[options.fitness]) for name in ("games", "measure_games")]
-    parts += [("final_games", (setting,)) for setting in final_settings(options)]
+    for name in ("final_games", "curve_games") if options.curve_games else ("final_games",):
+        parts += [(name, (setting,)) for setting in final_settings(options)]
     for name, settings in parts:
         try:
             split(settings, getattr(options, name))
@@ -97,7 +102,8 @@ def check(options: Options) -> None:
 
 def genome_of(options: Options) -> Genome:
     """The genome that evolves."""
-    return ScriptedGenome(options.genome, options.start, options.fixed)
+    players = 1 + len(FITNESSES[options.fitness][0].opponents)
+    return genome(options.genome, players, options.start, options.fixed)
 
 
 def optimizer_of(options: Options, genome: Genome) -> Optimizer:
@@ -109,7 +115,8 @@ def optimizer_of(options: Options, genome: Genome) -> Optimizer:
 def final_settings(options: Options) -> tuple[Setting, ...]:
     """What is played at the end: against the start, at the tables of the fitness, and against players that are strangers to it."""
     own = tuple(dataclasses.replace(setting, weight=1.0) for setting in FITNESSES[options.fitness])
-    against = dataclasses.replace(own[0], opponents=(options.start or options.genome,) * len(own[0].opponents))
+    start = options.start or (BASE if options.genome == LEARNED else options.genome)
+    against = dataclasses.replace(own[0], opponents=(start,) * len(own[0].opponents))
     return (against, *(setting for setting in own if setting != against), *held_out(own))
 
 

@@ -71,6 +71,11 @@ class Reporter:
         told = f"wins {row['rate']:.1%}, the best so far {row['best']:.1%}; difference {row['low']:+.1%} to {row['high']:+.1%}"
         self.console.print(f"generation {row['generation']:,}: {told}{', kept' if row['kept'] else ''}")
 
+    def watched(self, row: Mapping[str, Any]) -> None:
+        """Note how often the best so far wins at a table."""
+        for name in ("win_rate", "low", "high"):
+            self._writer.add_scalar(f"{name}/{row['opponent']}", row[name], row["generation"])
+
 
 def write_csv(path: Path, rows: Sequence[Mapping[str, float]]) -> None:
     """Write rows of the same names; the file is there whole or not at all."""

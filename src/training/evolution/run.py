@@ -22,7 +22,7 @@ from training.evolution.reporting import Reporter, write_csv
 from training.runs import Run
 
 # What dice are for: games of one purpose never meet those of another again.
-_SEARCH, _COMPARE, _FINAL = range(3)
+_SEARCH, _COMPARE, _FINAL, _CURVE = range(4)
 _QUANTILES: Final = {"min": 0.0, "quarter": 0.25, "median": 0.5, "three_quarters": 0.75, "max": 1.0}
 
 
@@ -33,6 +33,7 @@ class Evolution:
         best: (D,) the vector of the best player so far; zeros, the start, at first.
         rows: A point of every curve for each generation.
         measurements: The comparisons so far.
+        curve: How often the best so far won at each table of the end, by generation.
     """
 
     def __init__(self, options: Options) -> None:
@@ -44,6 +45,7 @@ class Evolution:
         self.best = self.genome.origin
         self.rows: list[dict[str, float]] = []
         self.measurements: list[dict[str, Any]] = []
+        self.curve: list[dict[str, Any]] = []
 
     @property
     def generation(self) -> int:
@@ -66,7 +68,8 @@ class Evolution:
         """Games of so many generations and of the comparisons in between."""
         options = self.options
         compared = sum(self.measures(number) for number in range(1, generations + 1))
-        return generations * options.population * options.games + 2 * compared * options.measure_games
+        watched = (1 + compared) * len(final_settings(options)) * options.curve_games
+        return generations * options.population * options.games + 2 * compared * options.measure_games + watched
 
     def tell(self, fitness: NDArray[np.float64]) -> None:
         """Learn the (L,) fitness of the generation that the optimizer was asked for."""
@@ -95,10 +98,21 @@ class Evolution:
         self.measurements.append({"generation": self.generation, "games": options.measure_games} | rates | {"kept": kept})
         report.measured(self.measurements[-1])
 
+    def watch(self, report: Reporter) -> None:
+        """Note how often the best so far wins at each table of the end: always the same games, which it has not learned from."""
+        options = self.options
+        seed = int(np.random.SeedSequence((options.seed, _CURVE)).generate_state(1)[0])
+        for setting in final_settings(options) if options.curve_games else ():
+            played = play([self.policy(self.best)], [setting], options.curve_games, seed, options.threads, report.played)
+            low, high = played.interval(0)
+            row = {"generation": self.generation, "opponent": str(setting), "win_rate": float(played.rates[0]), "low": low, "high": high}
+            self.curve.append(row)
+            report.watched(row)
+
     def save(self, folder: Path) -> None:
         """Write a checkpoint: the history, from which the rest follows."""
         arrays = {"fitness": np.array(self.optimizer.history), "mean": self.optimizer.mean, "best": self.best}
-        checkpoints.write(folder, self.generation, {"evolution": arrays}, {"measurements": self.measurements})
+        checkpoints.write(folder, self.generation, {"evolution": arrays}, {"measurements": self.measurements, "curve": self.curve})
 
     def restore(self, folder: Path) -> None:
         """Go on from the last checkpoint: the optimizer is told again what it was told before."""
@@ -108,12 +122,15 @@ class Evolution:
             self.optimizer.ask()
             self.tell(fitness)
         check_restored(self.optimizer, arrays["mean"])
-        self.best, self.measurements = arrays["best"], state["measurements"]
+        self.best, self.measurements, self.curve = arrays["best"], state["measurements"], state["curve"]
 
 
 def evolve(evolution: Evolution, run: Run, report: Reporter) -> None:
     """The algorithm."""
     options = evolution.options
+    if not evolution.generation:
+        report.doing("measuring the start")
+        evolution.watch(report)
     while evolution.generation < options.generations:
         mean = f", fitness {evolution.rows[-1]['fitness/mean']:.3f}" if evolution.rows else ""
         report.doing(f"generation {evolution.generation + 1:,}/{options.generations:,}{mean}")
@@ -121,6 +138,7 @@ def evolve(evolution: Evolution, run: Run, report: Reporter) -> None:
         if evolution.measures(evolution.generation):
             report.doing(f"measuring generation {evolution.generation:,}")
             evolution.measure(report)
+            evolution.watch(report)
             evolution.policy(evolution.best).save(run.best)
         report.curves(evolution.rows[-1])
         write_csv(run.folder / "curves.csv", evolution.rows)
@@ -145,7 +163,7 @@ def finish(evolution: Evolution, run: Run, report: Reporter) -> dict[str, Any]:
         )
     results = {
         "agent": str(run.agent), "fitness": options.fitness, "generations": evolution.generation, "tables": tables,
-        "genome": evolution.genome.explain(evolution.best), "measurements": evolution.measurements,
+        "genome": evolution.genome.explain(evolution.best), "measurements": evolution.measurements, "curve": evolution.curve,
     }  # fmt: skip
     run.write_json("evaluation.json", results)
     return results

@@ -9,7 +9,7 @@ import numpy as np
 from agents.policy import Row
 from agents.scripted.expert import trading
 from agents.scripted.expert.parameters import MARGIN, PAUSE, TIRING
-from agents.scripted.expert.trading import BEST, NEXT, PARTNERS, PENDING, REFUSALS, SEARCHED, SEEN, TABLE
+from agents.scripted.expert.trading import BEST, NEXT, PARTNERS, PENDING, REFUSALS, SEARCHED, SEEN, TABLE, Package, Sides
 from agents.scripted.expert.values import complete_groups, fill_strengths, group_worth, to_build, turns_left
 from agents.scripted.offers import begin_offer
 from agents.scripted.reading import may_offer_to
@@ -25,12 +25,13 @@ _MOST_LOTS: Final = 3
 _MANY_REFUSALS: Final = 40  # more make no difference
 _NONE: Final = NUM_GROUPS  # in place of a group: nothing
 # What is noted of each group that a giver may part with.
-_PART, _FEES, _TAKEN, _GIVEN, _PAID, _WANTED, _COLUMNS = range(7)  # lots, fees; gain of the taker, of the giver; in list prices
+# Lots, fees; gain of the taker and of the giver, as we judge and as the model does; what one pays and the other wants in list prices.
+_PART, _FEES, _TAKEN, _GIVEN, _JUDGED_TAKEN, _JUDGED_GIVEN, _PAID, _WANTED, _COLUMNS = range(9)
 
 
 @kernel
-def search(game: Game, seat: int, params: Row, memory: Row) -> int:
-    """Begin the best offer, or A_TURN."""
+def search(game: Game, seat: int, params: Row, model: Row, memory: Row) -> int:
+    """Begin the best offer, or A_TURN; `model` is what partners judge by who do not go by list prices."""
     trading.learn(game, seat, params, memory)
     if memory[SEARCHED] != game.turns:
         memory[SEARCHED] = game.turns
@@ -39,7 +40,7 @@ def search(game: Game, seat: int, params: Row, memory: Row) -> int:
     for partner in range(game.num_players):
         if int(memory[PARTNERS]) >> partner & 1 and game.place[partner] == 0 and may_offer_to(game, seat, partner):
             partners |= 1 << partner
-    action = _best_offer(game, seat, partners, params, memory) if partners else A_TURN
+    action = _best_offer(game, seat, partners, params, model, memory) if partners else A_TURN
     if action == A_TURN:
         memory[PARTNERS] = 0
     return action
@@ -82,7 +83,7 @@ def _closable(mine: int, theirs: int) -> int:
 
 
 @kernel
-def _best_offer(game: Game, seat: int, partners: int, params: Row, memory: Row) -> int:
+def _best_offer(game: Game, seat: int, partners: int, params: Row, model: Row, memory: Row) -> int:
     turns = turns_left(game, params)
     total = fill_strengths(game, turns, params, memory[TABLE:])
     memory[BEST] = 0.0
@@ -90,7 +91,7 @@ def _best_offer(game: Game, seat: int, partners: int, params: Row, memory: Row) 
     for partner in range(game.num_players):
         if partners >> partner & 1:
             before = memory[BEST]
-            _search_partner(game, seat, partner, total, turns, params, memory)
+            _search_partner(game, trading.sides(game, seat, partner, total, params, model, memory), params, model, memory)
             if memory[BEST] > before:
                 best = partner
     if best < 0:
@@ -121,36 +122,44 @@ def _moved(game: Game, group: int, before: int, after: int, elsewhere: int, fund
 
 
 @kernel
-def _list_parts(game: Game, giver: int, taker: int, single: bool, turns: float, params: Row, table: Row) -> None:
+def _list_parts(game: Game, giver: int, taker: int, single: bool, params: Row, model: Row, table: Row) -> None:
     """Fill a row a group with what a giver may part with; the row past the last one is empty."""
-    theirs, mine, owned = int(game.lots[giver]), int(game.lots[taker]), 0
-    for seat in range(game.num_players):
-        owned |= int(game.lots[seat])
-    funds = to_build(float(game.cash[taker]), complete_groups(mine) + 1, params)
-    their_funds = to_build(float(game.cash[giver]), complete_groups(theirs), params)
     free = tradable(game, giver) & ALL_LOTS
-    for i in range(len(table)):
-        table[i] = 0.0
+    table[:] = 0.0
     for group in range(NUM_GROUPS):
-        part = _part(free, group, mine, single)
+        part = _part(free, group, int(game.lots[taker]), single)
         if part:
             row = _COLUMNS * group
             table[row + _PART] = part
             table[row + _FEES] = transfer_fees(game, part)
-            table[row + _TAKEN] = _moved(game, group, mine, mine | part, owned, funds, turns, params) - table[row + _FEES]
-            table[row + _GIVEN] = _moved(game, group, theirs, theirs & ~part, owned, their_funds, turns, params)
             table[row + _PAID], table[row + _WANTED] = trading.list_value(game, giver, taker, part, params)
+    _add_gains(game, giver, taker, params, _TAKEN, table)
+    _add_gains(game, giver, taker, model, _JUDGED_TAKEN, table)
 
 
 @kernel
-def _search_partner(game: Game, seat: int, partner: int, total: float, turns: float, params: Row, memory: Row) -> None:
+def _add_gains(game: Game, giver: int, taker: int, judge: Row, column: int, table: Row) -> None:
+    """Write into two columns what taker and giver gain by each part, in the eyes of a judge."""
+    theirs, mine, owned = int(game.lots[giver]), int(game.lots[taker]), 0
+    for seat in range(game.num_players):
+        owned |= int(game.lots[seat])
+    turns = turns_left(game, judge)
+    funds = to_build(float(game.cash[taker]), complete_groups(mine) + 1, judge)
+    their_funds = to_build(float(game.cash[giver]), complete_groups(theirs), judge)
+    for row in range(0, _COLUMNS * NUM_GROUPS, _COLUMNS):
+        part, group = int(table[row]), row // _COLUMNS
+        if part:
+            table[row + column] = _moved(game, group, mine, mine | part, owned, funds, turns, judge) - table[row + _FEES]
+            table[row + column + 1] = _moved(game, group, theirs, theirs & ~part, owned, their_funds, turns, judge)
+
+
+@kernel
+def _search_partner(game: Game, two: Sides, params: Row, model: Row, memory: Row) -> None:
     """Rate the packages of one or two groups on each side; the best offer goes to memory."""
     official = game.rules.trade == trading.OFFICIAL
     asks, gives = np.empty(_COLUMNS * (NUM_GROUPS + 1)), np.empty(_COLUMNS * (NUM_GROUPS + 1))
-    _list_parts(game, partner, seat, not official, turns, params, asks)
-    _list_parts(game, seat, partner, not official, turns, params, gives)
-    own_weight, their_weight = trading.weight(seat, total, params, memory), trading.weight(partner, total, params, memory)
-    naive = trading.naivety(partner, params, memory)
+    _list_parts(game, two.partner, two.seat, not official, params, model, asks)
+    _list_parts(game, two.seat, two.partner, not official, params, model, gives)
     for first in range(NUM_GROUPS + 1):
         if asks[_COLUMNS * first] == 0 and first != _NONE:
             continue
@@ -158,20 +167,20 @@ def _search_partner(game: Game, seat: int, partner: int, total: float, turns: fl
             if second == _NONE or (official and asks[_COLUMNS * second] != 0):
                 ask = int(asks[_COLUMNS * first]) | int(asks[_COLUMNS * second])
                 if size(ask) <= _MOST_LOTS and (official or ask != 0):
-                    _against(game, seat, partner, asks, first, second, gives, own_weight, their_weight, naive, params, memory)
+                    _against(game, two, asks, first, second, gives, params, model, memory)
 
 
 @kernel
 def _against(
-    game: Game, seat: int, partner: int, asks: Row, first: int, second: int, gives: Row, own_weight: float, their_weight: float,
-    naive: float, params: Row, memory: Row,
+    game: Game, two: Sides, asks: Row, first: int, second: int, gives: Row, params: Row, model: Row, memory: Row
 ) -> None:  # fmt: skip
     """Rate what could be given for one package of lots asked for."""
     official = game.rules.trade == trading.OFFICIAL
+    asked = np.empty(_COLUMNS)
     i, j = _COLUMNS * first, _COLUMNS * second
-    ask, wanted = int(asks[i]) | int(asks[j]), asks[i + _WANTED] + asks[j + _WANTED]
-    fees = asks[i + _FEES] + asks[j + _FEES]
-    taken, lost = asks[i + _TAKEN] + asks[j + _TAKEN], asks[i + _GIVEN] + asks[j + _GIVEN]
+    for column in range(_COLUMNS):
+        asked[column] = asks[i + column] + asks[j + column]
+    ask = int(asks[i]) | int(asks[j])
     for third in range(NUM_GROUPS + 1):
         if third != _NONE and (gives[_COLUMNS * third] == 0 or third == first or third == second):
             continue
@@ -182,25 +191,16 @@ def _against(
             give = int(gives[k]) | int(gives[m])
             if size(give) > _MOST_LOTS or ask | give == 0 or (not official and give == 0):
                 continue
-            gain = taken + gives[k + _GIVEN] + gives[m + _GIVEN]
-            theirs = lost + gives[k + _TAKEN] + gives[m + _TAKEN]
-            paid = gives[k + _PAID] + gives[m + _PAID]
-            their_fees = gives[k + _FEES] + gives[m + _FEES]
-            trading.rate(
-                game,
-                seat,
-                partner,
+            package = Package(
                 ask,
                 give,
-                fees,
-                their_fees,
-                gain,
-                theirs,
-                wanted,
-                paid,
-                own_weight,
-                their_weight,
-                naive,
-                params,
-                memory,
+                asked[_FEES],
+                gives[k + _FEES] + gives[m + _FEES],
+                asked[_TAKEN] + gives[k + _GIVEN] + gives[m + _GIVEN],
+                asked[_GIVEN] + gives[k + _TAKEN] + gives[m + _TAKEN],
+                asked[_JUDGED_TAKEN] + gives[k + _JUDGED_GIVEN] + gives[m + _JUDGED_GIVEN],
+                asked[_JUDGED_GIVEN] + gives[k + _JUDGED_TAKEN] + gives[m + _JUDGED_TAKEN],
+                asked[_WANTED],
+                gives[k + _PAID] + gives[m + _PAID],
             )
+            trading.rate(game, two, package, params, model, memory)

@@ -116,13 +116,13 @@ def _leaves(game: Game, seat: int, params: Row) -> bool:
 
 
 @kernel
-def _window(game: Game, seat: int, params: Row, memory: Row) -> int:
+def _window(game: Game, seat: int, params: Row, model: Row, memory: Row) -> int:
     if int(game.agenda[game.depth - 1, 2]) == agenda.BEFORE_THROW:
         if legal(game, A_JAIL, 2) and _leaves(game, seat, params):
             return leave_jail(game)
         return A_TURN
     if legal(game, A_TRADE, 7):
-        action = packages.search(game, seat, params, memory)
+        action = packages.search(game, seat, params, model, memory)
         if action != A_TURN:
             return action
     action = build(game, seat, params)
@@ -132,11 +132,18 @@ def _window(game: Game, seat: int, params: Row, memory: Row) -> int:
 
 
 @kernel
-def answer(game: Game, params: Row, memory: Row) -> int:
-    """The action of the seat that decides; for policies that build on this one, too."""
+def answer(game: Game, params: Row, model: Row, memory: Row) -> int:
+    """The action of the seat that decides; for policies that build on this one, too.
+
+    Args:
+        game: It waits for a decision.
+        params: What the policy goes by.
+        model: What its partners judge trades by, in its opinion, if they do not go by list prices.
+        memory: Its own.
+    """
     seat, decision = int(game.player), int(game.decision)
     if decision == agenda.WINDOW:
-        return _window(game, seat, params, memory)
+        return _window(game, seat, params, model, memory)
     if decision == agenda.BUY:
         return _buy(game, seat, params, memory)
     if decision == agenda.BID or decision == agenda.SEALED_BID:
@@ -146,7 +153,7 @@ def answer(game: Game, params: Row, memory: Row) -> int:
     if agenda.ASK <= decision <= agenda.CASH:
         return compose(game, memory)
     if decision == agenda.REPLY:
-        return trading.reply(game, seat, params, memory)
+        return trading.reply(game, seat, params, model, memory)
     if decision == agenda.DEBT:
         return raise_cash(game, seat, params)
     if decision == agenda.TAKEOVER:
@@ -157,7 +164,7 @@ def answer(game: Game, params: Row, memory: Row) -> int:
 
 @policy_kernel
 def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
-    return answer(game, params, memory)
+    return answer(game, params, params, memory)  # partners are thought to judge as it does itself
 
 
 POLICIES: Final = {"expert": family("expert", _play, Expert)}

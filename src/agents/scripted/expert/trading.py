@@ -3,13 +3,14 @@
 A trade is judged by strengths: by how much the own share of all strength rises, where a partner's gain counts as his share of
 what others have. For two players that is the ratio of their strengths; at larger tables two can gain at the others' expense.
 
-A partner either judges as we do, or goes by list prices. Which of the two, and how far below his limit he can be pressed, is
-learned from what he accepts and refuses, so that a partner who sells cheaply is found out and bought up.
+A partner either judges by strengths, too (as we do, unless the policy has another model of him), or goes by list prices. Which of
+the two, and how far below his limit he can be pressed, is learned from what he accepts and refuses, so that a partner who sells
+cheaply is found out and bought up.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -30,7 +31,7 @@ from agents.scripted.expert.parameters import (
     PURSE,
     UNSURE,
 )
-from agents.scripted.expert.values import fill_strengths, others_lots, strength, turns_left
+from agents.scripted.expert.values import fill_strengths, others_lots, present_strength, strength, turns_left
 from agents.scripted.offers import plan
 from agents.scripted.reading import in_whole_groups, price
 from monopoly_env.actions import A_REPLY
@@ -151,55 +152,122 @@ def list_value(game: Game, owner: int, taker: int, lots: int, params: Row) -> tu
 
 
 @kernel
-def _chance(price_paid: float, limit: float, scale: float) -> float:
+def acceptance(price_paid: float, limit: float, scale: float) -> float:
     """The chance that a partner with this limit accepts: half at the limit itself."""
     return 1 / (1 + np.exp(min(30.0, max(-30.0, (limit - price_paid) / scale))))
 
 
+class Sides(NamedTuple):
+    """Two players before a trade.
+
+    Attributes:
+        seat: Who offers.
+        partner: To whom.
+        own_weight: The own share of all strength.
+        their_weight: The partner's.
+        naive: The probability that he goes by list prices; else he judges by the model, by which all below is.
+        judged: Own strength as the model has it.
+        their_judged: The partner's.
+        judged_weight: The own share.
+        their_judged_weight: The partner's.
+    """
+
+    seat: int
+    partner: int
+    own_weight: float
+    their_weight: float
+    naive: float
+    judged: float
+    their_judged: float
+    judged_weight: float
+    their_judged_weight: float
+
+
+class Package(NamedTuple):
+    """What changes hands, but for the price.
+
+    Attributes:
+        ask: Goods asked for, a bit each.
+        give: Goods given.
+        fees: What the mortgages of those asked for cost the receiver at once (dollars).
+        their_fees: The same of the goods given.
+        gain: Own gain of strength.
+        theirs: The partner's.
+        judged: Own gain as the model has it.
+        their_judged: The partner's.
+        wanted: What he wants for his lots if he goes by list prices.
+        paid: What he pays for ours, likewise.
+    """
+
+    ask: int
+    give: int
+    fees: float
+    their_fees: float
+    gain: float
+    theirs: float
+    judged: float
+    their_judged: float
+    wanted: float
+    paid: float
+
+
 @kernel
-def rate(
-    game: Game, seat: int, partner: int, ask: int, give: int, fees: float, their_fees: float, gain: float, theirs: float,
-    wanted: float, paid: float, own_weight: float, their_weight: float, naive: float, params: Row, memory: Row,
-) -> None:  # fmt: skip
+def sides(game: Game, seat: int, partner: int, total: float, params: Row, model: Row, memory: Row) -> Sides:
+    """What is the same for all packages of two players; the present strengths, and their total, are in memory."""
+    table = np.empty(len(memory))
+    judged = fill_strengths(game, turns_left(game, model), model, table[TABLE:])
+    return Sides(
+        seat, partner, weight(seat, total, params, memory), weight(partner, total, params, memory), naivety(partner, params, memory),
+        table[TABLE + seat], table[TABLE + partner], weight(seat, judged, model, table), weight(partner, judged, model, table),
+    )  # fmt: skip
+
+
+@kernel
+def _middle(worth: float, gain: float) -> float:
+    """The strength that a gain is divided by in place of the difference of logarithms: to second order the same."""
+    return worth + max(gain, -worth) / 2
+
+
+@kernel
+def _modest(two: Sides, package: Package, model: Row) -> float:
+    """The dollars from which on a partner agrees who judges by the model."""
+    a = two.judged_weight / _middle(two.judged, package.judged)
+    b = (1 - two.their_judged_weight) / _middle(two.their_judged, package.their_judged)
+    return (a * package.judged - b * package.their_judged + model[MARGIN]) / (b + a)
+
+
+@kernel
+def simple_limit(wanted: float, paid: float, partner: int, params: Row, memory: Row) -> tuple[float, float]:
+    """The dollars from which on a partner agrees who goes by list prices, and the uncertainty."""
+    listed = wanted + paid
+    return wanted - paid - (params[GREED] + memory[BOLDNESS + partner]) * listed / 2, params[UNSURE] * listed + 1
+
+
+@kernel
+def rate(game: Game, two: Sides, package: Package, params: Row, model: Row, memory: Row) -> None:
     """Price a package and keep it if its expected gain is the highest so far.
 
     Args:
         game: Whose turn it is.
-        seat: Who offers.
-        partner: To whom.
-        ask: Goods asked for.
-        give: Goods given.
-        fees: What their mortgages cost the receiver at once (dollars).
-        their_fees: The same of the goods given.
-        gain: Own gain of strength but for the price (dollars).
-        theirs: The partner's.
-        wanted: What he wants for his lots if he goes by list prices.
-        paid: What he pays for ours, likewise.
-        own_weight: The own share of all strength.
-        their_weight: The partner's.
-        naive: The probability that he goes by list prices.
+        two: The players.
+        package: The goods.
         params: Of the policy.
+        model: What a partner judges by who does not go by list prices.
         memory: Holds the strengths, and the best offer.
     """
-    worth, their_worth = memory[TABLE + seat], memory[TABLE + partner]
-    own, other = worth + max(gain, -worth) / 2, their_worth + max(theirs, -their_worth) / 2  # logarithms to second order
-    a, b = (1 - own_weight) / own, their_weight / other
-    value = a * gain - b * theirs  # what the package gains at no price; each dollar paid costs a + b
-    low = 1.0 if give == 0 else -float(game.cash[partner]) + their_fees
+    seat, partner, ask, give = two.seat, two.partner, package.ask, package.give
+    a = (1 - two.own_weight) / _middle(memory[TABLE + seat], package.gain)
+    b = two.their_weight / _middle(memory[TABLE + partner], package.theirs)
+    value = a * package.gain - b * package.theirs  # what the package gains at no price; each dollar paid costs a + b
+    low, high = price_range(game, seat, partner, ask, give, package.fees, package.their_fees, params)
     if value - (a + b) * low <= memory[BEST]:
         return
-    high = min((value - params[MARGIN]) / (a + b), params[PURSE] * game.cash[seat] - fees)
-    if ask == 0:
-        high = min(high, -1.0)
-    if game.rules.trade == _ONE_FOR_ONE:
-        high, low = min(0.0, high), max(0.0, low)
+    high = min((value - params[MARGIN]) / (a + b), high)
     if high < low:
         return
-    c, d = (1 - their_weight) / other, own_weight / own
-    modest = (d * gain - c * theirs + params[MARGIN]) / (c + d)
-    listed = wanted + paid
-    simple = wanted - paid - (params[GREED] + memory[BOLDNESS + partner]) * listed / 2
-    sure, unsure = params[DOUBT] * (abs(gain) + abs(theirs)) / 2 + 1, params[UNSURE] * listed + 1
+    modest = _modest(two, package, model)
+    simple, unsure = simple_limit(package.wanted, package.paid, partner, params, memory)
+    sure = params[DOUBT] * (abs(package.judged) + abs(package.their_judged)) / 2 + 1
     if value - (a + b) * max(low, min(modest - _SLIM * sure, simple - _SLIM * unsure)) <= memory[BEST]:
         return
     for attempt in range(2):
@@ -207,17 +275,36 @@ def rate(
         offered = _rounded(max(low, min(aimed, high)), low, high)
         if value - (a + b) * offered <= memory[BEST]:
             continue
-        judged, counted = _chance(offered, modest, sure), _chance(offered, simple, unsure)
-        odds = (1 - naive) * judged + naive * counted
+        judged, counted = acceptance(offered, modest, sure), acceptance(offered, simple, unsure)
+        odds = (1 - two.naive) * judged + two.naive * counted
         score = (value - (a + b) * offered) * odds
-        if odds >= params[LEAST] and score > memory[BEST] and not _was_refused(game, seat, partner, ask, give, offered):
+        if odds >= params[LEAST] and score > memory[BEST] and not was_refused(game, seat, partner, ask, give, offered):
             memory[BEST], memory[BEST + 1], memory[BEST + 2], memory[BEST + 3] = score, ask, give, offered
-            memory[BEST + 4] = np.log((counted + 0.01) / (judged + 0.01))
-            memory[BEST + 5] = np.log((1.01 - counted) / (1.01 - judged))
+            memory[BEST + 4], memory[BEST + 5] = evidence(judged, counted)
 
 
 @kernel
-def _was_refused(game: Game, seat: int, partner: int, ask: int, give: int, offered: float) -> bool:
+def price_range(
+    game: Game, seat: int, partner: int, ask: int, give: int, fees: float, their_fees: float, params: Row
+) -> tuple[float, float]:
+    """The least and the most dollars that can be offered for a package; the most is below the least where none can."""
+    low = 1.0 if give == 0 else -float(game.cash[partner]) + their_fees
+    high = params[PURSE] * game.cash[seat] - fees
+    if ask == 0:
+        high = min(high, -1.0)
+    if game.rules.trade == _ONE_FOR_ONE:
+        high, low = min(0.0, high), max(0.0, low)
+    return low, high
+
+
+@kernel
+def evidence(judged: float, counted: float) -> tuple[float, float]:
+    """What acceptance and refusal say for a partner who goes by list prices, where either kind accepts with these chances."""
+    return np.log((counted + 0.01) / (judged + 0.01)), np.log((1.01 - counted) / (1.01 - judged))
+
+
+@kernel
+def was_refused(game: Game, seat: int, partner: int, ask: int, give: int, offered: float) -> bool:
     """Whether the partner has refused these goods in this turn, at this price or a better one."""
     for i in range(game.num_refused):
         if (
@@ -244,7 +331,7 @@ def _rounded(dollars: float, low: float, high: float) -> float:
 
 
 @kernel
-def reply(game: Game, seat: int, params: Row, memory: Row) -> int:
+def reply(game: Game, seat: int, params: Row, model: Row, memory: Row) -> int:
     """Accept what raises the own share enough; else ask for a better price for the same goods, if that has a chance; else refuse."""
     proposer, cash = int(game.offer_from), float(game.offer_cash)
     get, give = int(game.offer_give), int(game.offer_ask)
@@ -252,18 +339,34 @@ def reply(game: Game, seat: int, params: Row, memory: Row) -> int:
     total = fill_strengths(game, turns, params, memory[TABLE:])
     if judge(game, seat, proposer, get, give, -cash, total, turns, params, memory) >= params[MARGIN]:
         return A_REPLY + 1
-    if (int(game.legal[A_REPLY >> 5]) >> ((A_REPLY + COUNTER) & 31)) & 1 == 0 or game.rules.trade != OFFICIAL:
+    if not may_counter(game):
         return A_REPLY
-    gain = _after(game, seat, proposer, get, give, 0.0, turns, params) - memory[TABLE + seat]
-    theirs = _after(game, proposer, seat, give, get, 0.0, turns, params) - memory[TABLE + proposer]
-    fees, their_fees = float(transfer_fees(game, get & ALL_LOTS)), float(transfer_fees(game, give & ALL_LOTS))
-    wanted = list_value(game, proposer, seat, get & ALL_LOTS, params)[1]
-    paid = list_value(game, seat, proposer, give & ALL_LOTS, params)[0]
     memory[BEST] = 0.0
-    mine, his, naive = weight(seat, total, params, memory), weight(proposer, total, params, memory), naivety(proposer, params, memory)
-    rate(game, seat, proposer, get, give, fees, their_fees, gain, theirs, wanted, paid, mine, his, naive, params, memory)
+    two = sides(game, seat, proposer, total, params, model, memory)
+    rate(game, two, offered_package(game, seat, proposer, turns, params, model, memory), params, model, memory)
     dollars = memory[BEST + 3]
     if memory[BEST] <= 0 or judge(game, seat, proposer, get, give, dollars, total, turns, params, memory) < params[MARGIN]:
         return A_REPLY
     plan(get, give, int(dollars), memory)
     return A_REPLY + COUNTER
+
+
+@kernel
+def may_counter(game: Game) -> bool:
+    """Whether an offer can be answered by another one."""
+    return has(int(game.legal[A_REPLY >> 5]), (A_REPLY + COUNTER) & 31) and game.rules.trade == OFFICIAL
+
+
+@kernel
+def offered_package(game: Game, seat: int, proposer: int, turns: float, params: Row, model: Row, memory: Row) -> Package:
+    """The goods of the offer that a seat has been made, from its own side."""
+    get, give = int(game.offer_give), int(game.offer_ask)
+    later = turns_left(game, model)
+    return Package(
+        get, give, float(transfer_fees(game, get & ALL_LOTS)), float(transfer_fees(game, give & ALL_LOTS)),
+        _after(game, seat, proposer, get, give, 0.0, turns, params) - memory[TABLE + seat],
+        _after(game, proposer, seat, give, get, 0.0, turns, params) - memory[TABLE + proposer],
+        _after(game, seat, proposer, get, give, 0.0, later, model) - present_strength(game, seat, later, model),
+        _after(game, proposer, seat, give, get, 0.0, later, model) - present_strength(game, proposer, later, model),
+        list_value(game, proposer, seat, get & ALL_LOTS, params)[1], list_value(game, seat, proposer, give & ALL_LOTS, params)[0],
+    )  # fmt: skip

@@ -1,0 +1,145 @@
+"""Bargaining: the price that a partner just agrees to, where it is known by which numbers he judges.
+
+The parent finds out which goods should change hands and guesses a price. A partner of a kind that was met in training can be
+modelled, and his limit is then found by asking the model: an offer goes exactly there, and an offer of his is answered by a
+counter-offer at his limit. Partners of another kind are told apart by their answers, as the parent does it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from agents.policy import Row
+from agents.scripted.expert.parameters import MARGIN
+from agents.scripted.expert.trading import (
+    PENDING,
+    TABLE,
+    acceptance,
+    evidence,
+    judge,
+    list_value,
+    may_counter,
+    naivety,
+    price_range,
+    simple_limit,
+    was_refused,
+)
+from agents.scripted.expert.values import fill_strengths, turns_left
+from agents.scripted.offers import plan, planned
+from monopoly_env.actions import A_ASK, A_REPLY, A_TRADE
+from monopoly_env.board import ALL_LOTS
+from monopoly_env.engine import agenda
+from monopoly_env.engine.mortgage import transfer_fees
+from monopoly_env.engine.trade import COUNTER
+from monopoly_env.game import Game
+from monopoly_env.kernels import kernel
+from monopoly_env.rules import number
+
+_SURE: Final = 0.99  # chance that a partner who judges by the model does what it says
+_BARTER: Final = number("trade", "one_for_one")  # without money
+
+
+@kernel
+def bargain(game: Game, base: int, params: Row, model: Row, memory: Row) -> int:
+    """The parent's answer, at the limit of a partner who judges by the model where that promises more.
+
+    Args:
+        game: It waits for a decision.
+        base: The parent's answer.
+        params: The parent's parameters.
+        model: The partners'.
+        memory: The parent's, after his answer; the price of an offer that he has planned is replaced.
+
+    Returns:
+        The parent's answer, or a counter-offer.
+    """
+    seat = int(game.player)
+    if game.rules.trade == _BARTER:
+        return base
+    if A_TRADE <= base < A_ASK:
+        partner = (seat + base - A_TRADE + 1) % int(game.num_players)
+        ask, give, cash = planned(memory)
+        turns = turns_left(game, params)
+        total = fill_strengths(game, turns, params, memory[TABLE:])
+        limit, sure, unsure = _limits(game, seat, partner, ask, give, params, model, memory)
+        stated = _promise(game, seat, partner, ask, give, float(cash), limit, sure, unsure, total, turns, params, memory)
+        pressed = _promise(game, seat, partner, ask, give, limit, limit, sure, unsure, total, turns, params, memory)
+        if pressed > stated and not was_refused(game, seat, partner, ask, give, limit):
+            plan(ask, give, int(limit), memory)
+        price = float(planned(memory)[2])
+        memory[PENDING + 3], memory[PENDING + 4] = evidence(_judged(price, limit), acceptance(price, sure, unsure))
+        return base
+    if game.decision == agenda.REPLY and may_counter(game):
+        return _counter(game, seat, base, params, model, memory)
+    return base
+
+
+@kernel
+def _counter(game: Game, seat: int, base: int, params: Row, model: Row, memory: Row) -> int:
+    """The answer to an offer: the parent's, or a counter-offer at the maker's limit."""
+    maker, get, give = int(game.offer_from), int(game.offer_give), int(game.offer_ask)
+    turns = turns_left(game, params)
+    total = fill_strengths(game, turns, params, memory[TABLE:])
+    limit, sure, unsure = _limits(game, seat, maker, get, give, params, model, memory)
+    promised = 0.0
+    if base == A_REPLY + 1:
+        promised = judge(game, seat, maker, get, give, -float(game.offer_cash), total, turns, params, memory)
+    elif base == A_REPLY + COUNTER:
+        price = float(planned(memory)[2])
+        promised = _promise(game, seat, maker, get, give, price, limit, sure, unsure, total, turns, params, memory)
+    if _promise(game, seat, maker, get, give, limit, limit, sure, unsure, total, turns, params, memory) <= promised:
+        return base
+    plan(get, give, int(limit), memory)
+    return A_REPLY + COUNTER
+
+
+@kernel
+def _limits(game: Game, seat: int, partner: int, ask: int, give: int, params: Row, model: Row, memory: Row) -> tuple[float, float, float]:
+    """The least dollars that a partner takes who judges by the model, and one who goes by list prices with his uncertainty.
+
+    The first is infinite if no sum that may be offered is enough.
+    """
+    lots, theirs = ask & ALL_LOTS, give & ALL_LOTS
+    low, high = price_range(game, seat, partner, ask, give, float(transfer_fees(game, lots)), float(transfer_fees(game, theirs)), params)
+    wanted, paid = list_value(game, partner, seat, lots, params)[1], list_value(game, seat, partner, theirs, params)[0]
+    simple, unsure = simple_limit(wanted, paid, partner, params, memory)
+    return least_price(game, seat, partner, ask, give, np.ceil(low), np.floor(high), model), simple, unsure
+
+
+@kernel
+def least_price(game: Game, seat: int, partner: int, ask: int, give: int, low: float, high: float, model: Row) -> float:
+    """The least whole dollars between low and high at which the model agrees to a trade; infinite if it does at none."""
+    table = np.empty(TABLE + len(game.place))
+    turns = turns_left(game, model)
+    total = fill_strengths(game, turns, model, table[TABLE:])
+    if high < low or judge(game, partner, seat, give, ask, -high, total, turns, model, table) < model[MARGIN]:
+        return np.inf
+    while low < high:
+        middle = np.floor((low + high) / 2)
+        if judge(game, partner, seat, give, ask, -middle, total, turns, model, table) >= model[MARGIN]:
+            high = middle
+        else:
+            low = middle + 1
+    return high
+
+
+@kernel
+def _judged(price: float, limit: float) -> float:
+    """The chance that a partner who judges by the model agrees."""
+    return _SURE if price >= limit else 1 - _SURE
+
+
+@kernel
+def _promise(
+    game: Game, seat: int, partner: int, ask: int, give: int, price: float, limit: float, simple: float, unsure: float,
+    total: float, turns: float, params: Row, memory: Row,
+) -> float:  # fmt: skip
+    """The expected gain of an offer; zero if it could not be made, or gains too little where it is accepted."""
+    if not np.isfinite(price):
+        return 0.0
+    gain = judge(game, seat, partner, ask, give, price, total, turns, params, memory)
+    naive = naivety(partner, params, memory)
+    odds = (1 - naive) * _judged(price, limit) + naive * acceptance(price, simple, unsure)
+    return gain * odds if gain >= params[MARGIN] / 2 else 0.0
