@@ -245,6 +245,20 @@ def test_heads_that_do_not_beat_the_parent_are_given_back(monkeypatch: pytest.Mo
     ]
 
 
+@pytest.mark.parametrize(("together", "kept"), [(0.05, ("bid", "buy")), (-0.01, ("bid",))])
+def test_heads_that_win_alone_must_win_together(monkeypatch: pytest.MonkeyPatch, together: float, kept: tuple[str, ...]) -> None:
+    differences = {("buy",): 0.02, ("bid",): 0.03, ("bid", "buy"): together}
+
+    def compare(mine: LearnedPolicy, *_: Any) -> Any:
+        mean = differences[mine.heads]
+        return SimpleNamespace(difference=mean, low=mean - 0.01, high=mean + 0.01)
+
+    monkeypatch.setattr("agents.arena.compare", compare)
+    gated, rows = improvement.gate(agent(buy=0.01, bid=0.02), dataclasses.replace(SMALL, gate_games=50), Silent())
+    assert gated.heads == kept
+    assert {row["head"]: row["kept"] for row in rows} == {"buy": "buy" in kept, "bid": True, "bid, buy": len(kept) == 2}
+
+
 def test_only_heads_that_a_network_plays_are_tested_and_without_games_all_of_these_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agents.arena.compare", None)
     options = dataclasses.replace(SMALL, gate_games=0)

@@ -315,31 +315,47 @@ def gate(agent: LearnedPolicy, options: Options, report: Reporter) -> tuple[Lear
 
     Each head alone, over the parent, plays the same seats and seeds as the parent alone: against copies of each of `gate_against`, at
     tables of every size. It stays if it wins more on the whole, and surely loses at no table: what beats one kind of partner may be
-    folly with another.
+    folly with another. Heads that stay play once more together, since each was measured without the others; where they do not pass,
+    the best of them stays alone.
 
     Returns:
-        The agent with the heads that are left; and a row for each head: `head`, `difference`, `error`, `lowest` (the upper end of the
-        interval where it is lowest), `kept`.
+        The agent with the heads that are left; and a row for each head, and for all together: `head`, `difference`, `error`, `lowest`
+        (the upper end of the interval where it is lowest), `kept`.
     """
-    alone, rows = agent.with_heads(()), []
-    alone.name = "parent"
-    tables = list(itertools.product(options.gate_against, options.sizes))
-    for head in playing(agent) if options.gate_games else ():
+    if not options.gate_games:
+        return agent.with_heads(playing(agent)), []
+    rows = []
+    for head in playing(agent):
         report.advance(options.pairs, f"gate: {head}")
-        differences = [
-            arena.compare(
-                agent.with_heads((head,)), alone, [who] * (size - 1), options.gate_games, size, options.rules, evaluation.PANEL_SEED + 1,
-                options.threads, options.turn_limit,
-            )
-            for who, size in tables
-        ]  # fmt: skip
-        mean = float(np.mean([d.difference for d in differences]))
-        error = math.sqrt(sum(((d.high - d.low) / 3.92) ** 2 for d in differences)) / len(differences)
-        lowest = min(d.high for d in differences)
-        wins = mean > options.confidence * error and lowest >= 0
-        rows.append({"head": head, "difference": mean, "error": error, "lowest": lowest, "kept": wins})
-    kept = tuple(str(row["head"]) for row in rows if row["kept"]) if options.gate_games else playing(agent)
-    return agent.with_heads(kept), rows
+        rows.append({"head": head} | _against_parent(agent, (head,), options))
+    kept = sorted((row for row in rows if row["kept"]), key=lambda row: -float(row["difference"]))
+    heads = tuple(str(row["head"]) for row in kept)
+    if len(heads) > 1:
+        report.advance(options.pairs, f"gate: {', '.join(heads)}")
+        together = {"head": ", ".join(heads)} | _against_parent(agent, heads, options)
+        rows.append(together)
+        if not together["kept"]:
+            heads = heads[:1]
+            for row in kept[1:]:
+                row["kept"] = False
+    return agent.with_heads(heads), rows
+
+
+def _against_parent(agent: LearnedPolicy, heads: Sequence[str], options: Options) -> dict[str, Any]:
+    """What some heads win over the parent: a row of `gate`, but for its name."""
+    alone = agent.with_heads(())
+    alone.name = "parent"
+    differences = [
+        arena.compare(
+            agent.with_heads(heads), alone, [who] * (size - 1), options.gate_games, size, options.rules, evaluation.PANEL_SEED + 1,
+            options.threads, options.turn_limit,
+        )
+        for who, size in itertools.product(options.gate_against, options.sizes)
+    ]  # fmt: skip
+    mean = float(np.mean([d.difference for d in differences]))
+    error = math.sqrt(sum(((d.high - d.low) / 3.92) ** 2 for d in differences)) / len(differences)
+    lowest = min(d.high for d in differences)
+    return {"difference": mean, "error": error, "lowest": lowest, "kept": mean > options.confidence * error and lowest >= 0}
 
 
 def finish(trainer: Trainer, report: Reporter) -> dict[str, Any]:

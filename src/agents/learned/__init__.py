@@ -1,1 +1,1 @@
-"""Learned policies that stand on a scripted parent: networks say where another action is worth more than the parent's."""
+"""Learned policies over a scripted parent: a model of partners sets the prices of trades, networks depart where that is worth more."""

@@ -2,7 +2,8 @@
 
 The parent finds out which goods should change hands and guesses a price. A partner of a kind that was met in training can be
 modelled, and his limit is then found by asking the model: an offer goes exactly there, and an offer of his is answered by a
-counter-offer at his limit. Partners of another kind are told apart by their answers, as the parent does it.
+counter-offer at his limit. Partners of another kind are told apart by their answers, as the parent does it. Of two players who are
+left neither gains what the other would agree to lose, so there the parent's price stays.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ from monopoly_env.actions import A_ASK, A_REPLY, A_TRADE
 from monopoly_env.board import ALL_LOTS
 from monopoly_env.engine import agenda
 from monopoly_env.engine.mortgage import transfer_fees
+from monopoly_env.engine.players import solvent_seats
+from monopoly_env.engine.sets import size
 from monopoly_env.engine.trade import COUNTER
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
@@ -56,7 +59,7 @@ def bargain(game: Game, base: int, params: Row, model: Row, memory: Row) -> int:
         The parent's answer, or a counter-offer.
     """
     seat = int(game.player)
-    if game.rules.trade == _BARTER:
+    if game.rules.trade == _BARTER or size(solvent_seats(game)) == 2:
         return base
     if A_TRADE <= base < A_ASK:
         partner = (seat + base - A_TRADE + 1) % int(game.num_players)
