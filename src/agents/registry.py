@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from agents import actor, files, neural
+from agents import actor, files, genetic, neural
 from agents.learned import shipped
 from agents.learned.policy import LearnedPolicy
 from agents.ocnaru_networks import KIND as OCNARU_NETWORKS
@@ -19,7 +19,7 @@ from monopoly_env.errors import ConfigurationError, FormatError, nearest
 Factory: TypeAlias = Callable[..., Policy]
 PolicyLike: TypeAlias = Policy | str | Path
 
-BUILT_IN: Final[dict[str, Factory]] = {**POLICIES, **shipped.POLICIES}
+BUILT_IN: Final[dict[str, Factory]] = {**POLICIES, **genetic.POLICIES, **shipped.POLICIES}
 _GATHERING: Final = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 # Kinds of which there is none by name alone: options, or the file of a saved one, say what it is.
 KINDS: Final[dict[str, Factory]] = {

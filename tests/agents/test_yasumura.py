@@ -139,8 +139,8 @@ def test_gain_and_side_payment_agree(contents: dict[str, Any], legacy: bool, w1:
     second = Valuation(game, owned, w1, legacy)
     for x, y in ((ORANGE[2], RED[2]), (RAILROADS[1], "Baltic Avenue"), ("Oriental Avenue", RAILROADS[0]), (RED[0], "Electric Company")):
         mine, theirs = second.gain(0, 1, lot(x), lot(y)), second.gain(1, 0, lot(y), lot(x))
-        assert yasumura._gain(game, 0, 1 << lot(x), 1 << lot(y), row) == pytest.approx(mine)
-        assert yasumura._gain(game, 1, 1 << lot(y), 1 << lot(x), row) == pytest.approx(theirs)
+        assert yasumura.utility_gain(game, 0, 1 << lot(x), 1 << lot(y), row) == pytest.approx(mine)
+        assert yasumura.utility_gain(game, 1, 1 << lot(y), 1 << lot(x), row) == pytest.approx(theirs)
         paid = yasumura._side_payment(game, mine, theirs, row)
         assert paid == pytest.approx((mine - theirs) / (2 * w1), abs=0.5)
         assert mine - w1 * paid == pytest.approx(theirs + w1 * paid, abs=1)  # both gain the same
@@ -161,7 +161,7 @@ def test_an_orange_and_a_light_blue_value_by_hand() -> None:
 def test_the_minimum_cash_by_hand() -> None:
     game = me.position(3, lots={0: ["Baltic Avenue"], 1: ORANGE, 2: ["Boardwalk"]}, cash=[0, 1000, 600], buildings=dict.fromkeys(ORANGE, 3))
     worth = 1000 + 560 + 900 + 600 + 400
-    assert yasumura._minimum_cash(game, 0, yasumura.Yasumura().row()) == pytest.approx(200 + worth / 100 + worth / 2 / 100 + 900 / 10)
+    assert yasumura.minimum_cash(game, 0, yasumura.Yasumura().row()) == pytest.approx(200 + worth / 100 + worth / 2 / 100 + 900 / 10)
 
 
 # --- the negotiation ----------------------------------------------------------------------------------------------------

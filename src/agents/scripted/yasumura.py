@@ -249,7 +249,7 @@ def _value(game: Game, seat: int, group: int, mine: int, others: int, params: Ro
 
 
 @kernel
-def _gain(game: Game, seat: int, received: int, given: int, params: Row) -> float:
+def utility_gain(game: Game, seat: int, received: int, given: int, params: Row) -> float:
     """The gain dU of an exchange of goods, without cash, in units of utility."""
     mine, others = int(game.lots[seat]), of_opponents(game, seat)
     came, went = received & ALL_LOTS, given & ALL_LOTS
@@ -286,7 +286,7 @@ def _risk(game: Game, seat: int, lots: int) -> float:
 
 
 @kernel
-def _minimum_cash(game: Game, seat: int, params: Row) -> float:
+def minimum_cash(game: Game, seat: int, params: Row) -> float:
     """What a seat keeps in cash, by what its opponents own, in dollars."""
     worth, buildings, opponents = 0, 0, 0
     for other in range(game.num_players):
@@ -324,7 +324,7 @@ def _agrees(game: Game, seat: int, other: int, received: int, given: int) -> boo
 
 
 @kernel
-def _offer(game: Game, seat: int, params: Row, memory: Row) -> int:
+def offer(game: Game, seat: int, params: Row, memory: Row) -> int:
     """Begin the swap of the greatest gain after its side payment, or go on."""
     best, partner, ask, give, cash = 0.0, -1, 0, 0, 0
     mine = tradable(game, seat) & ALL_LOTS & ~in_whole_groups(int(game.lots[seat]))
@@ -341,7 +341,7 @@ def _offer(game: Game, seat: int, params: Row, memory: Row) -> int:
                 y = left & -left
                 left &= left - 1
                 if _agrees(game, seat, other, x, y) and _agrees(game, other, seat, y, x):
-                    gain, theirs = _gain(game, seat, x, y, params), _gain(game, other, y, x, params)
+                    gain, theirs = utility_gain(game, seat, x, y, params), utility_gain(game, other, y, x, params)
                     dollars = _side_payment(game, gain, theirs, params)
                     net = gain - params[_W1] * dollars
                     if net > best and _settles(game, seat, other, gain, theirs, dollars, params):
@@ -373,19 +373,19 @@ def _side_payment(game: Game, mine: float, theirs: float, params: Row) -> int:
 def _settles(game: Game, seat: int, other: int, gain: float, theirs: float, cash: int, params: Row) -> bool:
     """Whether a swap with a payment brings both their gain and leaves both their cash."""
     enough = gain - params[_W1] * cash >= params[_THRESHOLD] and theirs + params[_W1] * cash >= params[_THRESHOLD]
-    if not enough or int(game.cash[seat]) <= 2 * cash or int(game.cash[seat]) - cash < _minimum_cash(game, seat, params):
+    if not enough or int(game.cash[seat]) <= 2 * cash or int(game.cash[seat]) - cash < minimum_cash(game, seat, params):
         return False
-    return int(game.cash[other]) + cash >= _minimum_cash(game, other, params)
+    return int(game.cash[other]) + cash >= minimum_cash(game, other, params)
 
 
 @kernel
-def _reply(game: Game, seat: int, params: Row) -> int:
+def reply(game: Game, seat: int, params: Row) -> int:
     """Accept what gains T and keeps to the rules of agreement."""
     proposer, cash = int(game.offer_from), int(game.offer_cash)
     received, given = int(game.offer_give), int(game.offer_ask)
-    if int(game.cash[seat]) + cash < _minimum_cash(game, seat, params) or not _agrees(game, seat, proposer, received, given):
+    if int(game.cash[seat]) + cash < minimum_cash(game, seat, params) or not _agrees(game, seat, proposer, received, given):
         return A_REPLY
-    return A_REPLY + 1 if _gain(game, seat, received, given, params) + params[_W1] * cash >= params[_THRESHOLD] else A_REPLY
+    return A_REPLY + 1 if utility_gain(game, seat, received, given, params) + params[_W1] * cash >= params[_THRESHOLD] else A_REPLY
 
 
 # --- all that is no trade: ours -----------------------------------------------------------------------------------------
@@ -396,7 +396,7 @@ def _buy(game: Game, seat: int, params: Row) -> int:
     lot = asked_lot(game)
     cost, cash = price(game, lot), int(game.cash[seat])
     if legal(game, A_BUY + 1, 1):
-        wanted = completes(game, seat, lot) or blocks(game, seat, lot) or cash - cost >= _minimum_cash(game, seat, params)
+        wanted = completes(game, seat, lot) or blocks(game, seat, lot) or cash - cost >= minimum_cash(game, seat, params)
         return A_BUY + 1 if wanted else A_BUY
     if completes(game, seat, lot):  # it is worth mortgaging lots of which there is no group, if they suffice
         spare = spare_lots(game, seat) & ~int(GROUP_LOTS[GROUP_OF[lot]])
@@ -406,11 +406,18 @@ def _buy(game: Game, seat: int, params: Row) -> int:
 
 
 @kernel
+def piece_limit(game: Game, seat: int, params: Row) -> float:
+    """The highest bid for a scarce building, of the cash beyond the minimum."""
+    return min(params[_SCARCE] * dearest_house(game, seat), int(game.cash[seat]) - minimum_cash(game, seat, params))
+
+
+@kernel
 def _bid_limit(game: Game, seat: int, params: Row) -> float:
     """The highest bid: a multiple of the list price, of the cash beyond a part of the minimum."""
-    lot, least = int(game.auction_lot), _minimum_cash(game, seat, params)
+    lot = int(game.auction_lot)
     if lot >= HOUSE_LOT:
-        return min(params[_SCARCE] * dearest_house(game, seat), int(game.cash[seat]) - least)
+        return piece_limit(game, seat, params)
+    least = minimum_cash(game, seat, params)
     times = 1.0
     if completes(game, seat, lot):
         times = params[_COMPLETES]
@@ -425,9 +432,15 @@ def _bid_limit(game: Game, seat: int, params: Row) -> float:
 def _turn(game: Game, seat: int, params: Row, memory: Row) -> int:
     if legal(game, A_JAIL, 2) and leaves_early(game, params[_LOTS_LEFT], params[_BASE]):
         return leave_jail(game)
+    return manage(game, seat, params, memory)
+
+
+@kernel
+def manage(game: Game, seat: int, params: Row, memory: Row) -> int:
+    """What it does in a window besides leaving jail: build, lift a mortgage, offer a swap, or go on."""
     streets, mortgaged = legal(game, A_BUILD, NUM_STREETS), legal(game, A_UNMORTGAGE, NUM_LOTS)
     if streets or mortgaged:
-        least, cash = _minimum_cash(game, seat, params), int(game.cash[seat])
+        least, cash = minimum_cash(game, seat, params), int(game.cash[seat])
         street = best_building(game, streets, cash - params[_BUILT] * least)
         if street != NO_LOT:
             return A_BUILD + street
@@ -435,8 +448,15 @@ def _turn(game: Game, seat: int, params: Row, memory: Row) -> int:
         if lot != NO_LOT and cash - lifting_cost(game, lot) >= least * (1.0 if completes(game, seat, lot) else params[_RICH]):
             return A_UNMORTGAGE + lot
     if legal(game, A_TRADE, 7) and memory[_NOTHING_FOUND] != game.turns:
-        return _offer(game, seat, params, memory)
+        return offer(game, seat, params, memory)
     return A_TURN
+
+
+@kernel
+def take_mortgaged(game: Game, seat: int, params: Row) -> int:
+    """Lift the mortgage of a received lot, or keep it."""
+    least = minimum_cash(game, seat, params)
+    return take_over(game, least, params[_RICH] * least)
 
 
 @policy_kernel
@@ -453,12 +473,11 @@ def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     if agenda.ASK <= decision <= agenda.CASH:
         return compose(game, memory)
     if decision == agenda.REPLY:
-        return _reply(game, seat, params)
+        return reply(game, seat, params)
     if decision == agenda.DEBT:
         return raise_cash(game)
     if decision == agenda.TAKEOVER:
-        least = _minimum_cash(game, seat, params)
-        return take_over(game, least, params[_RICH] * least)
+        return take_mortgaged(game, seat, params)
     return routine(game)
 
 

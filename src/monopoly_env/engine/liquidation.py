@@ -134,7 +134,7 @@ def _mortgage_first(game: Game, seat: int, only_spare: bool) -> bool:
     while lots:
         lot = lowest(lots)
         lots &= lots - 1
-        rank = _spare_rank(game, seat, lot) if only_spare else int(LOT_SQUARE[game.rules.board, lot])
+        rank = spare_rank(game, seat, lot) if only_spare else int(LOT_SQUARE[game.rules.board, lot])
         if rank < best_rank:
             best, best_rank = lot, rank
     if best == NOBODY:
@@ -144,7 +144,7 @@ def _mortgage_first(game: Game, seat: int, only_spare: bool) -> bool:
 
 
 @kernel
-def _spare_rank(game: Game, seat: int, lot: int) -> int:
+def spare_rank(game: Game, seat: int, lot: int) -> int:
     """The place of a lot in Mukhar's order; beyond all for streets with a neighbour of the group."""
     group, square = int(GROUP_OF[lot]), int(LOT_SQUARE[game.rules.board, lot])
     if group == RAILROADS:  # 5, 35, 15, 25
