@@ -90,7 +90,8 @@ def auctioned(game: Any, players: dict[int, agents.Policy]) -> tuple[int | None,
     for_sale, memory, bids = int(game.agenda[game.depth - 1, 2]), np.zeros((8, 1, agents.MEMORY)), dict.fromkeys(players, 0)
     while asked(game)[0] in ("buy", "sealed_bid"):
         seat = int(game.player)
-        act(game, asked_of(players[seat], game, memory[seat]))
+        player = players[seat]  # asked in the record itself, so that its next draw is another one
+        me.step(game, int(player.kernel(game, me.action_mask(game), player.params, memory[seat][0])))
         for other in players:
             bids[other] = max(bids[other], int(game.sealed[other]))
     owners = [seat for seat in players if int(game.lots[seat]) >> for_sale & 1]
