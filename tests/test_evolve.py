@@ -105,7 +105,7 @@ def test_a_learned_policy_is_put_over_a_player_of_the_family_expert() -> None:
 
 def test_games_are_dealt_by_weight_in_all_orders_of_seats() -> None:
     assert split(FITNESSES["four"], 240) == [96, 48, 48, 48]
-    assert split(FITNESSES["ocnaru"], 40) == [12, 4, 4, 10, 10]
+    assert split(FITNESSES["ocnaru"], 40) == [12, 4, 4, 8, 6, 6]
     with pytest.raises(ConfigurationError, match=r"100 games do not split evenly .* multiple of 120, such as 120 or 240"):
         split(FITNESSES["four"], 100)
     for settings in FITNESSES.values():

@@ -73,7 +73,7 @@ FITNESSES: Final[dict[str, tuple[Setting, ...]]] = {
     ),
     "two": duels({"expert": 0.8, "algorithmic": 0.1, "gcp": 0.1}, "official"),
     "ocnaru": duels(
-        {"expert": 0.3, "strategic": 0.1, "strategic/late_game": 0.1, "algorithmic": 0.25, "gcp": 0.25}, "ocnaru"
+        {"expert": 0.3, "strategic": 0.1, "strategic/late_game": 0.1, "algorithmic": 0.2, "gcp": 0.15, "friedman": 0.15}, "ocnaru"
     ),
 }  # fmt: skip
 
