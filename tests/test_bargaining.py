@@ -16,7 +16,7 @@ from agents.learned.policy import LearnedPolicy
 from agents.policy import MEMORY, CompiledPolicy
 from agents.scripted.expert.parameters import NAMES, Expert
 from agents.scripted.expert.play import answer
-from agents.scripted.expert.trading import LEANING
+from agents.scripted.expert.trading import FAILED, LEANING
 from agents.scripted.offers import planned
 from monopoly_env.actions import A_REPLY, A_TRADE
 from tests.agents.test_expert import MATCHED, ORANGE, YELLOW, after_throw
@@ -100,6 +100,28 @@ def test_whom_it_takes_for_one_who_goes_by_list_prices_it_does_not_press() -> No
         before = planned(memory)
         assert bargain(game, base, row, ROW, memory) == base, where
         assert planned(memory) == before, where
+
+
+def test_who_refuses_what_the_model_takes_is_left_to_the_parent() -> None:
+    policy, game, memory = bargainer(naive=0.01), after_throw(MATCHED, {}, 4), np.zeros((1, MEMORY))
+    made = proposed(policy, game, memory)
+    assert made is not None
+    assert made["to"] == 1
+    act(game, "reject")
+    asked_of(policy, game, memory)
+    assert int(memory[0, FAILED]) == 1 << 1
+    stated = proposed(agents.make("expert", naive=0.01), after_throw(MATCHED, {}, 4))
+    memory = np.zeros((1, MEMORY))
+    memory[0, FAILED] = 0b1110
+    assert proposed(policy, after_throw(MATCHED, {}, 4), memory) == stated
+
+
+def test_who_takes_it_is_trusted_on() -> None:
+    policy, game, memory = bargainer(naive=0.01), after_throw(MATCHED, {}, 4), np.zeros((1, MEMORY))
+    assert proposed(policy, game, memory) is not None
+    act(game, "accept")
+    asked_of(policy, game, memory)
+    assert int(memory[0, FAILED]) == 0
 
 
 def play(names: list[Any], games: int, rules: str = "official") -> list[tuple[int, int, bool]]:

@@ -91,7 +91,8 @@ def _best_offer(game: Game, seat: int, partners: int, params: Row, model: Row, m
     for partner in range(game.num_players):
         if partners >> partner & 1:
             before = memory[BEST]
-            _search_partner(game, trading.sides(game, seat, partner, total, params, model, memory), params, model, memory)
+            his = trading.believed(partner, params, model, memory)
+            _search_partner(game, trading.sides(game, seat, partner, total, params, his, memory), params, his, memory)
             if memory[BEST] > before:
                 best = partner
     if best < 0:

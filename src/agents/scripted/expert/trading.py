@@ -56,6 +56,7 @@ PARTNERS: Final = 42
 PENDING: Final = 43  # the partner of the last offer plus one, while its outcome is unknown; then its goods, and what answers would say
 BEST: Final = 48  # the best offer found: expected gain, goods asked, goods given, dollars, evidence of acceptance, of refusal
 BID: Final = 54  # the auction that a limit was found for, and the limit
+FAILED: Final = 56  # the partners who refused what the model takes, a bit each: it is not theirs
 
 OFFICIAL: Final = number("trade", "official")
 _ONE_FOR_ONE = number("trade", "one_for_one")
@@ -223,6 +224,12 @@ def sides(game: Game, seat: int, partner: int, total: float, params: Row, model:
 
 
 @kernel
+def believed(partner: int, params: Row, model: Row, memory: Row) -> Row:
+    """The model of a partner; our own numbers if he was seen to go by another."""
+    return params if has(int(memory[FAILED]), partner) else model
+
+
+@kernel
 def _middle(worth: float, gain: float) -> float:
     """The strength that a gain is divided by in place of the difference of logarithms: to second order the same."""
     return worth + max(gain, -worth) / 2
@@ -342,8 +349,9 @@ def reply(game: Game, seat: int, params: Row, model: Row, memory: Row) -> int:
     if not may_counter(game):
         return A_REPLY
     memory[BEST] = 0.0
-    two = sides(game, seat, proposer, total, params, model, memory)
-    rate(game, two, offered_package(game, seat, proposer, turns, params, model, memory), params, model, memory)
+    his = believed(proposer, params, model, memory)
+    two = sides(game, seat, proposer, total, params, his, memory)
+    rate(game, two, offered_package(game, seat, proposer, turns, params, his, memory), params, his, memory)
     dollars = memory[BEST + 3]
     if memory[BEST] <= 0 or judge(game, seat, proposer, get, give, dollars, total, turns, params, memory) < params[MARGIN]:
         return A_REPLY
