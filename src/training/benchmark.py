@@ -446,7 +446,9 @@ def page(kept: Mapping[str, Any], out: Path) -> str:
     return "\n\n".join([*parts, *(["## Beside it", "\n".join(links)] if links else [])]) + "\n"
 
 
-_CURVES: Final = "Against the panel of a training run, as it went, with 95% intervals. A step of the default preset is a pair of rollouts."
+_CURVES: Final = """\
+As a run went, with 95% intervals. A step of the default preset of `training.dqn` is a pair of rollouts, one of `training.evolve` a
+generation."""
 _HEADINGS: Final = (
     "match", "name", "held out", "published", "goal", "agent", "", "`expert` in its place", "parent alone", "agent less `expert`",
     "agent less parent",
