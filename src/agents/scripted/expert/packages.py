@@ -135,7 +135,11 @@ def _list_parts(game: Game, giver: int, taker: int, single: bool, params: Row, m
             table[row + _FEES] = transfer_fees(game, part)
             table[row + _PAID], table[row + _WANTED] = trading.list_value(game, giver, taker, part, params)
     _add_gains(game, giver, taker, params, _TAKEN, table)
-    _add_gains(game, giver, taker, model, _JUDGED_TAKEN, table)
+    if not trading.is_same(params, model):
+        _add_gains(game, giver, taker, model, _JUDGED_TAKEN, table)
+        return
+    for row in range(0, _COLUMNS * NUM_GROUPS, _COLUMNS):
+        table[row + _JUDGED_TAKEN], table[row + _JUDGED_GIVEN] = table[row + _TAKEN], table[row + _GIVEN]
 
 
 @kernel
@@ -168,20 +172,19 @@ def _search_partner(game: Game, two: Sides, params: Row, model: Row, memory: Row
             if second == _NONE or (official and asks[_COLUMNS * second] != 0):
                 ask = int(asks[_COLUMNS * first]) | int(asks[_COLUMNS * second])
                 if size(ask) <= _MOST_LOTS and (official or ask != 0):
-                    _against(game, two, asks, first, second, gives, params, model, memory)
+                    _against(game, two, asks, first, second, gives, params, memory)
 
 
 @kernel
 def _against(
-    game: Game, two: Sides, asks: Row, first: int, second: int, gives: Row, params: Row, model: Row, memory: Row
+    game: Game, two: Sides, asks: Row, first: int, second: int, gives: Row, params: Row, memory: Row
 ) -> None:  # fmt: skip
     """Rate what could be given for one package of lots asked for."""
     official = game.rules.trade == trading.OFFICIAL
-    asked = np.empty(_COLUMNS)
     i, j = _COLUMNS * first, _COLUMNS * second
-    for column in range(_COLUMNS):
-        asked[column] = asks[i + column] + asks[j + column]
-    ask = int(asks[i]) | int(asks[j])
+    ask, fees, wanted = int(asks[i]) | int(asks[j]), asks[i + _FEES] + asks[j + _FEES], asks[i + _WANTED] + asks[j + _WANTED]
+    taken, lost = asks[i + _TAKEN] + asks[j + _TAKEN], asks[i + _GIVEN] + asks[j + _GIVEN]
+    judged_taken, judged_lost = asks[i + _JUDGED_TAKEN] + asks[j + _JUDGED_TAKEN], asks[i + _JUDGED_GIVEN] + asks[j + _JUDGED_GIVEN]
     for third in range(NUM_GROUPS + 1):
         if third != _NONE and (gives[_COLUMNS * third] == 0 or third == first or third == second):
             continue
@@ -192,16 +195,15 @@ def _against(
             give = int(gives[k]) | int(gives[m])
             if size(give) > _MOST_LOTS or ask | give == 0 or (not official and give == 0):
                 continue
+            gain = taken + gives[k + _GIVEN] + gives[m + _GIVEN]
+            theirs = lost + gives[k + _TAKEN] + gives[m + _TAKEN]
+            their_fees = gives[k + _FEES] + gives[m + _FEES]
+            if not trading.could_be_best(game, two, give, their_fees, gain, theirs, memory):
+                continue
             package = Package(
-                ask,
-                give,
-                asked[_FEES],
-                gives[k + _FEES] + gives[m + _FEES],
-                asked[_TAKEN] + gives[k + _GIVEN] + gives[m + _GIVEN],
-                asked[_GIVEN] + gives[k + _TAKEN] + gives[m + _TAKEN],
-                asked[_JUDGED_TAKEN] + gives[k + _JUDGED_GIVEN] + gives[m + _JUDGED_GIVEN],
-                asked[_JUDGED_GIVEN] + gives[k + _JUDGED_TAKEN] + gives[m + _JUDGED_TAKEN],
-                asked[_WANTED],
-                gives[k + _PAID] + gives[m + _PAID],
-            )
-            trading.rate(game, two, package, params, model, memory)
+                ask, give, fees, their_fees, gain, theirs,
+                judged_taken + gives[k + _JUDGED_GIVEN] + gives[m + _JUDGED_GIVEN],
+                judged_lost + gives[k + _JUDGED_TAKEN] + gives[m + _JUDGED_TAKEN],
+                wanted, gives[k + _PAID] + gives[m + _PAID],
+            )  # fmt: skip
+            trading.rate(game, two, package, params, memory)

@@ -171,6 +171,7 @@ class Sides(NamedTuple):
         their_judged: The partner's.
         judged_weight: The own share.
         their_judged_weight: The partner's.
+        margin: From which gain on he agrees.
     """
 
     seat: int
@@ -182,6 +183,7 @@ class Sides(NamedTuple):
     their_judged: float
     judged_weight: float
     their_judged_weight: float
+    margin: float
 
 
 class Package(NamedTuple):
@@ -213,13 +215,22 @@ class Package(NamedTuple):
 
 
 @kernel
+def is_same(params: Row, model: Row) -> bool:
+    """Whether partners are thought to judge by our own numbers: the very same row, so that nothing need be counted twice."""
+    return params.ctypes.data == model.ctypes.data
+
+
+@kernel
 def sides(game: Game, seat: int, partner: int, total: float, params: Row, model: Row, memory: Row) -> Sides:
     """What is the same for all packages of two players; the present strengths, and their total, are in memory."""
-    table = np.empty(len(memory))
-    judged = fill_strengths(game, turns_left(game, model), model, table[TABLE:])
+    table, judged = memory, total
+    if not is_same(params, model):
+        table = np.empty(len(memory))
+        judged = fill_strengths(game, turns_left(game, model), model, table[TABLE:])
     return Sides(
         seat, partner, weight(seat, total, params, memory), weight(partner, total, params, memory), naivety(partner, params, memory),
         table[TABLE + seat], table[TABLE + partner], weight(seat, judged, model, table), weight(partner, judged, model, table),
+        model[MARGIN],
     )  # fmt: skip
 
 
@@ -236,11 +247,11 @@ def _middle(worth: float, gain: float) -> float:
 
 
 @kernel
-def _modest(two: Sides, package: Package, model: Row) -> float:
+def _modest(two: Sides, package: Package) -> float:
     """The dollars from which on a partner agrees who judges by the model."""
     a = two.judged_weight / _middle(two.judged, package.judged)
     b = (1 - two.their_judged_weight) / _middle(two.their_judged, package.their_judged)
-    return (a * package.judged - b * package.their_judged + model[MARGIN]) / (b + a)
+    return (a * package.judged - b * package.their_judged + two.margin) / (b + a)
 
 
 @kernel
@@ -251,7 +262,16 @@ def simple_limit(wanted: float, paid: float, partner: int, params: Row, memory: 
 
 
 @kernel
-def rate(game: Game, two: Sides, package: Package, params: Row, model: Row, memory: Row) -> None:
+def could_be_best(game: Game, two: Sides, give: int, their_fees: float, gain: float, theirs: float, memory: Row) -> bool:
+    """Whether a package would gain more than the best so far if the partner took the lowest price: few do, and no more is counted."""
+    a = (1 - two.own_weight) / _middle(memory[TABLE + two.seat], gain)
+    b = two.their_weight / _middle(memory[TABLE + two.partner], theirs)
+    low = 1.0 if give == 0 else -float(game.cash[two.partner]) + their_fees
+    return a * gain - b * theirs - (a + b) * low > memory[BEST]
+
+
+@kernel
+def rate(game: Game, two: Sides, package: Package, params: Row, memory: Row) -> None:
     """Price a package and keep it if its expected gain is the highest so far.
 
     Args:
@@ -259,7 +279,6 @@ def rate(game: Game, two: Sides, package: Package, params: Row, model: Row, memo
         two: The players.
         package: The goods.
         params: Of the policy.
-        model: What a partner judges by who does not go by list prices.
         memory: Holds the strengths, and the best offer.
     """
     seat, partner, ask, give = two.seat, two.partner, package.ask, package.give
@@ -272,7 +291,7 @@ def rate(game: Game, two: Sides, package: Package, params: Row, model: Row, memo
     high = min((value - params[MARGIN]) / (a + b), high)
     if high < low:
         return
-    modest = _modest(two, package, model)
+    modest = _modest(two, package)
     simple, unsure = simple_limit(package.wanted, package.paid, partner, params, memory)
     sure = params[DOUBT] * (abs(package.judged) + abs(package.their_judged)) / 2 + 1
     if value - (a + b) * max(low, min(modest - _SLIM * sure, simple - _SLIM * unsure)) <= memory[BEST]:
@@ -351,7 +370,7 @@ def reply(game: Game, seat: int, params: Row, model: Row, memory: Row) -> int:
     memory[BEST] = 0.0
     his = believed(proposer, params, model, memory)
     two = sides(game, seat, proposer, total, params, his, memory)
-    rate(game, two, offered_package(game, seat, proposer, turns, params, his, memory), params, his, memory)
+    rate(game, two, offered_package(game, seat, proposer, turns, params, his, memory), params, memory)
     dollars = memory[BEST + 3]
     if memory[BEST] <= 0 or judge(game, seat, proposer, get, give, dollars, total, turns, params, memory) < params[MARGIN]:
         return A_REPLY
@@ -369,12 +388,15 @@ def may_counter(game: Game) -> bool:
 def offered_package(game: Game, seat: int, proposer: int, turns: float, params: Row, model: Row, memory: Row) -> Package:
     """The goods of the offer that a seat has been made, from its own side."""
     get, give = int(game.offer_give), int(game.offer_ask)
-    later = turns_left(game, model)
+    gain = _after(game, seat, proposer, get, give, 0.0, turns, params) - memory[TABLE + seat]
+    theirs = _after(game, proposer, seat, give, get, 0.0, turns, params) - memory[TABLE + proposer]
+    judged, their_judged = gain, theirs
+    if not is_same(params, model):
+        later = turns_left(game, model)
+        judged = _after(game, seat, proposer, get, give, 0.0, later, model) - present_strength(game, seat, later, model)
+        their_judged = _after(game, proposer, seat, give, get, 0.0, later, model) - present_strength(game, proposer, later, model)
     return Package(
         get, give, float(transfer_fees(game, get & ALL_LOTS)), float(transfer_fees(game, give & ALL_LOTS)),
-        _after(game, seat, proposer, get, give, 0.0, turns, params) - memory[TABLE + seat],
-        _after(game, proposer, seat, give, get, 0.0, turns, params) - memory[TABLE + proposer],
-        _after(game, seat, proposer, get, give, 0.0, later, model) - present_strength(game, seat, later, model),
-        _after(game, proposer, seat, give, get, 0.0, later, model) - present_strength(game, proposer, later, model),
+        gain, theirs, judged, their_judged,
         list_value(game, proposer, seat, get & ALL_LOTS, params)[1], list_value(game, seat, proposer, give & ALL_LOTS, params)[0],
     )  # fmt: skip
