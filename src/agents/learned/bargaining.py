@@ -8,7 +8,7 @@ alone. Of two players who are left neither gains what the other would agree to l
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from agents.scripted.expert.trading import (
     price_range,
     simple_limit,
     was_refused,
+    was_taken,
 )
 from agents.scripted.expert.values import fill_strengths, turns_left
 from agents.scripted.offers import plan, planned
@@ -81,69 +82,87 @@ def _note_outcome(game: Game, seat: int, memory: Row) -> None:
     """Note who refused what the model takes."""
     partner = int(memory[_TRIED]) - 1
     if partner >= 0 and not agenda.ASK <= game.decision <= agenda.CASH:  # it has been answered
-        ask, give = int(memory[_TRIED + 1]) & ALL_LOTS, int(memory[_TRIED + 2]) & ALL_LOTS
-        if int(game.lots[seat]) & ask != ask or int(game.lots[partner]) & give != give:
+        if not was_taken(game, seat, partner, int(memory[_TRIED + 1]), int(memory[_TRIED + 2])):
             memory[FAILED] = int(memory[FAILED]) | 1 << partner
         memory[_TRIED] = 0
 
 
+class _Terms(NamedTuple):
+    """What is to change hands between two players, and what the partner wants for it.
+
+    Attributes:
+        seat: Who offers.
+        partner: To whom.
+        ask: Goods asked for, a bit each.
+        give: Goods given.
+        limit: The least dollars that he takes if he judges by the model; infinite if no sum that may be offered is enough.
+        simple: The least that he takes if he goes by list prices.
+        unsure: The uncertainty of that.
+        turns: See `turns_left`.
+        total: Of all strengths, which are in memory.
+    """
+
+    seat: int
+    partner: int
+    ask: int
+    give: int
+    limit: float
+    simple: float
+    unsure: float
+    turns: float
+    total: float
+
+
 @kernel
-def _try(partner: int, ask: int, give: int, price: float, limit: float, simple: float, unsure: float, memory: Row) -> None:
-    """Note an offer, and what its outcome would say."""
-    if price >= limit:
-        memory[_TRIED], memory[_TRIED + 1], memory[_TRIED + 2] = partner + 1, ask, give
-    memory[PENDING], memory[PENDING + 1], memory[PENDING + 2] = partner + 1, ask, give
-    memory[PENDING + 3], memory[PENDING + 4] = evidence(_judged(price, limit), acceptance(price, simple, unsure))
+def _terms(game: Game, seat: int, partner: int, ask: int, give: int, params: Row, model: Row, memory: Row) -> _Terms:
+    """The terms at hand; the present strengths are written to memory."""
+    turns = turns_left(game, params)
+    total = fill_strengths(game, turns, params, memory[TABLE:])
+    lots, theirs = ask & ALL_LOTS, give & ALL_LOTS
+    low, high = price_range(game, seat, partner, ask, give, float(transfer_fees(game, lots)), float(transfer_fees(game, theirs)), params)
+    wanted, paid = list_value(game, partner, seat, lots, params)[1], list_value(game, seat, partner, theirs, params)[0]
+    simple, unsure = simple_limit(wanted, paid, partner, params, memory)
+    limit = least_price(game, seat, partner, ask, give, np.ceil(low), np.floor(high), model)
+    return _Terms(seat, partner, ask, give, limit, simple, unsure, turns, total)
 
 
 @kernel
 def _press(game: Game, seat: int, partner: int, params: Row, model: Row, memory: Row) -> None:
     """Replace the price of a planned offer by the partner's limit where that promises more."""
     ask, give, cash = planned(memory)
-    turns = turns_left(game, params)
-    total = fill_strengths(game, turns, params, memory[TABLE:])
-    limit, simple, unsure = _limits(game, seat, partner, ask, give, params, model, memory)
-    stated = _promise(game, seat, partner, ask, give, float(cash), limit, simple, unsure, total, turns, params, memory)
-    pressed = _promise(game, seat, partner, ask, give, limit, limit, simple, unsure, total, turns, params, memory)
-    price = float(cash)
-    if pressed > stated and not was_refused(game, seat, partner, ask, give, limit):
-        price = limit
-        plan(ask, give, int(limit), memory)
-    _try(partner, ask, give, price, limit, simple, unsure, memory)
+    terms, price = _terms(game, seat, partner, ask, give, params, model, memory), float(cash)
+    more = _promise(game, terms, terms.limit, params, memory) > _promise(game, terms, price, params, memory)
+    if more and not was_refused(game, seat, partner, ask, give, terms.limit):
+        price = terms.limit
+        plan(ask, give, int(price), memory)
+    _try(terms, price, memory)
 
 
 @kernel
 def _counter(game: Game, seat: int, base: int, params: Row, model: Row, memory: Row) -> int:
     """The answer to an offer: the parent's, or a counter-offer at the maker's limit."""
     maker, get, give = int(game.offer_from), int(game.offer_give), int(game.offer_ask)
-    turns = turns_left(game, params)
-    total = fill_strengths(game, turns, params, memory[TABLE:])
-    limit, simple, unsure = _limits(game, seat, maker, get, give, params, model, memory)
+    terms = _terms(game, seat, maker, get, give, params, model, memory)
     promised = 0.0
     if base == A_REPLY + 1:
-        promised = judge(game, seat, maker, get, give, -float(game.offer_cash), total, turns, params, memory)
+        promised = judge(game, seat, maker, get, give, -float(game.offer_cash), terms.total, terms.turns, params, memory)
     elif base == A_REPLY + COUNTER:
-        price = float(planned(memory)[2])
-        promised = _promise(game, seat, maker, get, give, price, limit, simple, unsure, total, turns, params, memory)
-    if _promise(game, seat, maker, get, give, limit, limit, simple, unsure, total, turns, params, memory) <= promised:
+        promised = _promise(game, terms, float(planned(memory)[2]), params, memory)
+    if _promise(game, terms, terms.limit, params, memory) <= promised:
         return base
-    plan(get, give, int(limit), memory)
+    plan(get, give, int(terms.limit), memory)
     learn(game, seat, params, memory)  # of the offer before, if its outcome was not noted yet
-    _try(maker, get, give, limit, limit, simple, unsure, memory)
+    _try(terms, terms.limit, memory)
     return A_REPLY + COUNTER
 
 
 @kernel
-def _limits(game: Game, seat: int, partner: int, ask: int, give: int, params: Row, model: Row, memory: Row) -> tuple[float, float, float]:
-    """The least dollars that a partner takes who judges by the model, and one who goes by list prices with his uncertainty.
-
-    The first is infinite if no sum that may be offered is enough.
-    """
-    lots, theirs = ask & ALL_LOTS, give & ALL_LOTS
-    low, high = price_range(game, seat, partner, ask, give, float(transfer_fees(game, lots)), float(transfer_fees(game, theirs)), params)
-    wanted, paid = list_value(game, partner, seat, lots, params)[1], list_value(game, seat, partner, theirs, params)[0]
-    simple, unsure = simple_limit(wanted, paid, partner, params, memory)
-    return least_price(game, seat, partner, ask, give, np.ceil(low), np.floor(high), model), simple, unsure
+def _try(terms: _Terms, price: float, memory: Row) -> None:
+    """Note an offer, and what its outcome would say."""
+    if price >= terms.limit:
+        memory[_TRIED], memory[_TRIED + 1], memory[_TRIED + 2] = terms.partner + 1, terms.ask, terms.give
+    memory[PENDING], memory[PENDING + 1], memory[PENDING + 2] = terms.partner + 1, terms.ask, terms.give
+    memory[PENDING + 3], memory[PENDING + 4] = evidence(_judged(price, terms.limit), acceptance(price, terms.simple, terms.unsure))
 
 
 @kernel
@@ -170,14 +189,11 @@ def _judged(price: float, limit: float) -> float:
 
 
 @kernel
-def _promise(
-    game: Game, seat: int, partner: int, ask: int, give: int, price: float, limit: float, simple: float, unsure: float,
-    total: float, turns: float, params: Row, memory: Row,
-) -> float:  # fmt: skip
+def _promise(game: Game, terms: _Terms, price: float, params: Row, memory: Row) -> float:
     """The expected gain of an offer; zero if it could not be made, or gains too little where it is accepted."""
     if not np.isfinite(price):
         return 0.0
-    gain = judge(game, seat, partner, ask, give, price, total, turns, params, memory)
-    naive = naivety(partner, params, memory)
-    odds = (1 - naive) * _judged(price, limit) + naive * acceptance(price, simple, unsure)
+    gain = judge(game, terms.seat, terms.partner, terms.ask, terms.give, price, terms.total, terms.turns, params, memory)
+    naive = naivety(terms.partner, params, memory)
+    odds = (1 - naive) * _judged(price, terms.limit) + naive * acceptance(price, terms.simple, terms.unsure)
     return gain * odds if gain >= params[MARGIN] / 2 else 0.0

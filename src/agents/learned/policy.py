@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.learned.networks import ADVICE, LEARNED_HEADS, MOST_PLAYERS, NAMES, NETWORKS, pack, zeros
-from agents.learned.play import BARGAINS, SIZES, play
+from agents.learned.play import SIZES, play
 from agents.neural import features_digest
 from agents.policy import CompiledPolicy, array_differences
 from agents.scripted.expert.parameters import NAMES as PARAMETERS
@@ -122,15 +122,15 @@ class LearnedPolicy(CompiledPolicy):
 
     def parent(self) -> LearnedPolicy:
         """A copy in which no network speaks, and prices are those that the parent would name."""
-        copy = self.with_heads(())
-        copy.bargains, copy.params = False, copy.params.copy()
-        copy.params[BARGAINS] = 0
-        return copy
+        return self._copy((), False, self._arrays)
 
     def with_heads(self, heads: Sequence[str], **arrays: NDArray[Any]) -> LearnedPolicy:
         """A copy whose networks choose in other heads."""
-        copy = LearnedPolicy(heads, sizes=self.sizes, bargains=self.bargains, rules=self._rules, name=self.name)
-        copy.set_arrays(self._arrays | arrays)
+        return self._copy(heads, self.bargains, self._arrays | arrays)
+
+    def _copy(self, heads: Sequence[str], bargains: bool, arrays: Mapping[str, NDArray[Any]]) -> LearnedPolicy:
+        copy = LearnedPolicy(heads, sizes=self.sizes, bargains=bargains, rules=self._rules, name=self.name)
+        copy.set_arrays(arrays)
         return copy
 
 

@@ -176,9 +176,7 @@ def _search_partner(game: Game, two: Sides, params: Row, model: Row, memory: Row
 
 
 @kernel
-def _against(
-    game: Game, two: Sides, asks: Row, first: int, second: int, gives: Row, params: Row, memory: Row
-) -> None:  # fmt: skip
+def _against(game: Game, two: Sides, asks: Row, first: int, second: int, gives: Row, params: Row, memory: Row) -> None:
     """Rate what could be given for one package of lots asked for."""
     official = game.rules.trade == trading.OFFICIAL
     i, j = _COLUMNS * first, _COLUMNS * second

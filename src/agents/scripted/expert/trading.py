@@ -31,7 +31,7 @@ from agents.scripted.expert.parameters import (
     PURSE,
     UNSURE,
 )
-from agents.scripted.expert.values import fill_strengths, others_lots, present_strength, strength, turns_left
+from agents.scripted.expert.values import fill_strengths, others_lots, strength, turns_left
 from agents.scripted.offers import plan
 from agents.scripted.reading import in_whole_groups, price
 from monopoly_env.actions import A_REPLY
@@ -112,8 +112,7 @@ def learn(game: Game, seat: int, params: Row, memory: Row) -> None:
     if partner < 0:
         return
     memory[PENDING] = 0
-    ask, give = int(memory[PENDING + 1]) & ALL_LOTS, int(memory[PENDING + 2]) & ALL_LOTS
-    taken = int(game.lots[seat]) & ask == ask and int(game.lots[partner]) & give == give
+    taken = was_taken(game, seat, partner, int(memory[PENDING + 1]), int(memory[PENDING + 2]))
     lists = naivety(partner, params, memory)
     step = params[BOLDER] if taken else -params[MILDER]
     memory[BOLDNESS + partner] = _within(memory[BOLDNESS + partner] + lists * step, _MOST_BOLD)
@@ -122,6 +121,13 @@ def learn(game: Game, seat: int, params: Row, memory: Row) -> None:
         memory[NEXT + partner] = 0  # who sells may sell more
     evidence = memory[PENDING + 3] if taken else memory[PENDING + 4]
     memory[LEANING + partner] = _within(memory[LEANING + partner] + evidence, _SUREST)
+
+
+@kernel
+def was_taken(game: Game, seat: int, partner: int, ask: int, give: int) -> bool:
+    """Whether the lots of an offer have changed hands."""
+    ask, give = ask & ALL_LOTS, give & ALL_LOTS
+    return int(game.lots[seat]) & ask == ask and int(game.lots[partner]) & give == give
 
 
 @kernel
@@ -370,7 +376,7 @@ def reply(game: Game, seat: int, params: Row, model: Row, memory: Row) -> int:
     memory[BEST] = 0.0
     his = believed(proposer, params, model, memory)
     two = sides(game, seat, proposer, total, params, his, memory)
-    rate(game, two, offered_package(game, seat, proposer, turns, params, his, memory), params, memory)
+    rate(game, two, _offered_package(game, two, turns, params, his, memory), params, memory)
     dollars = memory[BEST + 3]
     if memory[BEST] <= 0 or judge(game, seat, proposer, get, give, dollars, total, turns, params, memory) < params[MARGIN]:
         return A_REPLY
@@ -385,16 +391,16 @@ def may_counter(game: Game) -> bool:
 
 
 @kernel
-def offered_package(game: Game, seat: int, proposer: int, turns: float, params: Row, model: Row, memory: Row) -> Package:
+def _offered_package(game: Game, two: Sides, turns: float, params: Row, model: Row, memory: Row) -> Package:
     """The goods of the offer that a seat has been made, from its own side."""
-    get, give = int(game.offer_give), int(game.offer_ask)
+    seat, proposer, get, give = two.seat, two.partner, int(game.offer_give), int(game.offer_ask)
     gain = _after(game, seat, proposer, get, give, 0.0, turns, params) - memory[TABLE + seat]
     theirs = _after(game, proposer, seat, give, get, 0.0, turns, params) - memory[TABLE + proposer]
     judged, their_judged = gain, theirs
     if not is_same(params, model):
         later = turns_left(game, model)
-        judged = _after(game, seat, proposer, get, give, 0.0, later, model) - present_strength(game, seat, later, model)
-        their_judged = _after(game, proposer, seat, give, get, 0.0, later, model) - present_strength(game, proposer, later, model)
+        judged = _after(game, seat, proposer, get, give, 0.0, later, model) - two.judged
+        their_judged = _after(game, proposer, seat, give, get, 0.0, later, model) - two.their_judged
     return Package(
         get, give, float(transfer_fees(game, get & ALL_LOTS)), float(transfer_fees(game, give & ALL_LOTS)),
         gain, theirs, judged, their_judged,
