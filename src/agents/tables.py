@@ -26,10 +26,11 @@ from monopoly_env.game import BY_CAP, GAME, Games, empty_games
 from monopoly_env.kernels import entry
 from monopoly_env.rules import Rules
 
-ASKED: Final = -1  # in place of a kernel's number: the seat of a batched policy
+ASKED: Final = -1  # in place of a row's number: the seat of a batched policy
 PATIENCE: Final = 10_000  # decisions within one turn after which a policy is held to be stuck
 STUCK: Final = -2  # in place of an illegal action
 NONE: Final = -1
+MOST: Final = np.iinfo(np.int16).max + 1  # policies that `Line.seats` can number
 
 _SLICE: Final = 128  # games a thread plays at a time: their records stay in its cache
 _WINDOW: Final = 2048  # games of a stream under way at once: enough for a network, little enough for memory
@@ -61,6 +62,7 @@ def play_games(
     tallies: NDArray[Any],
     log: NDArray[np.uint8],
     kernels: Any,
+    kernel_of: NDArray[np.int64],
     params: NDArray[np.float64],
     lengths: NDArray[np.int64],
     reads_mask: NDArray[np.bool_],
@@ -71,14 +73,15 @@ def play_games(
     Args:
         games: (B,) records.
         memory: (B, P, 64), of each game and seat.
-        seated: (B, P), the number of the kernel in each seat, or ASKED.
+        seated: (B, P), the number of the row in each seat, or ASKED.
         desks: (B,) DESK.
         tallies: (B,) TALLY.
         log: (R, L), the actions of recorded games.
-        kernels: K compiled policies.
-        params: (K, L), their rows, padded.
+        kernels: compiled policies, each kernel once.
+        kernel_of: (K,), which of them reads each row: a population shares one.
+        params: (K, L), rows of parameters, padded.
         lengths: (K,), the lengths of the rows.
-        reads_mask: (K,), whether they read the mask.
+        reads_mask: (K,), whether their kernels read the mask.
         turn_limit: Single turns that may be played before the score decides.
     """
     mask = np.zeros(NUM_ACTIONS, np.bool_)
@@ -100,7 +103,7 @@ def play_games(
             if k >= 0:
                 if reads_mask[k]:
                     write_mask(game, mask)
-                action = kernels[k](game, mask, params[k][: lengths[k]], memory[i, game.player])
+                action = kernels[kernel_of[k]](game, mask, params[k][: lengths[k]], memory[i, game.player])
             elif desk.answered == 1:
                 desk.answered = 0
                 action = desk.answer
@@ -135,6 +138,7 @@ class Line:
         capped: (G,) whether the turn limit or a cap of the rules ended it.
         seat_counts: (G, P) SEAT_COUNTS.
         game_counts: (G,) GAME_COUNTS.
+        owned: (G, P) int32, the lots of each seat at the end, as bits.
         actions: Of the recorded games, by number: the actions, and a hash of the last record.
     """
 
@@ -146,6 +150,7 @@ class Line:
     capped: NDArray[np.bool_] = field(init=False)
     seat_counts: NDArray[Any] = field(init=False)
     game_counts: NDArray[Any] = field(init=False)
+    owned: NDArray[np.int32] = field(init=False)
     actions: dict[int, tuple[NDArray[np.uint8], str]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -156,6 +161,7 @@ class Line:
         self.capped = np.zeros(games, np.bool_)
         self.seat_counts = np.zeros((games, players), SEAT_COUNTS)
         self.game_counts = np.zeros(games, GAME_COUNTS)
+        self.owned = np.zeros((games, players), np.int32)
 
 
 class Table:
@@ -175,11 +181,43 @@ class Table:
         self.turn_limit = turn_limit
         self.threads = threads or os.cpu_count() or 1
         compiled = [policy for policy in policies if isinstance(policy, CompiledPolicy)]
-        self.kernel_of = np.array([compiled.index(p) if isinstance(p, CompiledPolicy) else ASKED for p in policies])
+        row_of = {id(policy): row for row, policy in enumerate(compiled)}
+        self.row_of = np.array([row_of.get(id(policy), ASKED) for policy in policies])
         listed = compiled or [_nobody()]
-        self._kernels = kernel_list(listed)
+        distinct = {policy.kernel: policy for policy in listed}
+        numbers = {kernel: number for number, kernel in enumerate(distinct)}
+        self._kernels = kernel_list(list(distinct.values()))
+        self._kernel_of = np.array([numbers[policy.kernel] for policy in listed])
         self._params, self._lengths = padded_rows(listed)
         self._reads_mask = np.array([policy.reads_mask for policy in listed])
+
+    @classmethod
+    def of_rows(cls, player: CompiledPolicy, rows: NDArray[np.float64], rules: Rules, turn_limit: int, threads: int | None = None) -> Table:
+        """A population: players of one kernel that differ in their rows, and are never made one by one.
+
+        Args:
+            player: One of them, for its kernel.
+            rows: (K, L) float64; player k, as `Line.seats` numbers them, plays by row k.
+            rules: The rules of all games.
+            turn_limit: Turns of each player after which the score decides a game.
+            threads: Cores to play on; all by default.
+
+        Raises:
+            ConfigurationError: The rows are no finite (K, L) numbers of the player's length, or more than seats can number.
+        """
+        length = len(player.params)
+        if rows.ndim != 2 or rows.shape[1] != length or not 1 <= len(rows) <= MOST or not np.isfinite(rows).all():
+            raise ConfigurationError(
+                f"Rows of {player.name!r} are finite numbers of shape (1 to {MOST:,}, {length}), not {rows.shape} or not finite."
+            )
+        table = cls([player], rules, turn_limit, threads)
+        table.policies = [player] * len(rows)
+        table.row_of = np.arange(len(rows))
+        table._params = np.ascontiguousarray(rows, np.float64)
+        table._lengths = np.full(len(rows), length)
+        table._kernel_of = np.zeros(len(rows), np.int64)
+        table._reads_mask = np.full(len(rows), player.reads_mask)
+        return table
 
     def play(self, line: Line, done: Callable[[int], None] = lambda games: None) -> None:
         """Play all games of a line and fill in its results.
@@ -193,7 +231,7 @@ class Table:
             ConfigurationError: A batched policy returned something else than (B,) integers.
             EngineError: The engine broke an invariant of its own.
         """
-        asks = (self.kernel_of[line.seats] == ASKED).any(axis=1)
+        asks = (self.row_of[line.seats] == ASKED).any(axis=1)
         with ThreadPoolExecutor(self.threads) as pool:
             for ended in pool.map(lambda numbers: self._play_slice(line, numbers), self.slices(np.flatnonzero(~asks), _SLICE)):
                 done(ended)
@@ -226,7 +264,7 @@ class Table:
         """Play some of the games on until they end or wait."""
         play_games(
             games.records[part], games.memory[part], games.seated[part], games.desks[part], games.tallies[part],
-            games.log, self._kernels, self._params, self._lengths, self._reads_mask,
+            games.log, self._kernels, self._kernel_of, self._params, self._lengths, self._reads_mask,
             self.turn_limit * games.players,
         )  # fmt: skip
 
@@ -254,7 +292,7 @@ class _Games:
         self.numbers[places] = numbers
         _bytes(self.records)[places] = _bytes(new_games(line.seeds[numbers].tolist(), self.players, self.table.rules))
         self.memory[places] = 0.0
-        self.seated[places] = self.table.kernel_of[line.seats[numbers]]
+        self.seated[places] = self.table.row_of[line.seats[numbers]]
         _bytes(self.desks)[places] = 0
         self.desks["illegal"][places] = NONE
         self.desks["turn"][places] = NONE
@@ -309,6 +347,7 @@ class _Games:
         line.first[numbers] = self.records["first"][places]
         line.capped[numbers] = self.records["ending"][places] == BY_CAP
         line.game_counts[numbers] = self.tallies["game"][places]
+        line.owned[numbers] = self.records["lots"][places, : self.players]
         for name in SEAT_COUNTS.names or ():
             line.seat_counts[name][numbers] = self.tallies[name][places, : self.players]
         if line.recorded:

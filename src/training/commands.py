@@ -1,12 +1,39 @@
-"""What every command of training does where it can't go on: an error is a line and an exit status, no traceback."""
+"""What the commands of training share: presets by name, and errors that end in a line and an exit status, without a traceback."""
 
 from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from monopoly_env.errors import MonopolyError
+from monopoly_env.errors import ConfigurationError, MonopolyError, nearest
+
+Presets = Mapping[str, tuple[str, str]]  # by name: the module that carries it out, and what it is
+
+
+def chosen(arguments: Sequence[str], presets: Presets, default: str) -> tuple[str, list[str]]:
+    """The preset that a command line names by `--preset`, and the rest of the line.
+
+    Raises:
+        ConfigurationError: An unknown preset, or no name after `--preset`.
+    """
+    rest, name = list(arguments), default
+    for place, word in enumerate(rest):
+        flag, equals, value = word.partition("=")
+        if flag == "--preset":
+            value = value if equals else "".join(rest[place + 1 : place + 2])
+            if value not in presets:
+                raise ConfigurationError(f"Unknown preset {value!r}. {nearest(value, presets)}")
+            del rest[place : place + (1 if equals else 2)]
+            name = value
+            break
+    return name, rest
+
+
+def preset_help(name: str, presets: Presets, doc: str) -> str:
+    """What `--help` says above the settings of a preset."""
+    told = "\n".join(f"--preset {other}: {about}." for other, (_, about) in presets.items())
+    return f"{doc}\n\n{told}\n\nBelow: the settings of --preset {name}."
 
 
 def resumable(last: str) -> Callable[[Callable[[Sequence[str] | None], None]], Callable[..., int]]:

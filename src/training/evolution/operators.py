@@ -1,0 +1,335 @@
+"""What makes a generation of a genetic algorithm out of the one before: pure functions on arrays, by name.
+
+A population is (N, G), a genome a row; fitness is (N,), more is better. All chance comes from the generator that is given, so the
+same one in the same state gives the same result. Nothing is changed in place, and the type of the genes stays what it was.
+
+Sources: Mukhar & Kalita 2012 and Mukhar 2013 (roulette, binary tournaments, blend and one-point crossover, gene and bit mutation),
+Frayn 2005 as they report it (uniform crossover), Pring 2015 (random choice among winners, their mean; redraw, offset).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Population: TypeAlias = NDArray[Any]  # (N, G)
+Fitness: TypeAlias = NDArray[np.float64]  # (N,)
+Chosen: TypeAlias = NDArray[np.int64]  # (M,) rows of the population
+Parts: TypeAlias = Sequence[slice]  # strings of genes that one-point crossover cuts one by one
+Range: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]  # (G,) the least and the most that each gene may be
+
+LEGACY_CUTS: Final = 256  # bits, whatever the length of the string
+
+
+# --- selection -----------------------------------------------------------------------------------------------------------
+
+
+def elite(fitness: Fitness, count: int) -> Chosen:
+    """The fittest, the best first; of equals the one that comes first: where the published program takes all that tie with the last.
+
+    Args:
+        fitness: (N,).
+        count: M, how many.
+
+    Returns:
+        (M,) rows.
+    """
+    return np.argsort(-fitness, kind="stable")[:count]
+
+
+def roulette(fitness: Fitness, count: int, generator: np.random.Generator) -> Chosen:
+    """Each draw takes a row with the probability fitness / sum of fitness; all alike if nobody has any.
+
+    Args:
+        fitness: (N,); what is below 0 counts as 0.
+        count: M, draws, with replacement.
+        generator: Of the draws.
+
+    Returns:
+        (M,) rows.
+    """
+    share = np.clip(fitness, 0, None).cumsum()
+    if share[-1] <= 0:
+        return generator.integers(len(fitness), size=count)
+    # A draw just below 1 may be rounded up to the whole sum: then the last row that has any fitness is meant.
+    last = int(np.searchsorted(share, share[-1]))
+    return np.asarray(np.minimum(np.searchsorted(share, generator.random(count) * share[-1], side="right"), last))
+
+
+def tournament(fitness: Fitness, count: int, generator: np.random.Generator) -> Chosen:
+    """Each draw takes two rows at random, one of them perhaps twice, and keeps the fitter; of equals the first drawn.
+
+    Args:
+        fitness: (N,).
+        count: M, draws, with replacement.
+        generator: Of the draws.
+
+    Returns:
+        (M,) rows.
+    """
+    first, second = generator.integers(len(fitness), size=(2, count))
+    return np.asarray(np.where(fitness[second] > fitness[first], second, first))
+
+
+SELECTIONS: Final[dict[str, Callable[[Fitness, int, np.random.Generator], Chosen]]] = {
+    "roulette": roulette,
+    "tournament": tournament,
+}
+
+
+# --- crossover -----------------------------------------------------------------------------------------------------------
+
+Children: TypeAlias = tuple[Population, Population]
+
+
+def blend(first: Population, second: Population, parts: Parts, generator: np.random.Generator) -> Children:
+    """The children b first + (1 - b) second and (1 - b) first + b second, with one b from U(0, 1) a mating.
+
+    Args:
+        first: (M, G) reals.
+        second: (M, G), whom each of them mates with.
+        parts: Without meaning here.
+        generator: Of the shares b.
+
+    Returns:
+        Two children of each mating, (M, G) each.
+    """
+    del parts
+    share = generator.random((len(first), 1))
+    step = (second - first) * (1 - share)
+    return first + step, second - step
+
+
+def uniform(first: Population, second: Population, parts: Parts, generator: np.random.Generator) -> Children:
+    """Each gene from either parent by the toss of a coin; the second child gets the other one.
+
+    Args:
+        first: (M, G).
+        second: (M, G), whom each of them mates with.
+        parts: Without meaning here.
+        generator: Of the coins.
+
+    Returns:
+        Two children of each mating, (M, G) each.
+    """
+    del parts
+    coins = np.unpackbits(np.frombuffer(generator.bytes(-(-first.size // 8)), np.uint8), count=first.size)
+    mine = coins.reshape(first.shape).view(np.bool_)
+    return np.where(mine, first, second), np.where(mine, second, first)
+
+
+def one_point(first: Population, second: Population, parts: Parts, generator: np.random.Generator) -> Children:
+    """Each string is cut at a random place between two genes; the children exchange what lies beyond.
+
+    Args:
+        first: (M, G).
+        second: (M, G), whom each of them mates with.
+        parts: The strings, slices of the genes. One of a single gene is not cut.
+        generator: Of the cuts.
+
+    Returns:
+        Two children of each mating, (M, G) each.
+    """
+    one, two = first.copy(), second.copy()
+    for part in parts:
+        length = len(range(*part.indices(first.shape[1])))
+        cut = generator.integers(1, max(length, 2), size=(len(first), 1))
+        beyond = np.arange(length) >= cut
+        one[:, part] = np.where(beyond, second[:, part], first[:, part])
+        two[:, part] = np.where(beyond, first[:, part], second[:, part])
+    return one, two
+
+
+def mean(first: Population, second: Population, parts: Parts, generator: np.random.Generator) -> Children:
+    """The middle of the parents, twice.
+
+    Args:
+        first: (M, G) reals.
+        second: (M, G), whom each of them mates with.
+        parts: Without meaning here.
+        generator: Without meaning here.
+
+    Returns:
+        Two equal children of each mating, (M, G) each.
+    """
+    del parts, generator
+    middle = (first + second) / 2
+    return middle, middle.copy()
+
+
+def legacy_sga(first: Population, second: Population, parts: Parts, generator: np.random.Generator) -> Children:
+    """The faulty crossover of the published program's bit strings, so that what it does can be examined: choose it for nothing else.
+
+    The cut is drawn over 256 bits whatever the length of the string, so that a short one often is not cut at all. Of the parent's
+    own string only the bit at the cut is cleared, where all from there on should be, before the other parent's upper part is
+    joined by exclusive or: the bit at the cut is the other parent's, those beyond are first XOR second, in both children.
+    Where the parents agree that is 0, so upper bits die out as a population becomes alike.
+
+    Args:
+        first: (M, G) of 0 and 1.
+        second: (M, G), whom each of them mates with.
+        parts: The strings, slices of the genes, the lowest bit first.
+        generator: Of the cuts.
+
+    Returns:
+        Two children of each mating, (M, G) each.
+    """
+    one, two = first.copy(), second.copy()
+    for part in parts:
+        mine, other = first[:, part], second[:, part]
+        place = np.arange(mine.shape[1])
+        cut = generator.integers(LEGACY_CUTS, size=(len(first), 1))
+        mixed = (mine != other).astype(first.dtype)
+        one[:, part] = np.where(place < cut, mine, np.where(place == cut, other, mixed))
+        two[:, part] = np.where(place < cut, other, np.where(place == cut, mine, mixed))
+    return one, two
+
+
+CROSSOVERS: Final[dict[str, Callable[[Population, Population, Parts, np.random.Generator], Children]]] = {
+    "blend": blend,
+    "uniform": uniform,
+    "one_point": one_point,
+    "mean": mean,
+}
+REALS_ONLY: Final = ("blend", "mean")  # of 0 and 1 they would make fractions
+
+
+# --- several winners and one code ----------------------------------------------------------------------------------------
+
+
+def choice_of(parents: NDArray[Any], generator: np.random.Generator) -> Population:
+    """Each gene from one of the parents at random.
+
+    Args:
+        parents: (M, C, G), the winners of C games for each of M matings.
+        generator: Of the choices.
+
+    Returns:
+        (M, G), a code each.
+    """
+    matings, count, size = parents.shape
+    chosen = generator.integers(count, size=(matings, 1, size))
+    return np.take_along_axis(parents, chosen, axis=1)[:, 0]
+
+
+def mean_of(parents: NDArray[Any], generator: np.random.Generator) -> Population:
+    """The mean of the parents.
+
+    Args:
+        parents: (M, C, G), the winners of C games for each of M matings.
+        generator: Without meaning here.
+
+    Returns:
+        (M, G), a code each.
+    """
+    del generator
+    return np.asarray(parents.mean(axis=1))
+
+
+UNIONS: Final[dict[str, Callable[[NDArray[Any], np.random.Generator], Population]]] = {"choice": choice_of, "mean": mean_of}
+
+
+# --- mutation ------------------------------------------------------------------------------------------------------------
+
+
+def _places(population: Population, rate: float, generator: np.random.Generator) -> NDArray[np.int64]:
+    """Where mutations strike, in the flattened population: each gene with the same probability, independent of the others.
+
+    Their number is binomial and they are as likely anywhere: the same as a draw for each gene, at the cost of those that change.
+    """
+    count = generator.binomial(population.size, rate)
+    return generator.choice(population.size, count, replace=False, shuffle=False)
+
+
+def gauss(population: Population, rate: float, size: float, genes: Range, generator: np.random.Generator) -> Population:
+    """Add N(0, size), in units of the gene's range, and clip to it.
+
+    Args:
+        population: (N, G) reals.
+        rate: Probability that a gene is struck.
+        size: Standard deviation as a share of the range.
+        genes: The ranges.
+        generator: Of places and numbers.
+
+    Returns:
+        (N, G), a new population.
+    """
+    places = _places(population, rate, generator)
+    return _moved(population, places, size * generator.standard_normal(len(places)), genes)
+
+
+def offset(population: Population, rate: float, size: float, genes: Range, generator: np.random.Generator) -> Population:
+    """Add U(-size, size), in units of the gene's range, and clip to it.
+
+    Args:
+        population: (N, G) reals.
+        rate: Probability that a gene is struck.
+        size: The most that it moves, as a share of the range.
+        genes: The ranges.
+        generator: Of places and numbers.
+
+    Returns:
+        (N, G), a new population.
+    """
+    places = _places(population, rate, generator)
+    return _moved(population, places, generator.uniform(-size, size, len(places)), genes)
+
+
+def redraw(population: Population, rate: float, size: float, genes: Range, generator: np.random.Generator) -> Population:
+    """Draw anew from the gene's range.
+
+    Args:
+        population: (N, G) reals.
+        rate: Probability that a gene is struck.
+        size: Without meaning here.
+        genes: The ranges.
+        generator: Of places and numbers.
+
+    Returns:
+        (N, G), a new population.
+    """
+    del size
+    places, changed = _places(population, rate, generator), population.copy()
+    low, high = (end[places % population.shape[1]] for end in genes)
+    changed.ravel()[places] = low + (high - low) * generator.random(len(places))
+    return changed
+
+
+def flip(population: Population, rate: float, size: float, genes: Range, generator: np.random.Generator) -> Population:
+    """0 becomes 1 and 1 becomes 0.
+
+    Args:
+        population: (N, G) of 0 and 1.
+        rate: Probability that a bit is struck.
+        size: Without meaning here.
+        genes: Without meaning here.
+        generator: Of the places.
+
+    Returns:
+        (N, G), a new population.
+    """
+    del size, genes
+    places, changed = _places(population, rate, generator), population.copy()
+    bits = changed.ravel()
+    bits[places] = 1 - bits[places]
+    return changed
+
+
+def _moved(population: Population, places: NDArray[np.int64], shares: NDArray[np.float64], genes: Range) -> Population:
+    changed = population.copy()
+    low, high = (end[places % population.shape[1]] for end in genes)
+    flat = changed.ravel()
+    flat[places] = np.clip(flat[places] + shares * (high - low), low, high)
+    return changed
+
+
+MUTATIONS: Final[dict[str, Callable[[Population, float, float, Range, np.random.Generator], Population]]] = {
+    "gauss": gauss,
+    "offset": offset,
+    "redraw": redraw,
+    "flip": flip,
+}
+OF_BITS: Final = ("flip",)  # the others are of reals
