@@ -13,7 +13,7 @@ from monopoly_env.errors import ConfigurationError
 from monopoly_env.kernels import cache_folder
 
 
-@pytest.mark.parametrize("parts", [("random", "scripted"), ("vector", "aec", "gym"), ("encode", "record")], ids=" ".join)
+@pytest.mark.parametrize("parts", [("random", "scripted"), ("vector", "aec", "gym"), ("encode", "record"), ("evolution",)], ids=" ".join)
 def test_parts_are_measured_and_reported(parts: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run.main(["--quick", "--only", *parts, "--out", str(tmp_path), "--json"]) == 0
     results = json.loads(capsys.readouterr().out)

@@ -1,4 +1,4 @@
-"""Operators of the genetic algorithms do what their definitions say. Where chance decides, a bound says how often a right one would fail."""
+"""Operators of the genetic algorithms do what they say. Where chance decides, a bound says how often a right one would fail."""
 
 from __future__ import annotations
 
