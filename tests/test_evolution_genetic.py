@@ -269,7 +269,8 @@ def test_splits() -> None:
 
 def test_the_command_knows_its_presets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = str(tmp_path / "run")
-    tiny = "--preset mukhar2012 --genome strategic --population 8 --matches 1 --generations 1 --panel random --turn-limit 20".split()
+    tiny = ["--preset", "mukhar2012", "--genome", "strategic", "--population", "8", "--matches", "1", "--generations", "1"]
+    tiny += ["--panel", "random", "--turn-limit", "20"]
     assert main([*tiny, "--final-games", "4", "--out", folder, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert json.loads((tmp_path / "run" / "evaluation.json").read_text()) == told

@@ -132,19 +132,14 @@ def test_the_legacy_crossover_mixes_the_upper_part_by_exclusive_or() -> None:
     first, second = bits(300, 336, 1), bits(300, 336, 2)
     one, two = operators.legacy_sga(first, second, parts, draws())
     uncut = 0
-    for row in range(300):
-        mixed = first[row] ^ second[row]
-        for part in parts:
-            mother, father, upper = first[row, part].tolist(), second[row, part].tolist(), mixed[part].tolist()
-            size = len(mother)
-            fitting = [
-                cut
-                for cut in range(size + 1)
-                if one[row, part].tolist() == mother[:cut] + father[cut : cut + 1] + upper[cut + 1 :]
-                and two[row, part].tolist() == father[:cut] + mother[cut : cut + 1] + upper[cut + 1 :]
-            ]
-            assert fitting
-            uncut += size == 96 and fitting[-1] == 96
+    for part in parts:
+        for mother, father, left, right in zip(first[:, part], second[:, part], one[:, part], two[:, part], strict=True):
+            place, cuts = np.arange(len(mother)), np.arange(len(mother) + 1)[:, None]
+            upper = np.where(place > cuts, mother ^ father, 0)
+            fits = (left == np.where(place < cuts, mother, np.where(place == cuts, father, upper))).all(axis=1)
+            fits &= (right == np.where(place < cuts, father, np.where(place == cuts, mother, upper))).all(axis=1)
+            assert fits.any()
+            uncut += len(mother) == 96 and bool(fits[96])
     assert_as_likely(uncut, 300, (256 - 96) / 256)  # cuts beyond the short string leave it whole
 
 

@@ -20,8 +20,7 @@ from typing import Any, Final
 import tyro
 from rich.console import Console
 
-from monopoly_env.errors import ConfigurationError, nearest
-from training import evaluation
+from training import commands, evaluation
 from training.commands import resumable
 
 DEFAULT: Final = "rollouts"
@@ -39,31 +38,14 @@ def chosen(arguments: Sequence[str]) -> tuple[str, list[str]]:
     Raises:
         ConfigurationError: An unknown preset, or no name after `--preset`.
     """
-    rest, name = list(arguments), DEFAULT
-    for place, word in enumerate(rest):
-        flag, equals, value = word.partition("=")
-        if flag == "--preset":
-            value = value if equals else "".join(rest[place + 1 : place + 2])
-            if value not in PRESETS:
-                raise ConfigurationError(f"Unknown preset {value!r}. {nearest(value, PRESETS)}")
-            del rest[place : place + (1 if equals else 2)]
-            name = value
-            break
-    return name, rest
-
-
-def _about(name: str, doc: str) -> str:
-    """What `--help` says above the settings."""
-    presets = "\n".join(f"--preset {other}: {about}." for other, (_, about) in PRESETS.items())
-    return f"{doc}\n\n{presets}\n\nBelow: the settings of --preset {name}."
+    return commands.chosen(arguments, PRESETS, DEFAULT)
 
 
 def run(name: str, arguments: Sequence[str], console: Console) -> tuple[Any, dict[str, Any]]:
     """Read the settings of a preset and carry it out."""
     preset: Any = importlib.import_module(PRESETS[name][0])
-    options = tyro.cli(
-        preset.Options, args=list(arguments), prog="python -m training.dqn", description=_about(name, preset.Options.__doc__ or "")
-    )
+    about = commands.preset_help(name, PRESETS, preset.Options.__doc__ or "")
+    options = tyro.cli(preset.Options, args=list(arguments), prog="python -m training.dqn", description=about)
     return options, preset.execute(options, console)
 
 
