@@ -96,7 +96,7 @@ def test_a_population_plays_the_games_of_its_players_made_one_by_one() -> None:
     single = Table([KIND.policy(genome, f"player {n}") for n, genome in enumerate(population)], Rules.preset("mukhar"), 20, 1)
     other = play_seats(single, seats, 3)
     assert line.place.tolist() == other.place.tolist()
-    assert line.seat_counts.tolist() == other.seat_counts.tolist()
+    assert line.seat_counts.tobytes() == other.seat_counts.tobytes()
     assert line.owned.tolist() == other.owned.tolist()
     bits = np.unpackbits(line.owned.view(np.uint8).reshape(*line.owned.shape, 4), axis=2).sum(axis=2)
     assert bits.tolist() == line.seat_counts["lots"].tolist()
