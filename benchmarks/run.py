@@ -36,6 +36,7 @@ from rich.table import Table
 
 import agents
 import monopoly_env as me
+from agents.genetic import kind_of
 from monopoly_env import encoding, monopoly_v0
 from monopoly_env.core import write_atomically
 from monopoly_env.engine.legal import count_legal, nth_legal
@@ -46,7 +47,6 @@ from monopoly_env.gym import MonopolyEnv
 from monopoly_env.kernels import entry
 from training.evolution.genetic.breeding import Recipe, breed
 from training.evolution.genetic.generation import Play, evaluate
-from training.evolution.genetic.kinds import ScriptedKind, kind_of
 
 RESULTS: Final = Path(__file__).parent / "results"
 README: Final = Path(__file__).parents[1] / "README.md"
@@ -117,7 +117,9 @@ FIGURES: Final[dict[str, Figure]] = {
     "gym": Figure("Gymnasium step against 3 algorithmic", "µs"),
     "encode/standard": Figure("one observation, standard, 4 players", "ns"),
     "encode/ocnaru100": Figure("one observation, ocnaru100, 2 players", "ns"),
-    "evolution/generation": Figure("a generation: 1,000 strategic genomes, 25,000 games of 4, rules mukhar", "s"),
+    "evolution/generation": Figure(
+        "a generation of 1,000 genomes rga: 25,000 games of 4, rules mukhar", "s", Target(10, "wall"), Target(5, "wall")
+    ),
     "evolution/operators": Figure("the next generation of 1,000 genomes of 4,256 genes", "ms", Target(50)),
     "record": Figure("a game", "bytes"),
     "compile/python/cold": Figure("first import to first finished game, from Python, cold", "s", _COLD, _COLD),
@@ -255,27 +257,17 @@ def _observe(games: Games, name: str, rounds: int) -> None:
 
 def evolution(size: float) -> Samples:
     """A generation of a genetic algorithm: its games, and the operators alone on genomes of the longest kind."""
-    kind, matches = kind_of("strategic"), max(1, round(100 * size))
+    kind, matches = kind_of("rga"), max(1, round(100 * size))
     population = kind.random(1000, np.random.Generator(np.random.PCG64(0)))
     seconds = []
     for clock, threads in ((time.process_time, 1), (time.perf_counter, _cores())):
         play = Play(matches=matches, threads=threads)
         taken, _ = _timed(clock, evaluate, kind, population, play, 0, np.random.Generator(np.random.PCG64(0)))
         seconds.append(taken * 100 / matches)
-    genes = _Reals(4256)
     generator = np.random.Generator(np.random.PCG64(0))
-    parents, fitness = generator.random((1000, genes.size)), generator.random(1000)
-    rounds = max(1, round(20 * size))
-    cpu, _ = _timed(time.process_time, lambda: [breed(genes, parents, fitness, Recipe(), generator) for _ in range(rounds)])
+    fitness, rounds = generator.random(len(population)), max(1, round(20 * size))
+    cpu, _ = _timed(time.process_time, lambda: [breed(kind, population, fitness, Recipe(), generator) for _ in range(rounds)])
     return {"evolution/generation": Sample(*seconds), "evolution/operators": Sample(1e3 * cpu / rounds)}
-
-
-class _Reals(ScriptedKind):
-    """Genomes of so many reals that nobody plays: operators look at no more than this."""
-
-    def __init__(self, size: int) -> None:
-        self.name, self.size, self.bits, self.parts = "reals", size, False, (slice(0, size),)
-        self.low, self.high = np.zeros(size), np.ones(size)
 
 
 def record(size: float) -> Samples:

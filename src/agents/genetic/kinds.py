@@ -91,7 +91,7 @@ class GenomeKind:
         Raises:
             ConfigurationError: The genomes do not fit, or a scripted number is unknown or out of range.
         """
-        numbers = self.decode(self._checked(population))
+        numbers = self.decode(self.checked(population))
         if self.scripted is None:
             if changes:
                 raise ConfigurationError(f"All of genome {self.name!r} are genes: it has no parameter {next(iter(changes))!r}.")
@@ -140,7 +140,12 @@ class GenomeKind:
             return str(error).rstrip(".")
         return ""
 
-    def _checked(self, population: ArrayLike) -> Genes:
+    def checked(self, population: ArrayLike) -> Genes:
+        """(N, G) genomes that come from outside, as an array.
+
+        Raises:
+            ConfigurationError: They are no such array, of another length, or a gene is out of its range; the message says which.
+        """
         genes = np.asarray(population)
         if genes.ndim != 2 or genes.dtype.kind not in "fiub":
             raise ConfigurationError(f"Genomes are an array of numbers, a genome a row; not {genes.dtype} of shape {genes.shape}.")
@@ -218,15 +223,15 @@ def _to_bits(numbers: NDArray[Any]) -> NDArray[Any]:
 class _Parameters:
     """A scripted family as a genome: a gene says where in its range a number lies; switches and modes keep their defaults."""
 
-    def __init__(self, kind: type[Parameters], modes: tuple[str, ...] = ()) -> None:
+    def __init__(self, kind: type[Parameters]) -> None:
         options = fields(kind)
         self.names = tuple(option.name for option in options)
         self.defaults = kind().row()
         ranges = np.array([option.metadata.get("range", (0, 1)) for option in options], np.float64)
         self.least, self.most = ranges[:, 0].copy(), ranges[:, 1].copy()
-        evolved = [n for n, option in enumerate(options) if "range" in option.metadata and option.name not in modes]
-        self.evolved = np.array(evolved)
-        self.gene_names = tuple(self.names[n] for n in evolved)
+        evolved = kind.quantities()
+        self.evolved = np.array(list(evolved.values()))
+        self.gene_names = tuple(evolved)
 
     def decode(self, genes: NDArray[Any]) -> NDArray[Any]:
         rows = np.tile(self.defaults, (len(genes), 1))
@@ -307,7 +312,7 @@ _ALL: Final = (
     _of_chances("tga", mukhar.narrow, mukhar.NARROW, mukhar.Scripted),
     _sga(),
     _pring(),
-    _family("strategic", _kernel_of(strategic.POLICIES["strategic"]), _Parameters(Strategic, modes=("adaptation",))),
+    _family("strategic", _kernel_of(strategic.POLICIES["strategic"]), _Parameters(Strategic)),
     _family("expert", _kernel_of(expert.POLICIES["expert"]), _Parameters(Expert)),
 )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, fields
 from functools import partial
-from typing import Any, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,9 +38,14 @@ def switch(default: bool, doc: str) -> Any:
 class Parameters:
     """Base of the parameters of a family.
 
+    Attributes:
+        MODES: Fields whose numbers are names of modes and no quantities.
+
     Raises:
         ConfigurationError: A value is no number, or out of its range.
     """
+
+    MODES: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         for option in fields(self):
@@ -67,6 +72,11 @@ class Parameters:
             if name not in known:
                 raise ConfigurationError(f"{cls.__name__} has no parameter {name!r}. {nearest(name, known)}")
         return cls(**values)
+
+    @classmethod
+    def quantities(cls) -> dict[str, int]:
+        """What may be tuned, neither switches nor modes: names, and their places in the row."""
+        return {o.name: place for place, o in enumerate(fields(cls)) if "range" in o.metadata and o.name not in cls.MODES}
 
     def row(self) -> NDArray[np.float64]:
         """The numbers that the kernel reads."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import Field, dataclass, fields
+from dataclasses import Field, fields
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -52,21 +52,13 @@ class Genome(Protocol):
         """A row for each number: `name`, `before` and `after` evolution, `unit`, `range`, `meaning`."""
 
 
-@dataclass(frozen=True)
-class Family:
-    """A scripted family, and those of its numbers that are names of modes and no quantities: they are never changed."""
-
-    parameters: type[Parameters]
-    modes: tuple[str, ...] = ()
-
-
 LEARNED: Final = "learned"  # the genome of learned policies
 BASE: Final = "expert"  # their parents' family
-FAMILIES: Final = {"expert": Family(Expert), "strategic": Family(Strategic, ("adaptation",))}
+FAMILIES: Final[dict[str, type[Parameters]]] = {"expert": Expert, "strategic": Strategic}
 
 
 class ScriptedGenome(Genome):
-    """The numbers of a scripted family; switches stay as they are.
+    """The numbers of a scripted family; switches and modes stay as they are.
 
     A number whose range and start are positive is multiplied, value = start * exp(0.3 z), so that one of 0.05 and one of 300
     are searched alike. One that may be negative, or starts at zero, is moved by tenths of its range. What leaves the range is clipped.
@@ -93,13 +85,12 @@ class ScriptedGenome(Genome):
             raise ConfigurationError(f"Unknown genome {family!r}. {nearest(family, FAMILIES)}")
         self.family = family
         self.start = _row(family, start)
-        options = fields(FAMILIES[family].parameters)
+        options = fields(FAMILIES[family])
         known = [option.name for option in options]
         for name in fixed:
             if name not in known:
                 raise ConfigurationError(f"The genome {family!r} has no parameter {name!r}. {nearest(name, known)}")
-        still = (*fixed, *FAMILIES[family].modes)
-        evolved = [n for n, option in enumerate(options) if "range" in option.metadata and option.name not in still]
+        evolved = [place for name, place in FAMILIES[family].quantities().items() if name not in fixed]
         if len(evolved) < _LEAST:
             raise ConfigurationError(f"--fixed leaves {len(evolved)} parameters of {family!r} to evolve; it takes {_LEAST} or more.")
         self._evolved = np.array(evolved)

@@ -18,6 +18,8 @@ FIXED, LATE, DYNAMIC = range(3)  # what `adaptation` may be
 class Strategic(Parameters):
     """What the agent goes by, in the order of the thesis. Ranges are those of its random search, widened where a preset lies outside."""
 
+    MODES = ("adaptation",)
+
     min_cash_reserve: float = parameter(150, 50, 500, DOLLARS, "kept when buying, building, lifting and trading: below it he sells")
     property_value_multiplier: float = parameter(1.2, 0.8, 2, RATIO, "after the early game a lot is bought if it is worth this many prices")
     complete_set_bonus: float = parameter(0.4, 0.1, 1, SHARE, "added to the value of a street for a complete group, or for its owned share")

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.genetic import GenomeKind
 from monopoly_env.errors import ConfigurationError, nearest
-from training.evolution.genetic.kinds import Kind
 from training.evolution.operators import CROSSOVERS, MUTATIONS, OF_BITS, REALS_ONLY, SELECTIONS, Fitness, elite, legacy_sga
 
 
@@ -42,7 +42,7 @@ class Recipe:
     legacy_sga: bool = False
 
 
-def check_recipe(recipe: Recipe, kind: Kind) -> None:
+def check_recipe(recipe: Recipe, kind: GenomeKind) -> None:
     """Check names, shares, and that the operators suit the genes.
 
     Raises:
@@ -63,7 +63,7 @@ def check_recipe(recipe: Recipe, kind: Kind) -> None:
     _check_suits(recipe.crossover, recipe.mutation, kind)
 
 
-def _check_suits(crossover: str | None, mutation: str | None, kind: Kind) -> None:
+def _check_suits(crossover: str | None, mutation: str | None, kind: GenomeKind) -> None:
     if kind.bits and crossover in REALS_ONLY:
         valid = ", ".join(name for name in CROSSOVERS if name not in REALS_ONLY)
         raise ConfigurationError(f"--crossover {crossover} makes fractions; the genes of {kind.name!r} are bits: use {valid}.")
@@ -81,7 +81,7 @@ def numbers(population: int, recipe: Recipe) -> tuple[int, int, int, int]:
     return kept, copied, mutated, population - kept - copied - mutated
 
 
-def breed(kind: Kind, population: NDArray[Any], fitness: Fitness, recipe: Recipe, generator: np.random.Generator) -> NDArray[Any]:
+def breed(kind: GenomeKind, population: NDArray[Any], fitness: Fitness, recipe: Recipe, generator: np.random.Generator) -> NDArray[Any]:
     """The next generation: the kept first, then the copied, the mutated, the children.
 
     Args:

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.genetic import GenomeKind
 from agents.tables import Line, Table
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.rules import Rules
-from training.evolution.genetic.kinds import Kind
 from training.evolution.genetic.scores import MEASURES, scaled, summed
 
 Seats = NDArray[np.int16]  # (G, P), the row of the population that sits in each seat
@@ -121,14 +121,14 @@ def play_seats(table: Table, seats: Seats, seed: int, first: int = 0, done: Call
     return line
 
 
-def table_of(kind: Kind, population: NDArray[Any], play: Play) -> Table:
+def table_of(kind: GenomeKind, population: NDArray[Any], play: Play) -> Table:
     """A population ready to play: player n has row n."""
-    player = kind.policy(population[0], kind.name)
+    player = kind.policy(population[0])
     return Table.of_rows(player, kind.rows(population), Rules.preset(play.rules), play.turn_limit, play.threads)
 
 
 def evaluate(
-    kind: Kind,
+    kind: GenomeKind,
     population: NDArray[Any],
     play: Play,
     seed: int,

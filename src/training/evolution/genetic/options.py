@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents import registry
+from agents.genetic import GenomeKind, kind_of
 from agents.tables import MOST
 from monopoly_env.errors import ConfigurationError, FormatError, nearest
 from monopoly_env.rules import PRESETS as RULES
@@ -20,7 +21,6 @@ from training import checkpoints
 from training.evolution.evaluation import Setting
 from training.evolution.genetic.breeding import Recipe, check_recipe
 from training.evolution.genetic.generation import Play, check_split
-from training.evolution.genetic.kinds import Kind, check_population, kind_of
 from training.evolution.genetic.scores import MEASURES, SCALES
 from training.evolution.genetic.steady import Scheme, check_scheme
 from training.settings import FREE, check_ranges, shaping
@@ -180,7 +180,7 @@ _RANGES: Final[dict[str, tuple[float, float]]] = {
 _OPEN: Final = (*FREE, "threads", "generations", "waves", "final_games", "panel", "panel_every", "panel_games")
 
 
-def check(options: Generational | Steady) -> Kind:
+def check(options: Generational | Steady) -> GenomeKind:
     """Check all that can be checked without playing; returns what the genomes are.
 
     Raises:
@@ -213,7 +213,7 @@ def panel_of(options: Generational | Steady) -> tuple[Setting, ...]:
     return tuple(Setting((name,) * (options.players - 1), 1.0, options.rules, options.turn_limit) for name in options.panel)
 
 
-def beginning(options: Generational | Steady, kind: Kind, generator: np.random.Generator) -> NDArray[Any]:
+def beginning(options: Generational | Steady, kind: GenomeKind, generator: np.random.Generator) -> NDArray[Any]:
     """(N, G) the population that evolution begins with.
 
     Raises:
@@ -230,13 +230,13 @@ def beginning(options: Generational | Steady, kind: Kind, generator: np.random.G
     if str(arrays["kind"]) != kind.name:
         raise ConfigurationError(f"{options.start!r} holds genomes of {str(arrays['kind'])!r}, not of {kind.name!r}.")
     population = arrays["population"]
-    check_population(kind, population)
+    kind.checked(population)
     if len(population) != options.population:
         raise ConfigurationError(f"{options.start!r} holds {len(population):,} genomes: use --population {len(population)}.")
     return population
 
 
-def settings(options: Generational | Steady, kind: Kind, population: NDArray[Any]) -> dict[str, Any]:
+def settings(options: Generational | Steady, kind: GenomeKind, population: NDArray[Any]) -> dict[str, Any]:
     """The settings that shape the result, as JSON has them: a resumed run must have the same."""
     begins = hashlib.sha256(np.ascontiguousarray(population).tobytes()).hexdigest()[:16]
     return shaping(options, _OPEN, genome=kind.name, genes=kind.size, begins_with=begins)

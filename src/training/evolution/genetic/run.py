@@ -15,6 +15,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from agents.genetic.kinds import PREFIX
 from training import checkpoints
 from training.evolution.evaluation import play
 from training.evolution.genetic.options import POPULATION, PRESETS, Generational, Steady, check, panel_of, settings
@@ -80,7 +81,7 @@ def against_panel(options: Options, search: Search, games: int, report: Reporter
         Rows `generation, player, opponents, games, rate, low, high`; the interval is 95%, from the spread between seeds.
     """
     outcome = search.outcome()
-    players = [search.kind.policy(genome, f"{search.kind.name}/{name}") for name, genome in outcome.items()]
+    players = [search.kind.policy(genome, f"{PREFIX}{search.kind.name}/{name}") for name, genome in outcome.items()]
     rows: list[dict[str, Any]] = []
     for number, setting in enumerate(panel_of(options)):
         seed = int(np.random.SeedSequence((search.seed, PANEL, search.generation, number)).generate_state(1)[0])
@@ -132,8 +133,8 @@ def finish(options: Options, search: Search, keeper: Keeper, report: Reporter) -
     """Save what came out, and measure it; returns what evaluation.json holds."""
     run, outcome = keeper.run, search.outcome()
     best = next(iter(outcome))
-    search.kind.policy(outcome[best], f"{search.kind.name}/{best}").save(run.agent)
-    search.kind.policy(outcome["mean"], f"{search.kind.name}/mean").save(run.folder / _MEAN)
+    search.kind.policy(outcome[best], f"{PREFIX}{search.kind.name}/{best}").save(run.agent)
+    search.kind.policy(outcome["mean"], f"{PREFIX}{search.kind.name}/mean").save(run.folder / _MEAN)
     kept = {"population": search.population, "fitness": search.fitness, "kind": np.array(search.kind.name)}
     checkpoints.write_arrays(run.folder / POPULATION, kept)
     report.doing("panel at the end")

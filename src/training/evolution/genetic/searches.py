@@ -9,9 +9,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.genetic import GenomeKind
 from training.evolution.genetic.breeding import breed
 from training.evolution.genetic.generation import Outcome, evaluate, games_of
-from training.evolution.genetic.kinds import Kind
 from training.evolution.genetic.options import Generational, Steady, beginning
 from training.evolution.genetic.steady import wave
 
@@ -36,7 +36,7 @@ class Search(ABC):
 
     unit = "generation"
 
-    def __init__(self, options: Generational | Steady, kind: Kind) -> None:
+    def __init__(self, options: Generational | Steady, kind: GenomeKind) -> None:
         """Begin before the first generation."""
         self.kind = kind
         self.seed = options.seed
@@ -74,9 +74,9 @@ class Search(ABC):
 
     def values(self) -> tuple[tuple[str, ...], NDArray[np.float64]]:
         """(M,) names and (N, M) numbers of the genes as they are told: bits as what they stand for."""
-        values = self.kind.rows(self.population) if self.kind.bits else self.population
-        names = self.kind.names if len(self.kind.names) == values.shape[1] else tuple(map(str, range(values.shape[1])))
-        return names, np.asarray(values, np.float64)
+        if self.kind.bits:
+            return self.kind.number_names, self.kind.decode(self.population)
+        return self.kind.names, self.population
 
     def note(self, outcome: Outcome) -> None:
         """Add a point to every curve."""
@@ -109,7 +109,7 @@ class Search(ABC):
 class Generations(Search):
     """Everybody plays, then everybody makes way for the next generation."""
 
-    def __init__(self, options: Generational, kind: Kind) -> None:
+    def __init__(self, options: Generational, kind: GenomeKind) -> None:
         """Begin before the first generation."""
         super().__init__(options, kind)
         self.play, self.recipe = options.play, options.recipe
@@ -143,7 +143,7 @@ class Waves(Search):
 
     unit = "wave"
 
-    def __init__(self, options: Steady, kind: Kind) -> None:
+    def __init__(self, options: Steady, kind: GenomeKind) -> None:
         """Begin before the first wave."""
         super().__init__(options, kind)
         self.play, self.scheme = options.play, options.scheme
@@ -177,6 +177,6 @@ class Waves(Search):
         self.depth = arrays["depth"]
 
 
-def search_of(options: Generational | Steady, kind: Kind) -> Search:
+def search_of(options: Generational | Steady, kind: GenomeKind) -> Search:
     """The search that the options ask for, before its first generation."""
     return Waves(options, kind) if isinstance(options, Steady) else Generations(options, kind)

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.genetic import GenomeKind
 from monopoly_env.errors import ConfigurationError, nearest
 from training.evolution.genetic.generation import Outcome, Play, play_seats, table_of
-from training.evolution.genetic.kinds import Kind
 from training.evolution.genetic.scores import num_wins, summed
 from training.evolution.operators import MUTATIONS, OF_BITS, UNIONS
 
@@ -44,7 +44,7 @@ class Scheme:
     levels: int = 0
 
 
-def check_scheme(scheme: Scheme, kind: Kind, population: int, players: int) -> None:
+def check_scheme(scheme: Scheme, kind: GenomeKind, population: int, players: int) -> None:
     """Check names, that the operators suit the genes, and that there are players enough.
 
     Raises:
@@ -68,7 +68,7 @@ def check_scheme(scheme: Scheme, kind: Kind, population: int, players: int) -> N
         )
 
 
-def levelled(kind: Kind, population: NDArray[Any], levels: int) -> NDArray[Any]:
+def levelled(kind: GenomeKind, population: NDArray[Any], levels: int) -> NDArray[Any]:
     """Genes moved to the nearest of `levels` + 1 values that part their range evenly; 0: as they are."""
     if not levels:
         return population
@@ -94,7 +94,7 @@ class Wave:
 
 
 def wave(
-    kind: Kind,
+    kind: GenomeKind,
     population: NDArray[Any],
     depth: NDArray[np.int64],
     scheme: Scheme,
