@@ -209,6 +209,25 @@ def test_a_run_begins_with_the_population_of_another(tmp_path: Path) -> None:
     assert not (tmp_path / "fifth").exists()
 
 
+def test_champions_of_earlier_measurements_are_met_again(tmp_path: Path) -> None:
+    options = dataclasses.replace(SMALL, generations=4, hall=2, keep_every=2, out=tmp_path / "run")
+    results = execute(options, quietly())
+    folder = tmp_path / "run"
+    assert sorted(path.name for path in (folder / "hall").iterdir()) == [f"{n:06d}.safetensors" for n in (1, 2, 3, 4)]
+    famous = [[row["opponents"] for row in results["measurements"] if row["hall"] and row["generation"] == n][::2] for n in (1, 2, 3)]
+    assert famous == [[], ["3 x champion of generation 1"], ["3 x champion of generation 1", "3 x champion of generation 2"]]
+    final = [row["opponents"] for row in results["panel"] if row["hall"] and row["player"] == "champion"]
+    assert final == ["3 x champion of generation 1", "3 x champion of generation 3"]
+    assert sorted(path.name for path in (folder / "populations").iterdir()) == ["000001.npz", "000003.npz"]
+    kept = checkpoints.read_arrays(folder / "populations" / "000003.npz")
+    best = agents.load(folder / "hall" / "000003.safetensors")
+    assert np.array_equal(KIND.rows(kept["population"])[kept["fitness"].argmax()], best.params)
+    again = execute(dataclasses.replace(SMALL, generations=1, panel=(), overwrite=True, out=folder), quietly())
+    assert again["panel"] == []
+    assert not (folder / "hall").exists()
+    assert not (folder / "populations").exists()
+
+
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [

@@ -60,6 +60,24 @@ class Run:
         """The agent that a round ended with."""
         return self.rounds / f"{number:02d}.safetensors"
 
+    @property
+    def hall(self) -> Path:
+        """Folder of the champions of a population, one for each measurement."""
+        return self.folder / "hall"
+
+    def champion(self, generation: int) -> Path:
+        """The file of the champion of a generation."""
+        return self.hall / f"{generation:06d}.safetensors"
+
+    @property
+    def populations(self) -> Path:
+        """Folder of populations that are kept."""
+        return self.folder / "populations"
+
+    def population(self, generation: int) -> Path:
+        """The file of the population of a generation."""
+        return self.populations / f"{generation:06d}.npz"
+
     @classmethod
     def open(cls, folder: Path, settings: Mapping[str, Any], *, resume: bool, overwrite: bool) -> Run:
         """Take a folder for a run.
@@ -100,7 +118,7 @@ class Run:
             )
         if not os.access(self.folder, os.W_OK | os.X_OK):
             raise ConfigurationError(f"Cannot write to {str(self.folder)!r}: Permission denied.")
-        for path in (self.checkpoints, self.curves, self.pairs, self.rounds):
+        for path in (self.checkpoints, self.curves, self.pairs, self.rounds, self.hall, self.populations):
             if path.exists():
                 shutil.rmtree(path)
         for name in ("experts.safetensors", "curves.csv", "evaluation.json", CONFIG):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from agents import registry
 from agents.genetic import GenomeKind, kind_of
+from agents.registry import PolicyLike
 from agents.tables import MOST
 from monopoly_env.errors import ConfigurationError, FormatError, nearest
 from monopoly_env.rules import PRESETS as RULES
@@ -53,6 +54,10 @@ class Common:
     """Games of each of the two against each of the panel."""
     final_games: int = 2400
     """The same at the end."""
+    hall: int = 3
+    """Champions of earlier measurements that are met, too, spread over the run: a hall of fame."""
+    keep_every: int = 0
+    """Generations (waves) between two populations that are kept for good, the first among them; 0: only the last is kept."""
 
     out: Path = Path("runs/evolve")
     """Folder of the run."""
@@ -170,14 +175,14 @@ PRESETS: Final[dict[str, Generational | Steady]] = {
 _RANGES: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("generations", "waves", "matches", "matings", "parents", "panel_games", "final_games", "turn_limit"), (1, math.inf)),
     **dict.fromkeys(("elite", "copied", "mutated", "mutation_rate"), (0, 1)),
-    **dict.fromkeys(("mutation_size", "panel_every", "levels"), (0, math.inf)),
+    **dict.fromkeys(("mutation_size", "panel_every", "levels", "hall", "keep_every"), (0, math.inf)),
     "population": (2, MOST),
     "players": (2, 8),
     "seed": (0, (1 << 32) - 1),
     "threads": (1, 1024),
 }
 # They change how long a run goes on, how fast, and what is told about it, but not which population it comes to.
-_OPEN: Final = (*FREE, "threads", "generations", "waves", "final_games", "panel", "panel_every", "panel_games")
+_OPEN: Final = (*FREE, "threads", "generations", "waves", "final_games", "panel", "panel_every", "panel_games", "hall", "keep_every")
 
 
 def check(options: Generational | Steady) -> GenomeKind:
@@ -208,9 +213,9 @@ def check(options: Generational | Steady) -> GenomeKind:
     return kind
 
 
-def panel_of(options: Generational | Steady) -> tuple[Setting, ...]:
-    """The tables of the panel."""
-    return tuple(Setting((name,) * (options.players - 1), 1.0, options.rules, options.turn_limit) for name in options.panel)
+def table_against(options: Generational | Steady, opponent: PolicyLike) -> Setting:
+    """A table with one opponent in all other seats."""
+    return Setting((opponent,) * (options.players - 1), 1.0, options.rules, options.turn_limit)
 
 
 def beginning(options: Generational | Steady, kind: GenomeKind, generator: np.random.Generator) -> NDArray[Any]:

@@ -12,13 +12,17 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
+import agents
 from agents.genetic.kinds import PREFIX
+from agents.policy import Policy
+from agents.registry import PolicyLike
 from training import checkpoints
 from training.evolution.evaluation import play
-from training.evolution.genetic.options import POPULATION, PRESETS, Generational, Steady, check, panel_of, settings
+from training.evolution.genetic.options import POPULATION, PRESETS, Generational, Steady, check, settings, table_against
 from training.evolution.genetic.searches import PANEL, Search, search_of
 from training.evolution.reporting import Reporter, write_csv
 from training.runs import Run
@@ -64,47 +68,73 @@ def length_of(options: Options) -> int:
 
 
 def measures(options: Options, generation: int) -> bool:
-    """Whether the panel is met after this generation; after the last it is met more often, by `finish`."""
-    return options.panel_every > 0 and generation % options.panel_every == 0 and generation < length_of(options)
+    """Whether the panel is met after this generation. At the end it is met once more, and more often, by `finish`."""
+    return bool(options.panel) and options.panel_every > 0 and generation % options.panel_every == 0
+
+
+def measurements_in(options: Options, generations: int) -> int:
+    """How often the panel is met in between by so many generations."""
+    return sum(measures(options, number) for number in range(1, generations + 1))
 
 
 def total_games(options: Options, search: Search, generations: int) -> int:
     """Games of so many generations and of the measurements in between."""
-    met = sum(measures(options, number) for number in range(1, generations + 1))
-    return generations * search.games + met * len(search.outcome()) * len(options.panel) * options.panel_games
+    met = measurements_in(options, generations)
+    famous = sum(min(options.hall, number) for number in range(met))
+    return generations * search.games + (met * len(options.panel) + famous) * len(search.outcome()) * options.panel_games
 
 
-def against_panel(options: Options, search: Search, games: int, report: Reporter) -> list[dict[str, Any]]:
+def hall_of_fame(options: Options, search: Search, run: Run) -> list[Policy]:
+    """Champions of measurements before this generation, spread over the run."""
+    earlier = [number for number in range(1, search.generation) if run.champion(number).is_file()]
+    if not earlier or not options.hall:
+        return []
+    chosen = np.unique(np.linspace(0, len(earlier) - 1, options.hall).round().astype(int))
+    famous = [agents.load(run.champion(earlier[place])) for place in chosen]
+    for policy, place in zip(famous, chosen, strict=True):
+        policy.name = f"champion of {search.unit} {earlier[place]:,}"
+    return famous
+
+
+def against_panel(options: Options, search: Search, games: int, run: Run, report: Reporter) -> list[dict[str, Any]]:
     """How often those who stand for the population win against each of the panel, in fresh games, the same dice for all of them.
 
     Returns:
-        Rows `generation, player, opponents, games, rate, low, high`; the interval is 95%, from the spread between seeds.
+        Rows `generation, player, opponents, hall, games, rate, low, high`: `hall` tells champions of this run from the panel; the
+        interval is 95%, from the spread between seeds.
     """
     outcome = search.outcome()
     players = [search.kind.policy(genome, f"{PREFIX}{search.kind.name}/{name}") for name, genome in outcome.items()]
     rows: list[dict[str, Any]] = []
-    for number, setting in enumerate(panel_of(options)):
+    opponents: list[PolicyLike] = [*options.panel, *hall_of_fame(options, search, run)]
+    for number, opponent in enumerate(opponents):
+        setting = table_against(options, opponent)
         seed = int(np.random.SeedSequence((search.seed, PANEL, search.generation, number)).generate_state(1)[0])
         played = play(players, [setting], games, seed, options.threads, report.played)
         for candidate, name in enumerate(outcome):
             low, high = played.interval(candidate)
-            row = {"generation": search.generation, "player": name, "opponents": str(setting), "games": games}
-            rows.append(row | {"rate": float(played.rates[candidate]), "low": low, "high": high})
+            row = {"generation": search.generation, "player": name, "opponents": str(setting), "hall": number >= len(options.panel)}
+            rows.append(row | {"games": games, "rate": float(played.rates[candidate]), "low": low, "high": high})
     return rows
 
 
 def overall(rows: Sequence[dict[str, Any]], player: str) -> tuple[float, float]:
-    """Mean rate of a player over the panel, and half the width of its 95% interval: games against different opponents share no dice."""
-    own = [row for row in rows if row["player"] == player]
+    """Mean rate of a player over the panel without the hall, and half the width of its 95% interval.
+
+    Games against different opponents share no dice, so that their variances add up.
+    """
+    own = [row for row in rows if row["player"] == player and not row["hall"]]
     widths = np.array([row["high"] - row["low"] for row in own])
     return float(np.mean([row["rate"] for row in own])), float(np.sqrt((widths**2).sum()) / 2 / len(own))
 
 
-def _meet(options: Options, search: Search, measurements: list[dict[str, Any]], report: Reporter) -> None:
-    """Meet the panel in between: curves, and a line above the bar."""
+def _meet(options: Options, search: Search, keeper: Keeper, report: Reporter) -> None:
+    """Meet the panel in between: curves, a line above the bar, and another one in the hall of fame."""
     report.doing(f"panel after {search.unit} {search.generation:,}")
-    rows = against_panel(options, search, options.panel_games, report)
-    measurements.extend(rows)
+    rows = against_panel(options, search, options.panel_games, keeper.run, report)
+    keeper.measurements.extend(rows)
+    genome = next(iter(search.outcome().values()))
+    search.kind.policy(genome).save(keeper.run.champion(search.generation))
     rates = {name: overall(rows, name) for name in search.outcome()}
     report.curves({"generation": float(search.generation)} | {f"panel/{name}": rate for name, (rate, _) in rates.items()})
     told = "; ".join(f"{name} wins {rate:.1%} ± {half:.1%}" for name, (rate, half) in rates.items())
@@ -120,13 +150,20 @@ def evolve(options: Options, search: Search, keeper: Keeper, report: Reporter) -
             report.doing(f"{search.unit} {search.generation + 1:,}/{length:,}{told}")
             search.advance(report.played)
             report.curves(search.rows[-1])
-            if options.panel and measures(options, search.generation):
-                _meet(options, search, keeper.measurements, report)
+            if measures(options, search.generation):
+                _meet(options, search, keeper, report)
+            if options.keep_every and (search.generation - 1) % options.keep_every == 0:
+                checkpoints.write_arrays(keeper.run.population(search.generation), genomes(search))
             keeper.keep()
     except KeyboardInterrupt:
         keeper.save()
         raise
     keeper.save()
+
+
+def genomes(search: Search) -> dict[str, NDArray[Any]]:
+    """What the file of a population holds: `--start` begins with one."""
+    return {"population": search.population, "fitness": search.fitness, "kind": np.array(search.kind.name)}
 
 
 def finish(options: Options, search: Search, keeper: Keeper, report: Reporter) -> dict[str, Any]:
@@ -135,12 +172,11 @@ def finish(options: Options, search: Search, keeper: Keeper, report: Reporter) -
     best = next(iter(outcome))
     search.kind.policy(outcome[best], f"{PREFIX}{search.kind.name}/{best}").save(run.agent)
     search.kind.policy(outcome["mean"], f"{PREFIX}{search.kind.name}/mean").save(run.folder / _MEAN)
-    kept = {"population": search.population, "fitness": search.fitness, "kind": np.array(search.kind.name)}
-    checkpoints.write_arrays(run.folder / POPULATION, kept)
+    checkpoints.write_arrays(run.folder / POPULATION, genomes(search))
     report.doing("panel at the end")
     results = {
         "agent": str(run.agent), "genome": search.kind.name, "unit": search.unit, "generations": search.generation,
-        "games": search.generation * search.games, "panel": against_panel(options, search, options.final_games, report),
+        "games": search.generation * search.games, "panel": against_panel(options, search, options.final_games, run, report),
         "genes": search.explain(), "measurements": keeper.measurements,
     }  # fmt: skip
     run.write_json("evaluation.json", results)
@@ -167,7 +203,8 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
             (run.folder / name).unlink(missing_ok=True)
     length = max(length_of(options), search.generation)
     done = total_games(options, search, search.generation)
-    games = total_games(options, search, length) + len(search.outcome()) * len(options.panel) * options.final_games
+    at_the_end = len(options.panel) + min(options.hall, measurements_in(options, length))
+    games = total_games(options, search, length) + len(search.outcome()) * at_the_end * options.final_games
     told = f"{length:,} {search.unit}s of {search.games:,} games, {len(search.population):,} players of {search.kind.size:,} genes"
     console.print(f"{told}, {games:,} games, into {run.folder}")
     keeper = Keeper(search, run, measurements)
