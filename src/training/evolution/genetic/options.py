@@ -164,11 +164,14 @@ class Steady(Common):
         return Scheme(**{field.name: getattr(self, field.name) for field in dataclasses.fields(Scheme)})
 
 
+MUKHAR2012: Final = Generational()
+MUKHAR2013: Final = Generational(population=1024, scale="percent", select="tournament")
+PRING: Final = Steady()
 PRESETS: Final[dict[str, Generational | Steady]] = {
-    "mukhar2012": Generational(),
-    "mukhar2013": Generational(population=1024, scale="percent", select="tournament"),
+    "mukhar2012": MUKHAR2012,
+    "mukhar2013": MUKHAR2013,
     "frayn": Generational(rules="frayn", elite=0.003, select="tournament", select_parents="tournament", crossover="uniform"),
-    "pring": Steady(),
+    "pring": PRING,
 }
 
 # What numbers may be: from, to; both are allowed.

@@ -1,0 +1,127 @@
+"""Carry out the experiments, and write their page.
+
+python -m training.evolution.experiments                                   # all of them: hours
+python -m training.evolution.experiments --only skew --threads 2           # one; a run that is there goes on, or is done
+python -m training.evolution.experiments --only skew --budget 0.02 --out runs/try --page runs/try/page.md   # in seconds, to see how it goes
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import tyro
+from rich.console import Console
+
+from monopoly_env.core import write_atomically
+from monopoly_env.errors import ConfigurationError, nearest
+from training.commands import resumable
+from training.evolution import run as cmaes
+from training.evolution.experiments import families, fitnesses, hypotheses, populations, pring, skew
+from training.evolution.experiments.experiment import Experiment, Outcome, Outcomes, Pictures, Settings, scaled
+from training.evolution.genetic import run as genetic
+from training.evolution.options import Options as CmaesOptions
+from training.runs import CONFIG
+
+EXPERIMENTS: Final[dict[str, Experiment]] = {
+    "populations": populations.EXPERIMENT,
+    "skew": skew.EXPERIMENT,
+    "fitnesses": fitnesses.EXPERIMENT,
+    "hypotheses": hypotheses.EXPERIMENT,
+    "pring": pring.EXPERIMENT,
+    "families": families.EXPERIMENT,
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """Answer what the published evolutions left open; the page keeps what is written between its sections."""
+
+    only: tuple[str, ...] = ()
+    """Which: populations, skew, fitnesses, hypotheses, pring, families. Default: all."""
+    out: Path = Path("runs/experiments")
+    """Folder of the runs, a folder each. One that is finished is not played again, one that was stopped goes on."""
+    page: Path = Path("docs/results/evolution.md")
+    """The page. A section lies between two comments that name its experiment; its pictures lie in a folder beside the page."""
+    budget: float = 1.0
+    """Share of generations, matches and measurements of every run: to try things out."""
+    threads: int | None = None
+    """Cores to play on; default: all. The results are the same."""
+
+
+def check(options: Options) -> list[str]:
+    """The experiments that are meant.
+
+    Raises:
+        ConfigurationError: An unknown one, a budget out of range.
+    """
+    for name in options.only:
+        if name not in EXPERIMENTS:
+            raise ConfigurationError(f"Unknown experiment {name!r}. {nearest(name, EXPERIMENTS)}")
+    if not 0 < options.budget <= 1:
+        raise ConfigurationError(f"--budget {options.budget:g} must be above 0 and at most 1.")
+    return [name for name in EXPERIMENTS if not options.only or name in options.only]
+
+
+def carry_out(runs: Mapping[str, Settings], options: Options, console: Console) -> Outcomes:
+    """Carry out those runs that are not finished yet.
+
+    Raises:
+        MonopolyError: A run in the folder that was begun with other settings, a checkpoint that is damaged.
+    """
+    outcomes: dict[str, Outcome] = {}
+    for number, (name, full) in enumerate(runs.items()):
+        folder = options.out / name.replace(" ", "_").replace(",", "")
+        settings = dataclasses.replace(scaled(full, options.budget), out=folder, threads=options.threads)
+        if not (folder / "evaluation.json").is_file():
+            console.print(f"{name}, run {number + 1} of {len(runs)}")
+            _go_on(settings, console)
+        outcomes[name] = Outcome(folder, settings)
+    return outcomes
+
+
+def _go_on(settings: Settings, console: Console) -> None:
+    """Carry out a run from its last checkpoint, or from the beginning if it has none yet."""
+    saved = (settings.out / "checkpoints").is_dir()
+    begun = (settings.out / CONFIG).is_file() and not saved
+    settings = dataclasses.replace(settings, resume=saved, overwrite=begun)
+    if isinstance(settings, CmaesOptions):
+        cmaes.execute(settings, console)
+    else:
+        genetic.execute(settings, console)
+
+
+def write_section(page: Path, name: str, title: str, text: str) -> None:
+    """Put a section in its place on the page, or at the end if it has none yet."""
+    begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
+    before, section = page.read_text() if page.is_file() else "# Evolution, reproduced\n", f"{begin}\n\n{text}\n\n{end}"
+    if begin in before and end in before:
+        head, rest = before.split(begin, 1)
+        written = head + section + rest.split(end, 1)[1]
+    else:
+        written = f"{before}\n## {title}\n\n{section}\n"
+    page.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(page, written.encode())
+
+
+@resumable("the last generation")
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command; the exit status is 0 only if all runs went through and the page is written."""
+    options = tyro.cli(Options, args=arguments, prog="python -m training.evolution.experiments", description=__doc__)
+    console = Console(stderr=True)
+    for name in check(options):
+        experiment = EXPERIMENTS[name]
+        outcomes = carry_out(experiment.runs, options, console)
+        share = f" --budget {options.budget:g}" if options.budget != 1 else ""
+        command = f"```sh\npython -m training.evolution.experiments --only {name}{share}\n```"
+        text = experiment.section(outcomes, Pictures(options.page))
+        write_section(options.page, name, experiment.title, f"{command}\n\n{text}")
+        console.print(f"{name}: written to {options.page}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,132 @@
+"""What an experiment is, and what is read of the folders of its runs."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+import agents
+from agents.policy import Policy
+from monopoly_env.core import write_atomically
+from training import checkpoints
+from training.evolution.genetic.options import POPULATION, Generational, Steady
+from training.evolution.genetic.run import overall
+from training.evolution.options import Options
+from training.runs import Run
+
+Settings: TypeAlias = Generational | Steady | Options
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A run that has come to its end.
+
+    Attributes:
+        folder: Where it is.
+        settings: What it was.
+    """
+
+    folder: Path
+    settings: Settings
+
+    @cached_property
+    def results(self) -> dict[str, Any]:
+        """What evaluation.json holds."""
+        told: dict[str, Any] = json.loads((self.folder / "evaluation.json").read_text())
+        return told
+
+    @cached_property
+    def curves(self) -> dict[str, NDArray[np.float64]]:
+        """The columns of curves.csv, a number a generation."""
+        with (self.folder / "curves.csv").open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        return {name: np.array([float(row[name]) for row in rows]) for name in rows[0]}
+
+    @cached_property
+    def agent(self) -> Policy:
+        """The agent of the run."""
+        return agents.load(Run(self.folder).agent)
+
+    @cached_property
+    def mean(self) -> Policy:
+        """The mean genome of a population."""
+        return agents.load(self.folder / "mean.safetensors")
+
+    def population(self, generation: int | None = None) -> dict[str, NDArray[Any]]:
+        """`population` (N, G) and `fitness` (N,) of a generation that was kept; by default of the last."""
+        path = self.folder / POPULATION if generation is None else Run(self.folder).population(generation)
+        return checkpoints.read_arrays(path)
+
+    @property
+    def kept(self) -> list[int]:
+        """The generations that were kept."""
+        return sorted(int(path.stem) for path in Run(self.folder).populations.glob("*.npz"))
+
+    def against_panel(self, player: str) -> tuple[float, float]:
+        """Mean rate of `champion` or `mean` over the panel at the end, and half the width of its 95% interval."""
+        return overall(self.results["panel"], player)
+
+
+Outcomes: TypeAlias = Mapping[str, Outcome]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A question, and runs that answer it.
+
+    Attributes:
+        title: Of its section.
+        runs: Settings by the names of the runs; a name that begins with another experiment's and a slash is that one's run.
+        section: Makes the text of the section of the outcomes, and saves its pictures by `Pictures`.
+    """
+
+    title: str
+    runs: Mapping[str, Settings]
+    section: Callable[[Outcomes, Pictures], str]
+
+
+class Pictures:
+    """Saves the pictures of a page beside it."""
+
+    def __init__(self, page: Path) -> None:
+        """Of a page that is to be written."""
+        self.folder = page.with_suffix("")
+
+    def save(self, name: str, figure: Figure, about: str) -> str:
+        """Save a picture; returns the line of the page that shows it."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format="png", dpi=100)
+        write_atomically(self.folder / f"{name}.png", buffer.getvalue())
+        return f"![{about}]({self.folder.name}/{name}.png)"
+
+
+def scaled(settings: Settings, budget: float) -> Settings:
+    """A run of a share of its length: generations, matches and measurements are cut, each at least to the least that makes sense."""
+    if budget == 1:
+        return settings
+    fewer: dict[str, Any] = {}
+    for name in ("generations", "waves", "matches", "matings"):
+        if hasattr(settings, name):
+            fewer[name] = min(getattr(settings, name), max(2, round(budget * getattr(settings, name))))
+    step = 240  # splits over the orders of seats of all tables
+    for name in ("games", "measure_games", "curve_games", "panel_games", "final_games"):
+        if hasattr(settings, name):
+            fewer[name] = max(1, round(budget * getattr(settings, name) / step)) * step
+    return dataclasses.replace(settings, **fewer)
+
+
+def percent(rate: float, half: float) -> str:
+    """A rate with half the width of its interval."""
+    return f"{rate:.1%} ± {100 * half:.1f}"

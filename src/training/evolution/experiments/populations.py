@@ -1,0 +1,93 @@
+"""Figure 4 of Mukhar & Kalita, generation 0 against 100, and their three genomes side by side."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Final
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from monopoly_env.reference import table
+from training.evolution.experiments.experiment import Experiment, Outcomes, Pictures, percent
+from training.evolution.genetic.options import MUKHAR2012, Generational
+
+RANDOM: Final = {
+    f"random/{seed:02d}": dataclasses.replace(MUKHAR2012, generations=1, seed=seed, panel=()) for seed in range(30)
+}  # fmt: skip
+KINDS: Final = {
+    kind: dataclasses.replace(MUKHAR2012, genome=kind, generations=300, keep_every=100, panel_every=25) for kind in ("rga", "tga", "sga")
+}  # fmt: skip
+
+
+def by_luck_alone(settings: Generational) -> tuple[float, float, float]:
+    """Standard deviation of the fitness of equal players under FINISH_ORDER, and the least and the most of the population to expect.
+
+    A game brings 0, 1, 2 or 3 points, each as likely: variance 5/4. The ends are the quantiles 1/2N and 1 - 1/2N of the sum's
+    normal approximation.
+    """
+    from scipy.stats import norm
+
+    deviation = float(np.sqrt(settings.matches * 5 / 4))
+    reach = deviation * float(norm.isf(1 / (2 * settings.population)))
+    return deviation, 1.5 * settings.matches - reach, 1.5 * settings.matches + reach
+
+
+def section(runs: Outcomes, pictures: Pictures) -> str:
+    """Distributions of fitness, and how strong those are who come out."""
+    random = [run for name, run in runs.items() if name.startswith("random/")]
+    kinds = {name: run for name, run in runs.items() if name in KINDS}
+    settings = next(iter(kinds.values())).settings
+    assert isinstance(settings, Generational)
+    rows = [("equal players, by luck alone", f"{1.5 * settings.matches:g}", *(f"{value:.1f}" for value in by_luck_alone(settings)))]
+    first = np.concatenate([run.population()["fitness"] for run in random])
+    ends = np.array([[run.population()["fitness"].min(), run.population()["fitness"].max()] for run in random]).mean(axis=0)
+    rows.append((f"{len(random)} random populations", f"{first.mean():.2f}", f"{first.std():.1f}", *(f"{end:.1f}" for end in ends)))
+    for name, run in kinds.items():
+        for generation in (*run.kept, None):
+            fitness = run.population(generation)["fitness"]
+            played = run.results["generations"] if generation is None else generation
+            label = f"{name}, generation {played - 1}"
+            rows.append((label, f"{fitness.mean():.2f}", f"{fitness.std():.1f}", f"{fitness.min():.0f}", f"{fitness.max():.0f}"))
+    strength = [
+        (name, *(percent(*run.against_panel(player)) for player in ("champion", "mean")), f"{run.results['games']:,}")
+        for name, run in kinds.items()
+    ]
+    return "\n\n".join(
+        [
+            "Fitness FINISH_ORDER, raw. The paper: mean 149.96; RGA spans 92 to 204 in generation 0 and 112 to 184 in generation 100.",
+            table(("population", "mean", "deviation", "least", "most"), rows),
+            "Of random populations least and most are means over the populations. Wins of 25% are fair against the panel.",
+            table(("genome", "champion against the panel", "mean genome", "games of evolution"), strength),
+            pictures.save("fitness", _distributions(kinds), "Fitness in the first and the last generation"),
+            pictures.save("strength", _strengths(kinds), "Wins against the panel by generation"),
+        ]
+    )
+
+
+def _distributions(kinds: Outcomes) -> Figure:
+    figure = Figure(figsize=(10, 3.2), layout="constrained")
+    for axes, (name, run) in zip(figure.subplots(1, len(kinds), sharey=True, squeeze=False)[0], kinds.items(), strict=True):
+        for label, generation in (("first", 1), ("last", None)):
+            axes.hist(run.population(generation)["fitness"], bins=30, histtype="step", label=f"{label} generation")
+        axes.set(title=name, xlabel="fitness")
+    axes.legend(fontsize="small")
+    return figure
+
+
+def _strengths(kinds: Outcomes) -> Figure:
+    figure = Figure(figsize=(8, 4), layout="constrained")
+    axes = figure.subplots()
+    for name, run in kinds.items():
+        rows = [row for row in run.results["measurements"] if not row["hall"]]
+        for player, style in (("champion", "-"), ("mean", "--")):
+            generations = sorted({row["generation"] for row in rows})
+            own = [[row["rate"] for row in rows if row["generation"] == n and row["player"] == player] for n in generations]
+            axes.plot(generations, [np.mean(rates) for rates in own], style, label=f"{name}, {player}")
+    axes.axhline(0.25, color="grey", linewidth=0.8)
+    axes.set(xlabel="generation", ylabel="wins against the panel")
+    axes.legend(fontsize="small")
+    return figure
+
+
+EXPERIMENT: Final = Experiment("Random populations, and three kinds of genomes", RANDOM | KINDS, section)
