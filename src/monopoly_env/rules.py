@@ -283,10 +283,10 @@ PRESETS: Final[dict[str, dict[str, Any]]] = {
     "uk": _UK,
     "ocnaru": _OCNARU,
     "mukhar": _MUKHAR,
-    "mukhar_trading": _MUKHAR | {"trade": "official"},
     "pring": _UK | {"rent_in_jail": False, "trade": "one_for_one", "trade_limit": 1, "liquidation": "houses_then_mortgages",
                     "win_cash": 20_000},
     "frayn": {},
+    "mukhar_trading": _MUKHAR | {"trade": "official"},
 }  # fmt: skip
 
 
