@@ -58,6 +58,10 @@ class Reporter:
         speed = self._played / max(time.perf_counter() - self._began, 1e-9)
         self._bar.update(self._task, advance=games, speed=f"{speed:,.0f} games/s")
 
+    def skipped(self, games: int) -> None:
+        """Move the bar by games that need not be played."""
+        self._bar.update(self._task, advance=games)
+
     def curves(self, row: Mapping[str, float]) -> None:
         """Write a point of every curve."""
         for name, value in row.items():

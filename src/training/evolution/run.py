@@ -46,6 +46,7 @@ class Evolution:
         self.rows: list[dict[str, float]] = []
         self.measurements: list[dict[str, Any]] = []
         self.curve: list[dict[str, Any]] = []
+        self._watched: NDArray[np.float64] | None = None  # the player of the last points of the curve
 
     @property
     def generation(self) -> int:
@@ -102,7 +103,17 @@ class Evolution:
         """Note how often the best so far wins at each table of the end: always the same games, which it has not learned from."""
         options = self.options
         seed = int(np.random.SeedSequence((options.seed, _CURVE)).generate_state(1)[0])
-        for setting in final_settings(options) if options.curve_games else ():
+        tables = final_settings(options)
+        if not options.curve_games:
+            return
+        if self._watched is not None and np.array_equal(self._watched, self.best):  # the same player would play the same games
+            for row in self.curve[-len(tables) :]:
+                self.curve.append(row | {"generation": self.generation})
+                report.watched(self.curve[-1])
+            report.skipped(len(tables) * options.curve_games)
+            return
+        self._watched = self.best
+        for setting in tables:
             played = play([self.policy(self.best)], [setting], options.curve_games, seed, options.threads, report.played)
             low, high = played.interval(0)
             row = {"generation": self.generation, "opponent": str(setting), "win_rate": float(played.rates[0]), "low": low, "high": high}
