@@ -259,6 +259,28 @@ def test_heads_that_win_alone_must_win_together(monkeypatch: pytest.MonkeyPatch,
     assert {row["head"]: row["kept"] for row in rows} == {"buy": "buy" in kept, "bid": True, "bid, buy": len(kept) == 2}
 
 
+def test_a_gate_that_was_stopped_goes_on_with_the_next_head(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    asked: list[tuple[str, ...]] = []
+
+    def compare(mine: LearnedPolicy, *_: Any) -> Any:
+        if len(asked) == 2 * 2:  # two tables a head: stopped while the third is at play
+            asked.clear()
+            raise KeyboardInterrupt
+        asked.append(mine.heads)
+        return SimpleNamespace(difference=-0.05, low=-0.06, high=-0.04)
+
+    monkeypatch.setattr("agents.arena.compare", compare)
+    options = dataclasses.replace(SMALL, gate_games=50, gate_against=("random",), sizes=(2, 3))
+    learned, kept_in = agent(buy=0.01, bid=0.02, reply=0.0), tmp_path / "gate.json"
+    with pytest.raises(KeyboardInterrupt):
+        improvement.gate(learned, options, Silent(), kept_in)
+    gated, rows = improvement.gate(learned, options, Silent(), kept_in)
+    assert asked == [("reply",), ("reply",)]
+    assert gated.heads == ()
+    assert [row["head"] for row in rows] == ["buy", "bid", "reply"]
+    assert all(row["difference"] == pytest.approx(-0.05) for row in rows)
+
+
 def test_only_heads_that_a_network_plays_are_tested_and_without_games_all_of_these_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agents.arena.compare", None)
     options = dataclasses.replace(SMALL, gate_games=0)

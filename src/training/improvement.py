@@ -17,6 +17,7 @@ Heuristics 5, 1999; Lagoudakis and Parr, ICML 2003) where values are learned by 
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ from agents.learned.networks import LEARNED_HEADS, NAMES
 from agents.learned.play import PARENT, SIZES
 from agents.learned.policy import NEVER, LearnedPolicy
 from agents.policy import CompiledPolicy
+from monopoly_env.core import write_atomically
 from monopoly_env.errors import ConfigurationError, FormatError, nearest
 from monopoly_env.rules import Rules
 from training import checkpoints, evaluation
@@ -310,7 +312,9 @@ def playing(agent: LearnedPolicy) -> tuple[str, ...]:
     return tuple(head for head in agent.heads if head in taught)
 
 
-def gate(agent: LearnedPolicy, options: Options, report: Reporter) -> tuple[LearnedPolicy, list[dict[str, Any]]]:
+def gate(
+    agent: LearnedPolicy, options: Options, report: Reporter, kept_in: Path | None = None
+) -> tuple[LearnedPolicy, list[dict[str, Any]]]:
     """Give back to the parent the heads that do not beat him.
 
     Each head alone, over the parent, plays the same seats and seeds as the parent alone: against copies of each of `gate_against`, at
@@ -318,21 +322,34 @@ def gate(agent: LearnedPolicy, options: Options, report: Reporter) -> tuple[Lear
     folly with another. Heads that stay play once more together, since each was measured without the others; where they do not pass,
     the best of them stays alone.
 
+    Args:
+        agent: With all networks.
+        options: What is played.
+        report: Told what goes on.
+        kept_in: A JSON file to which each comparison is written when it ends, so that a run that is killed need not repeat it.
+
     Returns:
         The agent with the heads that are left; and a row for each head, and for all together: `head`, `difference`, `error`, `lowest`
         (the upper end of the interval where it is lowest), `kept`.
     """
     if not options.gate_games:
         return agent.with_heads(playing(agent)), []
-    rows = []
-    for head in playing(agent):
-        report.advance(options.pairs, f"gate: {head}")
-        rows.append({"head": head} | _against_parent(agent, (head,), options))
+    known: dict[str, dict[str, Any]] = json.loads(kept_in.read_text()) if kept_in is not None and kept_in.is_file() else {}
+
+    def compared(heads: tuple[str, ...]) -> dict[str, Any]:
+        name = ", ".join(heads)
+        if name not in known:
+            report.advance(options.pairs, f"gate: {name}")
+            known[name] = _against_parent(agent, heads, options)
+            if kept_in is not None:
+                write_atomically(kept_in, json.dumps(known, indent=1).encode())
+        return {"head": name} | known[name]
+
+    rows = [compared((head,)) for head in playing(agent)]
     kept = sorted((row for row in rows if row["kept"]), key=lambda row: -float(row["difference"]))
     heads = tuple(str(row["head"]) for row in kept)
     if len(heads) > 1:
-        report.advance(options.pairs, f"gate: {', '.join(heads)}")
-        together = {"head": ", ".join(heads)} | _against_parent(agent, heads, options)
+        together = compared(heads)
         rows.append(together)
         if not together["kept"]:
             heads = heads[:1]
@@ -362,7 +379,7 @@ def finish(trainer: Trainer, report: Reporter) -> dict[str, Any]:
     """Gate the heads, save the agent and measure it; returns what evaluation.json holds."""
     options, run = trainer.options, trainer.run
     with report.clock("gate"):
-        agent, heads = gate(trainer.agent, options, report)
+        agent, heads = gate(trainer.agent, options, report, run.gate)
     agent.save(run.agent)
     report.advance(trainer.step, "measuring")
     with report.clock("evaluation"):

@@ -61,6 +61,11 @@ class Run:
         return self.rounds / f"{number:02d}.safetensors"
 
     @property
+    def gate(self) -> Path:
+        """What was found of each head at the end of a run."""
+        return self.folder / "gate.json"
+
+    @property
     def hall(self) -> Path:
         """Folder of the champions of a population, one for each measurement."""
         return self.folder / "hall"
@@ -123,7 +128,7 @@ class Run:
                 shutil.rmtree(path)
         for name in ("experts.safetensors", "curves.csv", "evaluation.json", CONFIG):
             (self.folder / name).unlink(missing_ok=True)
-        for path in (self.best, self.agent):
+        for path in (self.best, self.agent, self.gate):
             path.unlink(missing_ok=True)
 
     def _compare(self, settings: Mapping[str, Any]) -> None:
