@@ -154,6 +154,26 @@ def test_without_bargaining_it_is_its_parent() -> None:
     assert play([plain, EXPERT], 5) == play([EXPERT, EXPERT], 5)
 
 
+def actions(policy: CompiledPolicy, seed: int) -> list[int]:
+    """All actions of a game of two against `expert`."""
+    (game,), memory, chosen = me.new_games([seed], 2), np.zeros((2, MEMORY)), []
+    while not me.is_over(game) and game.turns < 200:
+        plays = EXPERT if game.player else policy
+        chosen.append(int(plays.kernel(game, me.action_mask(game), plays.params, memory[game.player])))
+        me.step(game, chosen[-1])
+    return chosen
+
+
+def test_where_two_players_are_left_it_is_its_parent() -> None:
+    """At a table of two, and where the others have failed: prices and partners are those that the parent chooses."""
+    best = agents.make("dqn/best")
+    assert isinstance(best, LearnedPolicy)
+    for seed in range(5):
+        assert actions(best, seed) == actions(best.parent(), seed)
+    made = [proposed(who, after_throw({0: MATCHED[0], 1: MATCHED[1]}, {}, 4, bankrupt=[2, 3])) for who in (best, best.parent())]
+    assert made[0] == made[1] is not None
+
+
 @pytest.mark.parametrize("rules", ["pring", "ocnaru", "mukhar"])
 def test_it_plays_legally_by_rules_of_barter_of_one_lot_for_money_and_without_trades(rules: str) -> None:
     policy = bargainer(naive=0.3)

@@ -3,7 +3,7 @@
 The parent finds out which goods should change hands and guesses a price. A partner of a kind that was met in training can be
 modelled, and his limit is then found by asking the model: an offer goes exactly there, and an offer of his is answered by a
 counter-offer at his limit. Who refuses once what the model would take is of another kind, and from then on the parent deals with him
-alone. Of two players who are left neither gains what the other would agree to lose, so there the parent's price stays, too.
+alone. Where two players are left he always does (`play.first_answer`).
 """
 
 from __future__ import annotations
@@ -36,8 +36,7 @@ from monopoly_env.actions import A_ASK, A_REPLY, A_TRADE
 from monopoly_env.board import ALL_LOTS
 from monopoly_env.engine import agenda
 from monopoly_env.engine.mortgage import transfer_fees
-from monopoly_env.engine.players import solvent_seats
-from monopoly_env.engine.sets import has, size
+from monopoly_env.engine.sets import has
 from monopoly_env.engine.trade import COUNTER
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
@@ -66,7 +65,7 @@ def bargain(game: Game, base: int, params: Row, model: Row, memory: Row) -> int:
     """
     seat = int(game.player)
     _note_outcome(game, seat, memory)
-    if game.rules.trade == _BARTER or size(solvent_seats(game)) == 2:
+    if game.rules.trade == _BARTER:
         return base
     if A_TRADE <= base < A_ASK:
         partner = (seat + base - A_TRADE + 1) % int(game.num_players)

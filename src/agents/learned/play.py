@@ -25,6 +25,8 @@ from monopoly_env.board import NUM_LOTS
 from monopoly_env.encoding import standard
 from monopoly_env.engine import agenda
 from monopoly_env.engine.legal import is_legal
+from monopoly_env.engine.players import solvent_seats
+from monopoly_env.engine.sets import size
 from monopoly_env.engine.trade import COUNTER
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
@@ -46,15 +48,18 @@ _SHARES, _GAIN, _THEIRS = ENCODED, ENCODED + MOST_PLAYERS, ENCODED + MOST_PLAYER
 @kernel
 def parent_of(game: Game, params: Row) -> Row:
     """The parent's parameters for tables of this size."""
-    size = min(int(game.num_players), SIZES[-1]) - SIZES[0]
-    return params[size * PARENT : (size + 1) * PARENT]
+    row = min(int(game.num_players), SIZES[-1]) - SIZES[0]
+    return params[row * PARENT : (row + 1) * PARENT]
 
 
 @kernel
 def first_answer(game: Game, params: Row, memory: Row) -> int:
-    """What the policy does where no network speaks: the parent's answer, at prices that the model of partners has set."""
+    """What the policy does where no network speaks: the parent's answer, at prices that the model of partners has set.
+
+    Of two players who are left neither gains what the other would agree to lose: there it is the parent's alone.
+    """
     parent = parent_of(game, params)
-    if params[BARGAINS] == 0:
+    if params[BARGAINS] == 0 or size(solvent_seats(game)) == 2:
         return answer(game, parent, parent, memory)
     model = params[MODEL:BARGAINS]
     return bargain(game, answer(game, parent, model, memory), parent, model, memory)
