@@ -110,6 +110,7 @@ def test_who_refuses_what_the_model_takes_is_left_to_the_parent() -> None:
     act(game, "reject")
     asked_of(policy, game, memory)
     assert int(memory[0, FAILED]) == 1 << 1
+    assert memory[0, LEANING + 1] == 0  # nor need he go by list prices
     stated = proposed(agents.make("expert", naive=0.01), after_throw(MATCHED, {}, 4))
     memory = np.zeros((1, MEMORY))
     memory[0, FAILED] = 0b1110
@@ -159,6 +160,7 @@ def actions(policy: CompiledPolicy, seed: int) -> list[int]:
     (game,), memory, chosen = me.new_games([seed], 2), np.zeros((2, MEMORY)), []
     while not me.is_over(game) and game.turns < 200:
         plays = EXPERT if game.player else policy
+        assert isinstance(plays, CompiledPolicy)
         chosen.append(int(plays.kernel(game, me.action_mask(game), plays.params, memory[game.player])))
         me.step(game, chosen[-1])
     return chosen

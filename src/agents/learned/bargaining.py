@@ -158,10 +158,11 @@ def _counter(game: Game, seat: int, base: int, params: Row, model: Row, memory: 
 @kernel
 def _try(terms: _Terms, price: float, memory: Row) -> None:
     """Note an offer, and what its outcome would say."""
-    if price >= terms.limit:
-        memory[_TRIED], memory[_TRIED + 1], memory[_TRIED + 2] = terms.partner + 1, terms.ask, terms.give
     memory[PENDING], memory[PENDING + 1], memory[PENDING + 2] = terms.partner + 1, terms.ask, terms.give
     memory[PENDING + 3], memory[PENDING + 4] = evidence(_judged(price, terms.limit), acceptance(price, terms.simple, terms.unsure))
+    if price >= terms.limit:
+        memory[_TRIED], memory[_TRIED + 1], memory[_TRIED + 2] = terms.partner + 1, terms.ask, terms.give
+        memory[PENDING + 4] = 0.0  # a refusal says that he is of neither kind, not that he goes by list prices
 
 
 @kernel
