@@ -20,7 +20,6 @@ from agents.scripted.expert.parameters import NAMES, Expert
 from agents.scripted.strategic import Strategic
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError
 from training import benchmark, checkpoints
-from training.evolution import run as runs
 from training.evolution.evaluation import FITNESSES, HELD_OUT, Played, Setting, held_out, play, split
 from training.evolution.genomes import FAMILIES, LearnedGenome, ScriptedGenome, genome
 from training.evolution.optimizers import CMAES, check_restored
@@ -186,7 +185,7 @@ def test_the_best_is_replaced_only_by_what_is_surely_better(monkeypatch: pytest.
     luck = np.random.default_rng(0).integers(0, 3, 50).astype(np.float64)
 
     def measured(first: np.ndarray, second: np.ndarray) -> bool:  # type: ignore[type-arg]
-        monkeypatch.setattr(runs, "play", lambda *_: Played(np.stack([first, second]), units))
+        monkeypatch.setattr(evolution, "play", lambda *_: Played(np.stack([first, second]), units))
         evolution.measure(report)  # type: ignore[arg-type]
         return bool(evolution.measurements[-1]["kept"])
 

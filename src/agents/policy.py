@@ -206,7 +206,12 @@ class PolicyKernel:
         """Keep the function; nothing is compiled yet."""
         self.function = function
         self.__name__: str = function.__name__
+        self.__module__ = function.__module__
         self.__doc__ = function.__doc__
+
+    def __reduce__(self) -> str:
+        """Another process finds it by its module and name, like any function: no code is sent."""
+        return self.__name__
 
     @cached_property
     def compiled(self) -> Kernel:

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -192,7 +192,7 @@ class Table:
         self._reads_mask = np.array([policy.reads_mask for policy in listed])
 
     @classmethod
-    def of_rows(cls, player: CompiledPolicy, rows: NDArray[np.float64], rules: Rules, turn_limit: int, threads: int | None = None) -> Table:
+    def of_rows(cls, player: CompiledPolicy, rows: NDArray[np.float64], rules: Rules, turn_limit: int, threads: int | None = None) -> Self:
         """A population: players of one kernel that differ in their rows, and are never made one by one.
 
         Args:

@@ -8,6 +8,7 @@ python -m training.evolve --start runs/evolve/best.safetensors --sigma 0.2 --out
 python -m training.evolve --preset mukhar2012 --out runs/rga                 # a population that plays itself, as in Mukhar & Kalita's paper
 python -m training.evolve --preset mukhar2013 --genome sga --fitness net_worth_share --out runs/sga
 python -m training.evolve --preset pring --union mean --out runs/pring       # Pring's steady state, with the mean of the winners
+python -m training.evolve --preset pring --cluster auto --out runs/far       # the games on all machines of a Ray cluster
 
 `--preset NAME --help` explains the settings of a preset, a line each.
 """

@@ -147,6 +147,8 @@ def play(
     seed: int,
     threads: int | None = None,
     done: Callable[[int], None] = lambda games: None,
+    *,
+    table_type: type[Table] = Table,
 ) -> Played:
     """All candidates play the same seats and seeds against the same opponents.
 
@@ -159,6 +161,7 @@ def play(
         seed: 0 to 2**32 - 1; the games of unit u have the seed `(seed << 32) + u`, and no two kinds of games share a unit.
         threads: Cores to play on, all by default; the result is the same.
         done: Called with the number of games that have just ended.
+        table_type: Where they are played: on this machine, or `cluster.ClusterTable`.
 
     Raises:
         ConfigurationError: The games do not split evenly; an unknown opponent.
@@ -181,7 +184,7 @@ def play(
     for (_, rules, turn_limit), parts in alike.items():
         seats, unit = np.concatenate([seats for seats, _ in parts]), np.concatenate([unit for _, unit in parts])
         line = Line((np.uint64(seed) << np.uint64(32)) + unit.astype(np.uint64), seats)
-        Table([*candidates, *others], Rules.preset(rules), turn_limit, threads).play(line, done)
+        table_type([*candidates, *others], Rules.preset(rules), turn_limit, threads).play(line, done)
         winners = line.place == 1
         wins = (winners & (seats < len(candidates))).sum(axis=1) / winners.sum(axis=1)
         candidate = seats.min(axis=1).astype(np.int64)  # the least number at his table

@@ -63,6 +63,9 @@ class Options:
     """Remove the run that is in --out and begin anew."""
     threads: int | None = None
     """Cores to play on; default: all. The results are the same."""
+    cluster: str | None = None
+    """Play on a Ray cluster: local (one is started here), auto (the one that runs here), host:port or ray://host:port. The results
+    are the same."""
     json: bool = False
     """Print one JSON object at the end instead of the tables."""
 
@@ -77,7 +80,7 @@ _RANGES: Final[dict[str, tuple[float, float]]] = {
     "threads": (1, 1024),
 }
 # They change how long a run goes on, how fast, and what is told about it, but not which player it comes to.
-_OPEN: Final = (*FREE, "threads", "generations", "final_games", "curve_games")
+_OPEN: Final = (*FREE, "threads", "cluster", "generations", "final_games", "curve_games")
 
 
 def check(options: Options) -> None:

@@ -6,6 +6,7 @@ resumed ends in the same player as one that was not.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,8 +15,10 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from agents.policy import Policy
+from agents.tables import Table
 from training import checkpoints
-from training.evolution.evaluation import FITNESSES, HELD_OUT, play
+from training.evolution import cluster
+from training.evolution.evaluation import FITNESSES, HELD_OUT, Played, Setting, play
 from training.evolution.optimizers import check_restored
 from training.evolution.options import Options, check, final_settings, genome_of, optimizer_of, settings
 from training.evolution.reporting import Reporter, write_csv
@@ -36,9 +39,10 @@ class Evolution:
         curve: How often the best so far won at each table of the end, by generation.
     """
 
-    def __init__(self, options: Options) -> None:
-        """Begin before the first generation."""
+    def __init__(self, options: Options, table_type: type[Table] = Table) -> None:
+        """Begin before the first generation; games are played at tables of this type."""
         self.options = options
+        self.table_type = table_type
         self.genome = genome_of(options)
         self.optimizer = optimizer_of(options, self.genome)
         self.settings = FITNESSES[options.fitness]
@@ -65,6 +69,10 @@ class Evolution:
         """Whether the population is compared with the best so far after this generation."""
         return generation % self.options.measure_every == 0 or generation == self.options.generations
 
+    def play(self, players: list[Policy], settings: Sequence[Setting], games: int, seed: int, report: Reporter) -> Played:
+        """Play games of each of the players."""
+        return play(players, settings, games, seed, self.options.threads, report.played, table_type=self.table_type)
+
     def games(self, generations: int) -> int:
         """Games of so many generations and of the comparisons in between."""
         options = self.options
@@ -84,14 +92,13 @@ class Evolution:
     def advance(self, report: Reporter) -> None:
         """Play a generation."""
         candidates = [self.policy(vector) for vector in self.optimizer.ask()]
-        options = self.options
-        self.tell(play(candidates, self.settings, options.games, self.seed(_SEARCH), options.threads, report.played).rates)
+        self.tell(self.play(candidates, self.settings, self.options.games, self.seed(_SEARCH), report).rates)
 
     def measure(self, report: Reporter) -> None:
         """Compare the middle of the population with the best so far, in fresh games; keep it if it is surely better."""
         options, mean = self.options, self.optimizer.mean
         pair = [self.policy(mean), self.policy(self.best)]
-        told = play(pair, self.settings, options.measure_games, self.seed(_COMPARE), options.threads, report.played).difference(0, 1)
+        told = self.play(pair, self.settings, options.measure_games, self.seed(_COMPARE), report).difference(0, 1)
         kept = told.low > 0
         if kept:
             self.best = mean
@@ -114,7 +121,7 @@ class Evolution:
             return
         self._watched = self.best
         for setting in tables:
-            played = play([self.policy(self.best)], [setting], options.curve_games, seed, options.threads, report.played)
+            played = self.play([self.policy(self.best)], [setting], options.curve_games, seed, report)
             low, high = played.interval(0)
             row = {"generation": self.generation, "opponent": str(setting), "win_rate": float(played.rates[0]), "low": low, "high": high}
             self.curve.append(row)
@@ -165,7 +172,7 @@ def finish(evolution: Evolution, run: Run, report: Reporter) -> dict[str, Any]:
     tables = []
     for setting in final_settings(options):
         report.doing(f"against {setting}")
-        played = play([policy, start], [setting], options.final_games, evolution.seed(_FINAL), options.threads, report.played)
+        played = evolution.play([policy, start], [setting], options.final_games, evolution.seed(_FINAL), report)
         told, (low, high) = played.difference(0, 1), played.interval(0)
         tables.append(
             {"opponents": str(setting), "rules": setting.rules, "held_out": setting.opponents in HELD_OUT[1 + len(setting.opponents)]}
@@ -184,10 +191,14 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
     """Evolve from the beginning or from a checkpoint, then measure.
 
     Raises:
-        MonopolyError: Wrong settings, a folder in the way, a checkpoint that is missing or damaged.
+        MonopolyError: Wrong settings, a folder in the way, a checkpoint that is missing or damaged, a cluster that fails.
     """
     check(options)
-    evolution = Evolution(options)
+    with cluster.joined(options.cluster, options.threads) as table_type:
+        return _execute(options, Evolution(options, table_type), console)
+
+
+def _execute(options: Options, evolution: Evolution, console: Console) -> dict[str, Any]:
     run = Run.open(options.out, settings(options, evolution.genome), resume=options.resume, overwrite=options.overwrite)
     if options.resume:
         evolution.restore(run.checkpoints)

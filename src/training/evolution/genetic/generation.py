@@ -33,6 +33,7 @@ class Play:
         rules: A preset of rules.
         turn_limit: Turns of each player after which the score decides a game.
         threads: Cores to play on, all by default.
+        table_type: Where games are played: on this machine, or `cluster.ClusterTable`.
     """
 
     fitness: str = "finish_order"
@@ -42,6 +43,7 @@ class Play:
     rules: str = "mukhar"
     turn_limit: int = 500
     threads: int | None = None
+    table_type: type[Table] = Table
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,7 @@ def play_seats(table: Table, seats: Seats, seed: int, first: int = 0, done: Call
 def table_of(kind: GenomeKind, population: NDArray[Any], play: Play) -> Table:
     """A population ready to play: player n has row n."""
     player = kind.policy(population[0])
-    return Table.of_rows(player, kind.rows(population), Rules.preset(play.rules), play.turn_limit, play.threads)
+    return play.table_type.of_rows(player, kind.rows(population), Rules.preset(play.rules), play.turn_limit, play.threads)
 
 
 def evaluate(

@@ -69,6 +69,9 @@ class Common:
     """Remove the run that is in --out and begin anew."""
     threads: int | None = None
     """Cores to play on; default: all. The results are the same."""
+    cluster: str | None = None
+    """Play on a Ray cluster: local (one is started here), auto (the one that runs here), host:port or ray://host:port. The results
+    are the same."""
     json: bool = False
     """Print one JSON object at the end instead of the tables."""
 
@@ -185,7 +188,9 @@ _RANGES: Final[dict[str, tuple[float, float]]] = {
     "threads": (1, 1024),
 }
 # They change how long a run goes on, how fast, and what is told about it, but not which population it comes to.
-_OPEN: Final = (*FREE, "threads", "generations", "waves", "final_games", "panel", "panel_every", "panel_games", "hall", "keep_every")
+_OPEN: Final = (
+    *FREE, "threads", "cluster", "generations", "waves", "final_games", "panel", "panel_every", "panel_games", "hall", "keep_every",
+)  # fmt: skip
 
 
 def check(options: Generational | Steady) -> GenomeKind:

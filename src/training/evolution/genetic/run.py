@@ -20,7 +20,9 @@ import agents
 from agents.genetic.kinds import PREFIX
 from agents.policy import Policy
 from agents.registry import PolicyLike
+from monopoly_env.errors import MonopolyError
 from training import checkpoints
+from training.evolution import cluster
 from training.evolution.evaluation import play
 from training.evolution.genetic.options import POPULATION, PRESETS, Generational, Steady, check, settings, table_against
 from training.evolution.genetic.searches import PANEL, Search, search_of
@@ -110,7 +112,7 @@ def against_panel(options: Options, search: Search, games: int, run: Run, report
     for number, opponent in enumerate(opponents):
         setting = table_against(options, opponent)
         seed = int(np.random.SeedSequence((search.seed, PANEL, search.generation, number)).generate_state(1)[0])
-        played = play(players, [setting], games, seed, options.threads, report.played)
+        played = play(players, [setting], games, seed, options.threads, report.played, table_type=search.play.table_type)
         for candidate, name in enumerate(outcome):
             low, high = played.interval(candidate)
             row = {"generation": search.generation, "player": name, "opponents": str(setting), "hall": number >= len(options.panel)}
@@ -155,7 +157,7 @@ def evolve(options: Options, search: Search, keeper: Keeper, report: Reporter) -
             if options.keep_every and (search.generation - 1) % options.keep_every == 0:
                 checkpoints.write_arrays(keeper.run.population(search.generation), genomes(search))
             keeper.keep()
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, MonopolyError):  # a cluster that failed, for instance
         keeper.save()
         raise
     keeper.save()
@@ -187,10 +189,15 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
     """Evolve from the beginning or from a checkpoint, then measure.
 
     Raises:
-        MonopolyError: Wrong settings, a folder in the way, a checkpoint that is missing or damaged.
+        MonopolyError: Wrong settings, a folder in the way, a checkpoint that is missing or damaged, a cluster that fails.
     """
     kind = check(options)
-    search = search_of(options, kind)
+    with cluster.joined(options.cluster, options.threads) as table_type:
+        return _execute(options, search_of(options, kind, table_type), console)
+
+
+def _execute(options: Options, search: Search, console: Console) -> dict[str, Any]:
+    kind = search.kind
     shaping = settings(options, kind, search.begins_with)
     run = Run.open(options.out, shaping, resume=options.resume, overwrite=options.overwrite)
     measurements: list[dict[str, Any]] = []

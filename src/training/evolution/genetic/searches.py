@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.genetic import GenomeKind
+from agents.tables import Table
 from training.evolution.genetic.breeding import breed
 from training.evolution.genetic.generation import Outcome, evaluate, games_of
 from training.evolution.genetic.options import Generational, Steady, beginning
@@ -27,6 +29,7 @@ class Search(ABC):
 
     Attributes:
         kind: What its genomes are.
+        play: What is played.
         population: (N, G).
         begins_with: (N, G), the population of the beginning.
         fitness: (N,) of the last generation, NaN where it was not measured.
@@ -36,9 +39,10 @@ class Search(ABC):
 
     unit = "generation"
 
-    def __init__(self, options: Generational | Steady, kind: GenomeKind) -> None:
-        """Begin before the first generation."""
+    def __init__(self, options: Generational | Steady, kind: GenomeKind, table_type: type[Table] = Table) -> None:
+        """Begin before the first generation; games are played at tables of this type."""
         self.kind = kind
+        self.play = dataclasses.replace(options.play, table_type=table_type)
         self.seed = options.seed
         self.generation = 0
         self.begins_with = self.population = beginning(options, kind, self.generator(_BEGIN))
@@ -109,10 +113,10 @@ class Search(ABC):
 class Generations(Search):
     """Everybody plays, then everybody makes way for the next generation."""
 
-    def __init__(self, options: Generational, kind: GenomeKind) -> None:
-        """Begin before the first generation."""
-        super().__init__(options, kind)
-        self.play, self.recipe = options.play, options.recipe
+    def __init__(self, options: Generational, kind: GenomeKind, table_type: type[Table] = Table) -> None:
+        """Begin before the first generation; games are played at tables of this type."""
+        super().__init__(options, kind, table_type)
+        self.recipe = options.recipe
 
     @property
     def games(self) -> int:
@@ -143,10 +147,10 @@ class Waves(Search):
 
     unit = "wave"
 
-    def __init__(self, options: Steady, kind: GenomeKind) -> None:
-        """Begin before the first wave."""
-        super().__init__(options, kind)
-        self.play, self.scheme = options.play, options.scheme
+    def __init__(self, options: Steady, kind: GenomeKind, table_type: type[Table] = Table) -> None:
+        """Begin before the first wave; games are played at tables of this type."""
+        super().__init__(options, kind, table_type)
+        self.scheme = options.scheme
         self.depth = np.zeros(len(self.population), np.int64)
 
     @property
@@ -177,6 +181,6 @@ class Waves(Search):
         self.depth = arrays["depth"]
 
 
-def search_of(options: Generational | Steady, kind: GenomeKind) -> Search:
+def search_of(options: Generational | Steady, kind: GenomeKind, table_type: type[Table] = Table) -> Search:
     """The search that the options ask for, before its first generation."""
-    return Waves(options, kind) if isinstance(options, Steady) else Generations(options, kind)
+    return Waves(options, kind, table_type) if isinstance(options, Steady) else Generations(options, kind, table_type)
