@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
@@ -33,7 +34,7 @@ def chosen(arguments: Sequence[str], presets: Presets, default: str) -> tuple[st
 def preset_help(name: str, presets: Presets, doc: str) -> str:
     """What `--help` says above the settings of a preset."""
     told = "\n".join(f"--preset {other}: {about}." for other, (_, about) in presets.items())
-    return f"{doc}\n\n{told}\n\nBelow: the settings of --preset {name}."
+    return f"{inspect.cleandoc(doc)}\n\n{told}\n\nBelow: the settings of --preset {name}."
 
 
 def resumable(last: str) -> Callable[[Callable[[Sequence[str] | None], None]], Callable[..., int]]:

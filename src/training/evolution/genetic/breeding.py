@@ -15,31 +15,28 @@ from training.evolution.operators import CROSSOVERS, MUTATIONS, OF_BITS, REALS_O
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a generation is made. Shares are of the population; what they leave are children.
-
-    Attributes:
-        elite: The fittest, kept as they are.
-        copied: Selected, and kept as they are.
-        mutated: Selected, then mutated.
-        select: A key of `operators.SELECTIONS`, for those who are copied or mutated.
-        select_parents: The same for parents.
-        crossover: A key of `operators.CROSSOVERS`; None: blend for reals, one_point for bits.
-        mutation: A key of `operators.MUTATIONS`; None: gauss for reals, flip for bits.
-        mutation_rate: Probability that a gene of those mutated changes.
-        mutation_size: How much, as a share of its range.
-        legacy_sga: Whether bits are crossed by the published program's faulty crossover.
-    """
+    """How a generation is made. Shares are of the population; what they leave are children."""
 
     elite: float = 0.1
+    """Share of the population that is kept: the fittest."""
     copied: float = 0.3
+    """Share that is selected and copied."""
     mutated: float = 0.3
+    """Share that is selected and mutated. The rest are children."""
     select: str = "roulette"
+    """How those who are copied or mutated are selected: roulette or tournament (the better of two)."""
     select_parents: str = "roulette"
+    """The same for parents."""
     crossover: str | None = None
+    """blend, uniform, one_point or mean; default: blend for reals, one_point for bits."""
     mutation: str | None = None
+    """gauss, offset or redraw for reals, flip for bits; default: gauss or flip."""
     mutation_rate: float = 0.01
+    """Probability that a gene of those mutated changes."""
     mutation_size: float = 0.1
+    """How much, as a share of its range."""
     legacy_sga: bool = False
+    """Cross bits as the published program does, faults included: to see what they do."""
 
 
 def check_recipe(recipe: Recipe, kind: GenomeKind) -> None:

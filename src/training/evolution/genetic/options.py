@@ -77,7 +77,7 @@ class Common:
 
 
 @dataclass(frozen=True)
-class Generational(Common):
+class Generational(Recipe, Common):
     """Evolve a population of players who play each other, generation by generation.
 
     Every match splits the population at random into tables. The points of all matches are the fitness, which is relative: it says how a
@@ -94,40 +94,15 @@ class Generational(Common):
     """num_wins, finish_order, num_properties, num_monopolies, net_worth (the paper's), net_worth_share (the thesis's), tournament."""
     scale: str = "raw"
     """raw: points as they are (the paper); percent: of the largest possible (the thesis)."""
-    elite: float = 0.1
-    """Share of the population that is kept: the fittest."""
-    copied: float = 0.3
-    """Share that is selected and copied."""
-    mutated: float = 0.3
-    """Share that is selected and mutated. The rest are children."""
-    select: str = "roulette"
-    """How those who are copied or mutated are selected: roulette or tournament (the better of two)."""
-    select_parents: str = "roulette"
-    """The same for parents."""
-    crossover: str | None = None
-    """blend, uniform, one_point or mean; default: blend for reals, one_point for bits."""
-    mutation: str | None = None
-    """gauss, offset or redraw for reals, flip for bits; default: gauss or flip."""
-    mutation_rate: float = 0.01
-    """Probability that a gene of those mutated changes."""
-    mutation_size: float = 0.1
-    """How much, as a share of its range."""
-    legacy_sga: bool = False
-    """Cross bits as the published program does, faults included: to see what they do."""
 
     @property
     def play(self) -> Play:
         """What a generation plays."""
         return Play(self.fitness, self.scale, self.matches, self.players, self.rules, self.turn_limit, self.threads)
 
-    @property
-    def recipe(self) -> Recipe:
-        """How the next generation is made."""
-        return Recipe(**{field.name: getattr(self, field.name) for field in dataclasses.fields(Recipe)})
-
 
 @dataclass(frozen=True)
-class Steady(Common):
+class Steady(Scheme, Common):
     """Evolve a population whose players make way, table by table, for children of the winners (Pring 2015).
 
     Matings that go on at the same time are a wave. The mean genome is what the population has come to, and the agent of the run. The
@@ -141,30 +116,11 @@ class Steady(Common):
     panel_every: int = 50
     waves: int = 629
     """Length of the run; may be raised on --resume. 629 waves of 636 games are 400,044 games."""
-    matings: int = 318
-    """Matings at the same time: none of their players is in another one."""
-    parents: int = 2
-    """Winners that a code is made of, each of a table of its own; 1: nobody mates."""
-    union: str = "choice"
-    """choice: each gene from one of them at random; mean."""
-    mutation: str = "redraw"
-    """redraw, offset or gauss (flip for bits)."""
-    mutation_rate: float = 0.01
-    """Probability that a gene of a child changes."""
-    mutation_size: float = 0.1
-    """How much, as a share of its range; redraw has no size."""
-    levels: int = 0
-    """Values that a gene may have, less one: 10 means 0, 0.1, ... 1; 0: any value."""
 
     @property
     def play(self) -> Play:
         """What is played."""
         return Play("num_wins", "raw", 1, self.players, self.rules, self.turn_limit, self.threads)
-
-    @property
-    def scheme(self) -> Scheme:
-        """How a wave goes."""
-        return Scheme(**{field.name: getattr(self, field.name) for field in dataclasses.fields(Scheme)})
 
 
 MUKHAR2012: Final = Generational()
@@ -206,13 +162,13 @@ def check(options: Generational | Steady) -> GenomeKind:
     registry.resolve_all(list(options.panel))
     kind = kind_of(options.genome)
     if isinstance(options, Steady):
-        check_scheme(options.scheme, kind, options.population, options.players)
+        check_scheme(options, kind, options.population, options.players)
     else:
         for name, given, table in (("fitness", options.fitness, MEASURES), ("scale", options.scale, SCALES)):
             if given not in table:
                 raise ConfigurationError(f"Unknown --{name} {given!r}. {nearest(given, table)}")
         check_split(options.population, options.players, options.fitness)
-        check_recipe(options.recipe, kind)
+        check_recipe(options, kind)
     for name in ("panel_games", "final_games"):
         games = getattr(options, name)
         if games % options.players:  # from each seat equally often

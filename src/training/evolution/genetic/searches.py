@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from agents.genetic import GenomeKind
 from agents.tables import Table
-from training.evolution.genetic.breeding import breed
+from training.evolution.genetic.breeding import Recipe, breed
 from training.evolution.genetic.generation import Outcome, evaluate, games_of
 from training.evolution.genetic.options import Generational, Steady, beginning
-from training.evolution.genetic.steady import wave
+from training.evolution.genetic.steady import Scheme, wave
 
 _BEGIN, _DEAL, _BREED, _SEARCH, PANEL = range(5)  # what chance is for: draws of one purpose never meet those of another
 SHOWN: Final = 200  # genes with a curve of their own; of longer genomes the first, and the mean of all
@@ -116,7 +116,7 @@ class Generations(Search):
     def __init__(self, options: Generational, kind: GenomeKind, table_type: type[Table] = Table) -> None:
         """Begin before the first generation; games are played at tables of this type."""
         super().__init__(options, kind, table_type)
-        self.recipe = options.recipe
+        self.recipe: Recipe = options
 
     @property
     def games(self) -> int:
@@ -150,7 +150,7 @@ class Waves(Search):
     def __init__(self, options: Steady, kind: GenomeKind, table_type: type[Table] = Table) -> None:
         """Begin before the first wave; games are played at tables of this type."""
         super().__init__(options, kind, table_type)
-        self.scheme = options.scheme
+        self.scheme: Scheme = options
         self.depth = np.zeros(len(self.population), np.int64)
 
     @property

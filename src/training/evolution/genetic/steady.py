@@ -23,25 +23,22 @@ from training.evolution.operators import MUTATIONS, OF_BITS, UNIONS
 
 @dataclass(frozen=True)
 class Scheme:
-    """How a wave goes.
-
-    Attributes:
-        matings: At the same time.
-        parents: c, the winners that a code is made of; 1: nobody mates.
-        union: A key of `operators.UNIONS`, by which.
-        mutation: A key of `operators.MUTATIONS`.
-        mutation_rate: Probability that a gene of a child changes.
-        mutation_size: How much, as a share of its range.
-        levels: Gene values are multiples of the range / levels; 0: any value.
-    """
+    """How a wave goes."""
 
     matings: int = 318
+    """Matings at the same time: none of their players is in another one."""
     parents: int = 2
+    """Winners that a code is made of, each of a table of its own; 1: nobody mates."""
     union: str = "choice"
+    """choice: each gene from one of them at random; mean."""
     mutation: str = "redraw"
+    """redraw, offset or gauss (flip for bits)."""
     mutation_rate: float = 0.01
+    """Probability that a gene of a child changes."""
     mutation_size: float = 0.1
+    """How much, as a share of its range; redraw has no size."""
     levels: int = 0
+    """Values that a gene may have, less one: 10 means 0, 0.1, ... 1; 0: any value."""
 
 
 def check_scheme(scheme: Scheme, kind: GenomeKind, population: int, players: int) -> None:
