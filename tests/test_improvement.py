@@ -343,7 +343,7 @@ def test_opponents_must_be_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
         def act(self, decisions: Any) -> Any:
             raise NotImplementedError
 
-    monkeypatch.setitem(agents.registry._FACTORIES, "person", Person)
+    monkeypatch.setitem(agents.catalogue._FACTORIES, "person", Person)
     with pytest.raises(ConfigurationError, match="Rollouts are played by compiled policies; 'person' is none"):
         check(dataclasses.replace(SMALL, opponents=("person",)))
     check(dataclasses.replace(SMALL, panel=("person",)))

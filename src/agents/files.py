@@ -6,8 +6,9 @@ The format is that of the safetensors library: a length, a JSON header, raw arra
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +19,6 @@ from monopoly_env.actions import HEADS
 from monopoly_env.core import write_atomically
 from monopoly_env.errors import ConfigurationError, FormatError
 from monopoly_env.rules import RULES_VERSION
-
-if TYPE_CHECKING:
-    from agents.policy import Policy
 
 SUFFIX: Final = ".safetensors"
 FORMAT: Final = "monopoly-policy"
@@ -38,8 +36,13 @@ def _versions() -> dict[str, Any]:
     }
 
 
-def write(path: str | Path, policy: Policy) -> None:
+def write(path: str | Path, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write a policy; the file is there whole or not at all.
+
+    Args:
+        path: The file.
+        about: `kind`, `name`, `options` and `encoding` of the policy, as JSON has them.
+        arrays: Its numbers.
 
     Raises:
         ConfigurationError: The suffix is another, or the file can't be written.
@@ -47,9 +50,8 @@ def write(path: str | Path, policy: Policy) -> None:
     target = Path(path)
     if target.suffix != SUFFIX:
         raise ConfigurationError(f"A policy is saved to a {SUFFIX} file, not to {str(path)!r}.")
-    about = _versions() | {"kind": policy.kind, "name": policy.name, "options": policy.options(), "encoding": policy.encoding()}
-    arrays = {name: np.ascontiguousarray(array) for name, array in policy.arrays().items()}
-    write_atomically(target, save(arrays, {_KEY: json.dumps(about)}))
+    written = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    write_atomically(target, save(written, {_KEY: json.dumps(_versions() | dict(about))}))
 
 
 def read(path: str | Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

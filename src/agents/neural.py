@@ -17,6 +17,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from agents import catalogue
 from agents.policy import BatchedPolicy, Decisions, Policy
 from monopoly_env import encoding as encodings
 from monopoly_env.actions import A_REPLY, DECISION_NAMES, HEAD_NAMES, HEAD_OF, HEADS, NUM_ACTIONS
@@ -342,6 +343,5 @@ def features_digest(encoding: encodings.Encoding) -> str:
 def _policy(name: str | None) -> Policy | None:
     if name is None:
         return None
-    from agents.registry import make  # the registry knows this module
-
-    return make(name)
+    policy: Policy = catalogue.make(name)
+    return policy

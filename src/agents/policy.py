@@ -18,6 +18,7 @@ import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from agents import catalogue, files
 from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.engine.randomness import POLICIES, draw
 from monopoly_env.engine.step import write_mask
@@ -186,10 +187,9 @@ class Policy(ABC):
         Raises:
             ConfigurationError: Its kind is not registered, or the file can't be written.
         """
-        from agents import files, registry
-
-        registry.check(self.kind)
-        files.write(path, self)
+        catalogue.check(self.kind)
+        about = {"kind": self.kind, "name": self.name, "options": self.options(), "encoding": self.encoding()}
+        files.write(path, about, self.arrays())
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"

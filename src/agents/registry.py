@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from agents import actor, files, genetic, neural
+from agents import actor, catalogue, files, genetic, neural
+from agents.catalogue import Factory, check, names, register
 from agents.learned import shipped
 from agents.learned.policy import LearnedPolicy
 from agents.ocnaru_networks import KIND as OCNARU_NETWORKS
@@ -16,11 +16,11 @@ from agents.policy import Policy
 from agents.scripted import POLICIES
 from monopoly_env.errors import ConfigurationError, FormatError, nearest
 
-Factory: TypeAlias = Callable[..., Policy]
 PolicyLike: TypeAlias = Policy | str | Path
 
+__all__ = ["BUILT_IN", "KINDS", "Factory", "PolicyLike", "check", "load", "make", "names", "register", "resolve", "resolve_all"]
+
 BUILT_IN: Final[dict[str, Factory]] = {**POLICIES, **genetic.POLICIES, **shipped.POLICIES}
-_GATHERING: Final = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 # Kinds of which there is none by name alone: options, or the file of a saved one, say what it is.
 KINDS: Final[dict[str, Factory]] = {
     "neural": neural.NeuralPolicy,
@@ -28,37 +28,9 @@ KINDS: Final[dict[str, Factory]] = {
     "learned": LearnedPolicy,
     OCNARU_NETWORKS: OcnaruNetworks,
 }
-_FACTORIES: Final[dict[str, Factory]] = BUILT_IN | KINDS
 
 
-def names() -> tuple[str, ...]:
-    """The names that `make` knows, in alphabetical order."""
-    return tuple(sorted(name for name in _FACTORIES if name not in KINDS))
-
-
-def register(name: str, factory: Factory) -> None:
-    """Give a policy a name.
-
-    Args:
-        name: Letters, digits, `_`, `-` and `/`. A name that was registered before is taken over, a built-in one is not.
-        factory: Called by `make` with its options, and by `load` with those that were saved; returns the policy.
-
-    Raises:
-        ConfigurationError: The name is empty, odd or built in, or the factory can't be called.
-    """
-    if not isinstance(name, str) or not name or not name.replace("_", "").replace("-", "").replace("/", "").isalnum():
-        raise ConfigurationError(f"A policy's name has letters, digits, '_', '-' and '/', unlike {name!r}.")
-    if name in BUILT_IN or name in KINDS:
-        raise ConfigurationError(f"The policy {name!r} is built in: choose another name.")
-    if not callable(factory):
-        raise ConfigurationError(f"The factory of {name!r} must be callable, not {factory!r}.")
-    _FACTORIES[name] = factory
-
-
-def check(name: str) -> None:
-    """Raise ConfigurationError unless a policy of this name is registered."""
-    if name not in _FACTORIES:
-        raise ConfigurationError(f"Unknown policy {name!r}. {nearest(name, names())}")
+catalogue.fill(BUILT_IN, KINDS)
 
 
 def make(name: str, **options: Any) -> Policy:
@@ -71,18 +43,8 @@ def make(name: str, **options: Any) -> Policy:
     Raises:
         ConfigurationError: An unknown name or option; the message names the nearest valid one.
     """
-    check(name)
-    factory = _FACTORIES[name]
-    parameters = inspect.signature(factory).parameters
-    if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
-        for option in options:
-            if option not in parameters:
-                known = nearest(option, parameters) if parameters else "It has none."
-                raise ConfigurationError(f"Policy {name!r} has no option {option!r}. {known}")
-    missing = [p.name for p in parameters.values() if p.default is p.empty and p.kind not in _GATHERING and p.name not in options]
-    if missing:
-        raise ConfigurationError(f"Policy {name!r} needs {', '.join(missing)}; a saved one has them: agents.load(path).")
-    return factory(**options)
+    policy: Policy = catalogue.make(name, **options)
+    return policy
 
 
 def load(path: str | Path) -> Policy:
@@ -115,7 +77,7 @@ def resolve(policy: PolicyLike) -> Policy:
     """
     if isinstance(policy, Policy):
         return policy
-    if isinstance(policy, str) and policy in _FACTORIES:
+    if isinstance(policy, str) and catalogue.knows(policy):
         return make(policy)
     if isinstance(policy, (str, Path)) and Path(policy).suffix == files.SUFFIX:
         return load(policy)
