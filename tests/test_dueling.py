@@ -240,8 +240,8 @@ def test_margins_against_a_slow_reference(monkeypatch: pytest.MonkeyPatch, confi
     margins, gains = choose_margins(networks, chunks, rows, confidence, CPU)
     chosen = 0
     for number, name in enumerate(NAMES):
-        better, brought = [], []
-        for chunk, at in zip(chunks, rows, strict=True):
+        better, brought, game = [], [], []
+        for place, (chunk, at) in enumerate(zip(chunks, rows, strict=True)):
             mine = at & (chunk.pairs["network"] == number)
             outputs = by_hand(networks, name, chunk.seen[mine])
             for said, pair in zip(outputs, chunk.pairs[mine], strict=True):
@@ -251,10 +251,13 @@ def test_margins_against_a_slow_reference(monkeypatch: pytest.MonkeyPatch, confi
                     continue
                 better.append(said[OUTPUT[number, pair["other"]]] - said[OUTPUT[number, pair["base"]]])
                 brought.append(float(pair["other_won"]) - float(pair["base_won"]))
+                game.append((place, int(pair["game"])))
         bounds = []
         for margin in MARGINS:
             gain = np.where(np.array(better) > margin, brought, 0.0)
-            bounds.append((gain.mean() - confidence * gain.std(ddof=1) / len(gain) ** 0.5, gain.mean()))
+            sums = [sum(g - gain.mean() for g, of in zip(gain, game, strict=True) if of == one) for one in sorted(set(game))]
+            error = (len(sums) / (len(sums) - 1) * sum(s**2 for s in sums)) ** 0.5 / len(gain)
+            bounds.append((gain.mean() - confidence * error, gain.mean()))
         best = max(range(len(MARGINS)), key=lambda k: bounds[k][0])
         if bounds[best][0] > 0:
             assert margins[number] == MARGINS[best]

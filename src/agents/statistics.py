@@ -54,10 +54,11 @@ def per_unit(values: NDArray[Any], unit: NDArray[Any]) -> tuple[NDArray[np.float
 def _half_width(residuals: NDArray[np.float64], confidence: float) -> float:
     """Half the width of an interval whose estimate deviates by the sum of these, one a unit."""
     units = len(residuals)
-    return float(special.stdtrit(units - 1, (1 + confidence) / 2)) * _standard_error(residuals)
+    return float(special.stdtrit(units - 1, (1 + confidence) / 2)) * standard_error(residuals)
 
 
-def _standard_error(residuals: NDArray[np.float64]) -> float:
+def standard_error(residuals: NDArray[np.float64]) -> float:
+    """Of an estimate that deviates by the sum of these, one an independent unit."""
     units = len(residuals)
     return float(np.sqrt(units / (units - 1) * (residuals**2).sum()))
 
@@ -124,7 +125,7 @@ def paired_difference(
     if units < 2:
         return Difference(first, second, rates, difference, -1.0, 1.0, 1.0, units, confidence)
     residuals = [(w - rate * s) / s.sum() for w, s, rate in zip(won, seats, rates, strict=True)]
-    error = _standard_error(residuals[0] - residuals[1])
+    error = standard_error(residuals[0] - residuals[1])
     if difference != 0 and error < _NOTHING:
         least = difference * (2 * wilson(units, units, confidence)[0] - 1)
         low, high = min(least, difference), max(least, difference)

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from agents.learned.networks import FEATURES, HIDDEN, NAMES, OUTPUT, OUTPUTS
 from agents.learned.policy import NEVER
+from agents.statistics import per_unit, standard_error
 from monopoly_env.actions import NUM_ACTIONS
 from training.learner import DivergenceError
 from training.rollouts import Pairs
@@ -95,6 +96,7 @@ class Examples(NamedTuple):
         open: (N, outputs), the outputs of all that could be chosen.
         base_won: (N,) share of the win where the parent's answer was given.
         other_won: (N,) and where the other action was taken.
+        game: (N,) the game that it is of: those of one game are not independent.
     """
 
     seen: Tensor
@@ -103,6 +105,7 @@ class Examples(NamedTuple):
     open: Tensor
     base_won: Tensor
     other_won: Tensor
+    game: Tensor
 
     @classmethod
     def of(cls, network: int, chunks: Sequence[Pairs], rows: Sequence[NDArray[np.bool_]], device: torch.device) -> Examples:
@@ -112,7 +115,9 @@ class Examples(NamedTuple):
         seen = np.concatenate([chunk.seen[at] for chunk, at in zip(chunks, mine, strict=True)])
         legal = np.unpackbits(pairs["open"], axis=1, count=NUM_ACTIONS)[:, OUTPUT[network] >= 0].astype(np.bool_)
         open_ = np.concatenate([np.zeros((len(pairs), 1), np.bool_), legal], axis=1)  # the value of the state is no action
-        columns = OUTPUT[network][pairs["base"]], OUTPUT[network][pairs["other"]], open_, pairs["base_won"], pairs["other_won"]
+        numbered = [chunk.pairs["game"][at] + np.int64(number << 32) for number, (chunk, at) in enumerate(zip(chunks, mine, strict=True))]
+        game = np.concatenate(numbered)
+        columns = OUTPUT[network][pairs["base"]], OUTPUT[network][pairs["other"]], open_, pairs["base_won"], pairs["other_won"], game
         return cls(*(torch.from_numpy(column.copy()).to(device) for column in (seen, *columns)))
 
     def take(self, rows: Tensor) -> Examples:
@@ -210,7 +215,8 @@ def choose_margins(
     What counts are pairs that the networks have not learned from and in which the other action is the one that they would choose: of
     many actions the one that looks best is overrated, so that what the others bring says nothing of it. A margin's gain is the mean of
     what the action brought where it looked better than the parent's by more than the margin, and 0 elsewhere. The margin is the one
-    whose gain is highest after `confidence` standard errors are taken off; a network with none above 0 never chooses.
+    whose gain is highest after `confidence` standard errors are taken off; a network with none above 0 never chooses. Pairs of a game
+    share how it ended, so that the errors are from the spread between games.
 
     Returns:
         (networks,) margins; and by name the gain of each network that may choose, a pair (chance to win).
@@ -222,13 +228,15 @@ def choose_margins(
             continue
         parts = [_favourites(networks[name], examples.take(part)) for part in torch.split(torch.arange(len(examples.base)), _ROWS)]
         chosen, better = (torch.cat(column) for column in zip(*parts, strict=True))
-        better, brought = better[chosen], (examples.other_won - examples.base_won)[chosen]
+        departures = examples.take(torch.nonzero(chosen)[:, 0])
+        brought = (departures.other_won - departures.base_won).cpu().numpy()
+        game, gap = departures.game.cpu().numpy(), better[chosen].cpu().numpy()
         if len(brought) < _FEWEST:
             continue
         best = 0.0
         for margin in MARGINS:
-            gain = torch.where(better > margin, brought, 0.0)
-            bound = float(gain.mean() - confidence * gain.std() / len(gain) ** 0.5)
+            gain = np.where(gap > margin, brought, 0.0)
+            bound = float(gain.mean()) - confidence * standard_error(per_unit(gain - gain.mean(), game)[0] / len(gain))
             if bound > best:
                 best, margins[number], gains[name] = bound, margin, float(gain.mean())
     return margins, gains
