@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Final
 
 from agents.policy import CompiledPolicy
-from agents.scripted import algorithmic, expert, fp, friedman, gcp, landlord, ocnaru, random, strategic, yasumura
+from agents.scripted import algorithmic, evolved, expert, fp, friedman, gcp, landlord, ocnaru, random, strategic, yasumura
 
 POLICIES: Final[dict[str, Callable[..., CompiledPolicy]]] = {
     **random.POLICIES,
@@ -23,4 +23,5 @@ POLICIES: Final[dict[str, Callable[..., CompiledPolicy]]] = {
     **expert.POLICIES,
     **ocnaru.POLICIES,
     **strategic.POLICIES,
+    **evolved.POLICIES,
 }

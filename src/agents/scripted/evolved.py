@@ -1,0 +1,27 @@
+"""Families by numbers that evolution found, as presets: `expert/evolved`, `expert/evolved/two`.
+
+`python -m training.evolve` found them; by which commands, and how much stronger they are, is in docs/results/evolution.md.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from agents.policy import CompiledPolicy, PolicyKernel
+from agents.scripted import expert, strategic
+from agents.scripted.expert.parameters import Expert
+from agents.scripted.parameters import Parameters, family
+from agents.scripted.strategic.parameters import Strategic
+
+NUMBERS: Final[dict[str, dict[str, Any]]] = json.loads((Path(__file__).parent / "evolved.json").read_text())  # by preset
+_FAMILIES: Final[dict[str, tuple[PolicyKernel, type[Parameters]]]] = {
+    "expert": (expert.POLICIES["expert"]().kernel, Expert),
+    "strategic": (strategic.POLICIES["strategic"]().kernel, Strategic),
+}
+
+POLICIES: Final[dict[str, Callable[..., CompiledPolicy]]] = {
+    name: family(name, *_FAMILIES[name.split("/")[0]], **numbers) for name, numbers in NUMBERS.items()
+}
