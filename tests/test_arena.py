@@ -569,3 +569,18 @@ def test_compiled_and_asked_policies_meet_in_one_field() -> None:
     assert found.place[alone].tolist() == compiled.place.tolist()
     assert found.turns[alone].tolist() == compiled.turns.tolist()
     assert sorted(found.turns[asked].tolist()) == sorted(compiled.turns.tolist())
+
+
+def test_a_line_has_the_score_that_decides_capped_games() -> None:
+    """Mortgaged lots count half, unlike in the worth; who has most is first."""
+    policies = [agents.make(name) for name in ("algorithmic", "random", "random", "random")]
+    line = tables.Line(np.arange(200, dtype=np.uint64), np.tile(np.arange(4, dtype=np.int16), (200, 1)))
+    tables.Table(policies, me.Rules.preset("mukhar"), 20, 1).play(line)
+    capped = line.capped
+    assert capped.sum() > 20
+    assert (line.score <= line.seat_counts["worth"]).all()
+    assert (line.score < line.seat_counts["worth"]).any()
+    for score, place in zip(line.score[capped], line.place[capped], strict=True):
+        best = place == 1
+        assert (score[best] == score[best].max()).all()
+        assert score[best].max() >= score[~best].max(initial=-1)

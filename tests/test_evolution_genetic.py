@@ -73,7 +73,7 @@ def test_points_of_what_players_own() -> None:
     assert scores.num_monopolies(line).tolist() == [[2, 0, 0, 10]]
     line.seat_counts["lots"][0] = [4, 1, 0, 28]
     assert scores.num_properties(line).tolist() == [[4, 1, 0, 28]]
-    line.seat_counts["worth"][0] = [1500, 500, 0, 2000]
+    line.score[0] = [1500, 500, 0, 2000]
     assert scores.net_worth(line).tolist() == [[15, 5, 0, 20]]
     assert scores.net_worth_share(line).tolist() == [[37.5, 12.5, 0, 50]]
 

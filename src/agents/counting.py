@@ -15,7 +15,7 @@ from monopoly_env.actions import A_BUILD, A_BUY, A_CASH, A_REPLY, A_SELL, A_TURN
 from monopoly_env.board import ALL_LOTS, GROUP_LOTS, GROUP_OF, GROUPS, HOUSE_PRICE, NUM_GROUPS, NUM_LOTS, NUM_STREETS
 from monopoly_env.engine import agenda
 from monopoly_env.engine.building import steps_of
-from monopoly_env.engine.players import lots_worth
+from monopoly_env.engine.players import lots_worth, score
 from monopoly_env.engine.sets import has, lowest, size
 from monopoly_env.engine.step import answer, settle_one
 from monopoly_env.engine.trade import ACCEPT
@@ -86,6 +86,7 @@ TALLY: Final = np.dtype(
         [
             ("game", np.dtype((np.record, _fields(GAME_STATISTICS)))),
             ("moves", "i4", (NUM_LOTS,)),  # how often each lot has changed hands by trade
+            ("score", "i4", (MAX_PLAYERS,)),  # at the end, by the rules of the game: what decides one that is capped (dollars)
             *_fields(STATISTICS, (MAX_PLAYERS,)),
         ],
     )
@@ -243,6 +244,7 @@ def take_stock(game: Game, tally: Any) -> None:
         tally.cash[seat] = game.cash[seat]
         tally.lots[seat] = size(game.lots[seat])
         tally.worth[seat] = net_worth(game, seat)
+        tally.score[seat] = score(game, seat)
 
 
 @kernel

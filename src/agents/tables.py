@@ -139,6 +139,7 @@ class Line:
         seat_counts: (G, P) SEAT_COUNTS.
         game_counts: (G,) GAME_COUNTS.
         owned: (G, P) int32, the lots of each seat at the end, as bits.
+        score: (G, P) int32, dollars at the end as the rules count them to decide a capped game.
         actions: Of the recorded games, by number: the actions, and a hash of the last record.
     """
 
@@ -151,6 +152,7 @@ class Line:
     seat_counts: NDArray[Any] = field(init=False)
     game_counts: NDArray[Any] = field(init=False)
     owned: NDArray[np.int32] = field(init=False)
+    score: NDArray[np.int32] = field(init=False)
     actions: dict[int, tuple[NDArray[np.uint8], str]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -162,6 +164,7 @@ class Line:
         self.seat_counts = np.zeros((games, players), SEAT_COUNTS)
         self.game_counts = np.zeros(games, GAME_COUNTS)
         self.owned = np.zeros((games, players), np.int32)
+        self.score = np.zeros((games, players), np.int32)
 
 
 class Table:
@@ -348,6 +351,7 @@ class _Games:
         line.capped[numbers] = self.records["ending"][places] == BY_CAP
         line.game_counts[numbers] = self.tallies["game"][places]
         line.owned[numbers] = self.records["lots"][places, : self.players]
+        line.score[numbers] = self.tallies["score"][places, : self.players]
         for name in SEAT_COUNTS.names or ():
             line.seat_counts[name][numbers] = self.tallies[name][places, : self.players]
         if line.recorded:

@@ -26,7 +26,7 @@ from monopoly_env.rules import Rules
 LOCAL: Final = "local"
 AUTO: Final = "auto"
 
-RESULTS: Final = ("place", "first", "capped", "seat_counts", "game_counts", "owned")  # arrays of `Line`, a row a game
+RESULTS: Final = ("place", "first", "capped", "seat_counts", "game_counts", "owned", "score")  # arrays of `Line`, a row a game
 _LONGEST: Final = 1024  # games of a piece: about a second of one core
 _RETRIES: Final = 10  # deaths that a piece survives: more than a cluster of borrowed machines deals out
 _PATIENCE: Final = 5.0  # seconds that the port of a cluster has to answer in

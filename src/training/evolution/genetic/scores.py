@@ -58,13 +58,13 @@ def num_monopolies(line: Line) -> Points:
 
 
 def net_worth(line: Line) -> Points:
-    """Worth at the end in hundreds of dollars: cash, printed prices of lots, prices of buildings (the paper's)."""
-    return np.asarray(line.seat_counts["worth"] / 100.0)
+    """Worth at the end in hundreds of dollars, as it decides a capped game: mortgaged lots count half (the paper's)."""
+    return np.asarray(line.score / 100.0)
 
 
 def net_worth_share(line: Line) -> Points:
     """Worth at the end in percent of that of all players of the game (the thesis's)."""
-    worth = np.clip(line.seat_counts["worth"], 0, None).astype(np.float64)
+    worth = np.clip(line.score, 0, None).astype(np.float64)
     return np.asarray(100.0 * worth / np.maximum(worth.sum(axis=1, keepdims=True), 1.0))
 
 
