@@ -39,10 +39,18 @@ and mortgages, the highest K first; bids go up to cash x K and the list price; i
 
 **`strategic`, `expert`** are ours: the numbers of scripted families. Switches and modes keep their defaults.
 
+`genetic/<kind>/best` is the best genome of a kind that we have found (docs/results/evolution.md).
+
 There is no `genetic/frayn`: of Frayn's player (2005) its evolution, its cash reserve and its results are known, but not what its genes say.
 """
 
+from collections.abc import Callable
+from typing import Final
+
+from agents.genetic import kinds, shipped
 from agents.genetic.explanation import Explanation, Rule, explain
-from agents.genetic.kinds import KINDS, POLICIES, GeneticPolicy, GenomeKind, kind_of
+from agents.genetic.kinds import KINDS, GeneticPolicy, GenomeKind, kind_of
+
+POLICIES: Final[dict[str, Callable[..., GeneticPolicy]]] = {**kinds.POLICIES, **shipped.POLICIES}
 
 __all__ = ["KINDS", "POLICIES", "Explanation", "GeneticPolicy", "GenomeKind", "Rule", "explain", "kind_of"]
