@@ -11,7 +11,7 @@ from agents.genetic.kinds import KINDS, PREFIX, GeneticPolicy
 from agents.scripted import evolved
 
 # By kind: the preset whose numbers the genome is.
-PRESETS: Final = {"expert": "expert/evolved"}
+PRESETS: Final = {"expert": "expert/evolved", "strategic": "strategic/evolved"}
 
 
 def _factory(kind: str, preset: str) -> Callable[[], GeneticPolicy]:

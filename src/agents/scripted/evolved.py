@@ -1,4 +1,4 @@
-"""Families by numbers that evolution found, as presets: `expert/evolved`, `expert/evolved/two`.
+"""Families by numbers that evolution found, as presets: `<family>/evolved` for tables of four, `<family>/evolved/two` for two.
 
 `python -m training.evolve` found them; by which commands, and how much stronger they are, is in docs/results/evolution.md.
 """
