@@ -20,6 +20,7 @@ from monopoly_env.board import GROUP_LOTS
 from monopoly_env.errors import ConfigurationError, MonopolyError
 from monopoly_env.rules import Rules
 from training import checkpoints
+from training.evolution.genetic import run as genetic_run
 from training.evolution.genetic import scores
 from training.evolution.genetic.breeding import Recipe, breed, numbers
 from training.evolution.genetic.generation import Play, check_split, deal, evaluate, games_of, play_seats, table_of
@@ -166,10 +167,37 @@ def test_a_wave_replaces_those_who_played_by_children_of_the_winners() -> None:
 
 
 def test_levels_part_the_range_evenly() -> None:
-    for gene, level in ((0.0, 0.0), (0.12, 0.0), (0.13, 0.25), (0.6, 0.5), (1.0, 1.0)):
+    for gene, level in ((0.0, 0.0), (0.19, 0.0), (0.21, 0.25), (0.41, 0.5), (1.0, 1.0)):
         assert levelled(KIND, np.full((1, KIND.size), gene), 4).tolist() == [[level] * KIND.size]
+    for levels in (1, 3, 4, 10):
+        have = np.linspace(0, 1, levels + 1)[:, None] * np.ones(KIND.size)
+        assert np.allclose(levelled(KIND, have, levels), have, atol=1e-15)
+    drawn = levelled(KIND, draws().random((4000, KIND.size)), 3)
+    shares = [np.isclose(drawn, level).mean() for level in (0, 1 / 3, 2 / 3, 1)]
+    assert shares == pytest.approx([0.25] * 4, abs=0.01)  # seven standard errors
     untouched = KIND.random(2, draws())
     assert levelled(KIND, untouched, 0) is untouched
+
+
+def test_a_run_stopped_in_a_measurement_makes_up_for_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    options = dataclasses.replace(SMALL, generations=4, panel_every=2, keep_every=1, hall=1)
+    whole = execute(dataclasses.replace(options, out=tmp_path / "whole"), quietly())
+    cut, meet = dataclasses.replace(options, out=tmp_path / "cut"), genetic_run.against_panel
+
+    def stopped(*arguments: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(genetic_run, "against_panel", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        execute(cut, quietly())
+    monkeypatch.setattr(genetic_run, "against_panel", meet)
+    resumed = execute(dataclasses.replace(cut, resume=True), quietly())
+    for part in ("panel", "measurements", "genes"):
+        assert resumed[part] == whole[part]
+    for folder in ("hall", "populations"):
+        names = [sorted(path.name for path in (tmp_path / run / folder).iterdir()) for run in ("whole", "cut")]
+        assert names[0] == names[1]
+        assert names[0]
 
 
 @pytest.mark.parametrize("options", [SMALL, STEADY], ids=["generations", "waves"])

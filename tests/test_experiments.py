@@ -91,5 +91,7 @@ def test_an_experiment_goes_on_where_it_was_stopped(tmp_path: Path, capsys: pyte
     assert main(arguments) == 0
     assert "skew/legacy/3, run 14 of 20" in capsys.readouterr().err
     assert (tmp_path / "page.md").read_text() == text
+    assert main([*arguments[:3], "0.05", *arguments[4:]]) == 2
+    assert "ended after 2 generations, not 5: choose another --out" in capsys.readouterr().err
     assert main(["--only", "skwe"]) == 2
     assert "Did you mean 'skew'" in capsys.readouterr().err

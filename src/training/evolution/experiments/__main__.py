@@ -8,6 +8,7 @@ python -m training.evolution.experiments --only skew --budget 0.02 --out runs/tr
 from __future__ import annotations
 
 import dataclasses
+import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,13 +20,16 @@ from rich.console import Console
 
 from monopoly_env.core import write_atomically
 from monopoly_env.errors import ConfigurationError, nearest
+from training import checkpoints
 from training.commands import resumable
+from training.evolution import options as options_of_cmaes
 from training.evolution import run as cmaes
 from training.evolution.experiments import families, fitnesses, hypotheses, populations, pring, skew
 from training.evolution.experiments.experiment import Experiment, Outcome, Outcomes, Pictures, Settings, scaled
+from training.evolution.genetic import options as options_of_genetic
 from training.evolution.genetic import run as genetic
-from training.evolution.options import Options as CmaesOptions
-from training.runs import CONFIG
+from training.evolution.genetic.searches import search_of
+from training.runs import CONFIG, Run
 
 EXPERIMENTS: Final[dict[str, Experiment]] = {
     "populations": populations.EXPERIMENT,
@@ -77,19 +81,42 @@ def carry_out(runs: Mapping[str, Settings], options: Options, console: Console) 
     for number, (name, full) in enumerate(runs.items()):
         folder = options.out / name.replace(" ", "_").replace(",", "")
         settings = dataclasses.replace(scaled(full, options.budget), out=folder, threads=options.threads)
-        if not (folder / "evaluation.json").is_file():
+        if (folder / "evaluation.json").is_file():
+            _check_finished(settings)
+        else:
             console.print(f"{name}, run {number + 1} of {len(runs)}")
             _go_on(settings, console)
         outcomes[name] = Outcome(folder, settings)
     return outcomes
 
 
+def _check_finished(settings: Settings) -> None:
+    """Raise unless the run that is finished in a folder is the one that is meant.
+
+    Raises:
+        ConfigurationError: It was begun with other settings, or is shorter or longer.
+    """
+    if isinstance(settings, options_of_cmaes.Options):
+        shaping = options_of_cmaes.settings(settings, options_of_cmaes.genome_of(settings))
+        length = settings.generations
+    else:
+        kind = options_of_genetic.check(settings)
+        shaping = options_of_genetic.settings(settings, kind, search_of(settings, kind).begins_with)
+        length = genetic.length_of(settings)
+    Run.open(settings.out, shaping, resume=True, overwrite=False)
+    played = json.loads((settings.out / "evaluation.json").read_text()).get("generations")
+    if played != length:
+        raise ConfigurationError(
+            f"The run in {str(settings.out)!r} ended after {played} generations, not {length:,}: choose another --out."
+        )
+
+
 def _go_on(settings: Settings, console: Console) -> None:
     """Carry out a run from its last checkpoint, or from the beginning if it has none yet."""
-    saved = (settings.out / "checkpoints").is_dir()
+    saved = bool(checkpoints.paths(Run(settings.out).checkpoints))
     begun = (settings.out / CONFIG).is_file() and not saved
     settings = dataclasses.replace(settings, resume=saved, overwrite=begun)
-    if isinstance(settings, CmaesOptions):
+    if isinstance(settings, options_of_cmaes.Options):
         cmaes.execute(settings, console)
     else:
         genetic.execute(settings, console)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import io
 import json
@@ -15,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
+from scipy.stats import t
 
 import agents
 from agents.policy import Policy
@@ -47,18 +47,6 @@ class Outcome:
         return told
 
     @cached_property
-    def curves(self) -> dict[str, NDArray[np.float64]]:
-        """The columns of curves.csv, a number a generation."""
-        with (self.folder / "curves.csv").open(newline="") as file:
-            rows = list(csv.DictReader(file))
-        return {name: np.array([float(row[name]) for row in rows]) for name in rows[0]}
-
-    @cached_property
-    def agent(self) -> Policy:
-        """The agent of the run."""
-        return agents.load(Run(self.folder).agent)
-
-    @cached_property
     def mean(self) -> Policy:
         """The mean genome of a population."""
         return agents.load(self.folder / "mean.safetensors")
@@ -87,7 +75,7 @@ class Experiment:
 
     Attributes:
         title: Of its section.
-        runs: Settings by the names of the runs; a name that begins with another experiment's and a slash is that one's run.
+        runs: Settings by the names of the runs, which are their folders; experiments may share runs.
         section: Makes the text of the section of the outcomes, and saves its pictures by `Pictures`.
     """
 
@@ -125,6 +113,12 @@ def scaled(settings: Settings, budget: float) -> Settings:
         if hasattr(settings, name):
             fewer[name] = max(1, round(budget * getattr(settings, name) / step)) * step
     return dataclasses.replace(settings, **fewer)
+
+
+def mean_of(values: NDArray[np.float64]) -> tuple[float, float]:
+    """Mean of independent runs, and half the width of its 95% interval by Student's t."""
+    half = float(t.isf(0.025, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
+    return float(values.mean()), half
 
 
 def percent(rate: float, half: float) -> str:

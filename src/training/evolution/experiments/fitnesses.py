@@ -8,9 +8,10 @@ from typing import Final
 
 import numpy as np
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from monopoly_env.reference import table
-from training.evolution.experiments.experiment import Experiment, Outcomes, Pictures, percent
+from training.evolution.experiments.experiment import Experiment, Outcomes, Pictures, mean_of, percent
 from training.evolution.genetic.generation import games_of
 from training.evolution.genetic.options import MUKHAR2013, Generational
 
@@ -19,48 +20,60 @@ FITNESSES: Final = ("num_wins", "finish_order", "num_properties", "num_monopolie
 POPULATIONS: Final = (32, 128, 512, 1024)
 MATCHES: Final = (7, 25, 50, 100)
 PLAYERS: Final = ("champion", "mean")
+BASE: Final = "finish_order"  # that the others are held against
 
 
-def _run(fitness: str, population: int, matches: int) -> Generational:
-    settings = dataclasses.replace(MUKHAR2013, fitness=fitness, population=population, matches=matches, panel_every=0, final_games=800)
+def _run(fitness: str, population: int, matches: int, seed: int) -> Generational:
+    settings = dataclasses.replace(
+        MUKHAR2013, fitness=fitness, population=population, matches=matches, seed=seed, panel_every=0, final_games=800
+    )
     return dataclasses.replace(settings, generations=max(1, round(GAMES / games_of(population, settings.play))))
 
 
 RUNS: Final = {
-    f"fitnesses/{fitness}/{population}x{matches}": _run(fitness, population, matches)
-    for fitness, population, matches in itertools.product(FITNESSES, POPULATIONS, MATCHES)
+    f"fitnesses/{fitness}/{population}x{matches}": _run(fitness, population, matches, seed)
+    for seed, (fitness, population, matches) in enumerate(itertools.product(FITNESSES, POPULATIONS, MATCHES))
 }
-
-
-Rates = dict[str, list[tuple[float, float]]]  # by run, of each of PLAYERS: rate, half the width of its interval
+Rates = dict[str, NDArray[np.float64]]  # by run: of each of PLAYERS
 
 
 def section(runs: Outcomes, pictures: Pictures) -> str:
     """Wins of the champion and of the mean genome against the panel: by fitness, by population, by matches, and the best of all."""
-    rates = {name.removeprefix("fitnesses/"): [run.against_panel(player) for player in PLAYERS] for name, run in runs.items()}
-    tables: dict[str, list[tuple[object, ...]]] = {
-        "fitness": [(name, *_over(rates, f"{name}/")) for name in FITNESSES],
-        "population": [(f"{size:,}", *_over(rates, f"/{size}x")) for size in POPULATIONS],
-        "matches": [(number, *_over(rates, f"x{number}")) for number in MATCHES],
-    }
-    best = sorted(rates, key=lambda name: -max(rate for rate, _ in rates[name]))[:5]
-    tables["best of all runs (the luckiest, too): fitness, population x matches"] = [
-        (name.replace("/", ", "), *(percent(*pair) for pair in rates[name])) for name in best
-    ]
-    told = [table((name, *PLAYERS), rows) for name, rows in tables.items()]
-    return "\n\n".join([*told, pictures.save("fitnesses", _picture(rates), "Wins of the mean genome by fitness, population and matches")])
+    told = {name.removeprefix("fitnesses/"): [run.against_panel(player) for player in PLAYERS] for name, run in runs.items()}
+    rates: Rates = {name: np.array([rate for rate, _ in pairs]) for name, pairs in told.items()}
+    best = sorted(told, key=lambda name: -rates[name].max())[:5]
+    return "\n\n".join(
+        [
+            "Means over the other two, one run a cell; intervals, 95%, from the spread between cells. The last two columns "
+            f"are paired with the same populations and matches by {BASE}.",
+            table(
+                ("fitness", *PLAYERS, *(f"{player}, less {BASE}" for player in PLAYERS)), [_by_fitness(rates, name) for name in FITNESSES]
+            ),
+            table(("population", *PLAYERS), [(f"{size:,}", *_means(rates, f"/{size}x")) for size in POPULATIONS]),
+            table(("matches", *PLAYERS), [(number, *_means(rates, f"x{number}/")) for number in MATCHES]),
+            "The five best of all runs (the luckiest, too), with the intervals of their games:",
+            table(("fitness, population x matches", *PLAYERS), [(name, *(percent(*pair) for pair in told[name])) for name in best]),
+            pictures.save("fitnesses", _picture(rates), "Wins of the mean genome by fitness, population and matches"),
+        ]
+    )
 
 
-def _over(rates: Rates, part: str) -> list[str]:
-    """Mean rates of both players over the runs in whose names a part occurs; their games are independent."""
-    own = np.array([rates[name] for name in rates if part in name and (part[0] != "x" or name.endswith(part))])  # (runs, players, 2)
-    halves = np.sqrt((own[..., 1] ** 2).sum(axis=0)) / len(own)
-    return [percent(*pair) for pair in zip(own[..., 0].mean(axis=0), halves, strict=True)]
+def _by_fitness(rates: Rates, fitness: str) -> tuple[str, ...]:
+    """Means of a fitness, and how they differ from those of the one that others are held against."""
+    cells = [name.partition("/")[2] for name in rates if name.startswith(f"{fitness}/")]
+    gains = np.array([rates[f"{fitness}/{cell}"] - rates[f"{BASE}/{cell}"] for cell in cells])
+    return fitness, *_means(rates, f"{fitness}/"), *(["", ""] if fitness == BASE else [percent(*mean_of(gain)) for gain in gains.T])
+
+
+def _means(rates: Rates, part: str) -> list[str]:
+    """Mean rates of both players over the runs in whose names a part occurs."""
+    own = np.array([rate for name, rate in rates.items() if part in f"{name}/"])  # (runs, players)
+    return [percent(*mean_of(column)) for column in own.T]
 
 
 def _picture(rates: Rates) -> Figure:
     figure = Figure(figsize=(11, 6), layout="constrained")
-    grids = {name: np.array([[rates[f"{name}/{n}x{m}"][1][0] for m in MATCHES] for n in POPULATIONS]) for name in FITNESSES}
+    grids = {name: np.array([[rates[f"{name}/{n}x{m}"][1] for m in MATCHES] for n in POPULATIONS]) for name in FITNESSES}
     low, high = min(grid.min() for grid in grids.values()), max(grid.max() for grid in grids.values())
     for axes, (name, grid) in zip(figure.subplots(2, 3).ravel(), grids.items(), strict=True):
         shown = axes.imshow(grid, vmin=low, vmax=high, cmap="viridis")

@@ -15,25 +15,31 @@ from agents import genetic
 from agents.genetic import mukhar
 from agents.genetic.kinds import GeneticPolicy
 from agents.policy import Decisions
-from monopoly_env.board import LOT_SQUARE, NUM_SQUARES, SQUARE_LOT
+from agents.statistics import wilson
+from monopoly_env.board import GROUP_OF, GROUP_SIZE, LOT_SQUARE, NUM_SQUARES, SQUARE_LOT
 from monopoly_env.core import batch_of
 from monopoly_env.reference import table
 from training.evolution.experiments import populations
-from training.evolution.experiments.experiment import Experiment, Outcome, Outcomes, Pictures
+from training.evolution.experiments.experiment import Experiment, Outcome, Outcomes, Pictures, mean_of
 from training.evolution.genetic.options import MUKHAR2012
 
 TRIES: Final = 2000
 CHANCES: Final = (0.1, 0.2, 0.4, 0.6, 0.8, 0.95)
+# The run without trading has other seeds than that of the kinds, at whose same generation it says what chance alone changes.
+LENGTH: Final = 101
 TRADING: Final = {
-    "trading": dataclasses.replace(MUKHAR2012, rules="mukhar_trading", generations=100, panel_every=25),
-    "no_trading": dataclasses.replace(MUKHAR2012, generations=100, panel_every=25),
+    "trading": dataclasses.replace(MUKHAR2012, rules="mukhar_trading", generations=LENGTH, panel_every=25),
+    "no_trading": dataclasses.replace(MUKHAR2012, generations=LENGTH, seed=1, panel_every=25),
 }
+# Two others cannot own in a group of two when the third lot is for sale: there is none.
+REACHED: Final = ~((np.arange(4)[:, None] == 3) & (np.array(GROUP_SIZE)[np.array(GROUP_OF)] == 2))  # (4, 28)
 
 
-def buy_genes(run: Outcome) -> NDArray[np.float64]:
-    """(4, 28) the mean chance to buy by situation and lot, over the last population."""
-    population = run.population()["population"]
-    return np.asarray(population[:, : mukhar.BUY_GENES].mean(axis=0).reshape(-1, NUM_SQUARES)[:, LOT_SQUARE[0]])
+def buy_genes(run: Outcome, generation: int | None = None) -> NDArray[np.float64]:
+    """(4, 28) the mean chance to buy by situation and lot, over the last population or one that was kept; NaN where nothing reads it."""
+    population = run.population(generation)["population"]
+    genes = np.asarray(population[:, : mukhar.BUY_GENES].mean(axis=0).reshape(-1, NUM_SQUARES)[:, LOT_SQUARE[0]])
+    return np.where(REACHED, genes, np.nan)
 
 
 def obtained(chance: float, tries: int = TRIES) -> float:
@@ -63,34 +69,53 @@ def section(runs: Outcomes, pictures: Pictures) -> str:
     kept = [(name, r.name, f"{r.share:.2f}", r.how) for name, genome in told.items() for r in genome.rules if r.share is not None]
     return "\n\n".join(
         [
-            "Mean chance to buy by situation, over the 28 lots and the last population; the interval is from the spread between lots.",
-            table(("genome", *mukhar.SITUATIONS), [(name, *_by_situation(run)) for name, run in kinds.items()]),
+            "Mean chance to buy by situation, over the last population and the lots of groups of three and more (two others cannot own in "
+            "a smaller one whose lot is for sale); intervals, 95%, from the spread between lots.",
+            table(("genome", *mukhar.SITUATIONS, "last less first"), [(name, *_by_situation(run)) for name, run in kinds.items()]),
             f"Chance to obtain a lot by a gene p, {TRIES:,} tries each:",
             table(("p", "1 - (1 - p)^2", "obtained"), [_obtaining(chance) for chance in CHANCES]),
             "Mean genome: chance to leave jail by what opponents own.",
             table(("genome", "opponents own", "genes", "leaves"), jail),
             "Mean genome: the rules of thumb.",
             table(("genome", "rule", "share", "how"), kept),
-            "Mean chance to buy after 100 generations with and without trading, and the rank correlation over lots between the two:",
-            table(("situation", "with trading", "without", "rank correlation"), _trading(runs)),
+            "Mean chance to buy with and without trading, after as many generations; the rank correlation over lots between the two, and "
+            "beside it that of two runs without trading, which differ by chance alone:",
+            table(("situation", "with trading", "without", "rank correlation", "of two without"), _trading(runs)),
             pictures.save("genes", genetic.explain(kinds["rga"].mean).plot(Figure(figsize=(10, 9), layout="constrained")), "The mean RGA"),
         ]
     )
 
 
 def _by_situation(run: Outcome) -> list[str]:
-    return [f"{row.mean():.3f} ± {1.96 * row.std(ddof=1) / np.sqrt(len(row)):.3f}" for row in buy_genes(run)]
+    """Means over the lots that know all four situations, and by how much the last is below the first."""
+    genes = buy_genes(run)
+    genes = genes[:, ~np.isnan(genes).any(axis=0)]
+    return [_interval(row) for row in (*genes, genes[3] - genes[0])]
+
+
+def _interval(values: NDArray[np.float64]) -> str:
+    mean, half = mean_of(values)
+    return f"{mean:.3f} ± {half:.3f}"
 
 
 def _obtaining(chance: float) -> tuple[str, ...]:
     got = obtained(chance)
-    half = 1.96 * np.sqrt(got * (1 - got) / TRIES)
-    return f"{chance:g}", f"{1 - (1 - chance) ** 2:.3f}", f"{got:.3f} ± {half:.3f}"
+    low, high = wilson(got * TRIES, TRIES)
+    return f"{chance:g}", f"{1 - (1 - chance) ** 2:.3f}", f"{got:.3f} ({low:.3f} to {high:.3f})"
 
 
 def _trading(runs: Outcomes) -> list[tuple[str, ...]]:
-    both = zip(mukhar.SITUATIONS, buy_genes(runs["trading"]), buy_genes(runs["no_trading"]), strict=True)
-    return [(name, f"{a.mean():.3f}", f"{b.mean():.3f}", f"{spearmanr(a, b).statistic:+.2f}") for name, a, b in both]
+    """By situation: mean chances, how lots rank with and without trading, and how in two runs without."""
+    kept = runs["rga"].kept
+    chance = buy_genes(runs["rga"], kept[min(1, len(kept) - 1)])
+    rows = []
+    for name, with_it, without, again in zip(
+        mukhar.SITUATIONS, buy_genes(runs["trading"]), buy_genes(runs["no_trading"]), chance, strict=True
+    ):
+        read = ~np.isnan(without)
+        ranks = [f"{spearmanr(without[read], other[read]).statistic:+.2f}" for other in (with_it, again)]
+        rows.append((name, f"{np.nanmean(with_it):.3f}", f"{np.nanmean(without):.3f}", *ranks))
+    return rows
 
 
 _SHARED: Final = {name: populations.KINDS[name] for name in ("rga", "tga")}

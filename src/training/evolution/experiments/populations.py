@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from monopoly_env.reference import table
-from training.evolution.experiments.experiment import Experiment, Outcomes, Pictures, percent
+from training.evolution.experiments.experiment import Experiment, Outcome, Outcomes, Pictures, percent
 from training.evolution.genetic.options import MUKHAR2012, Generational
 
 RANDOM: Final = {
@@ -50,19 +50,24 @@ def section(runs: Outcomes, pictures: Pictures) -> str:
             label = f"{name}, generation {played - 1}"
             rows.append((label, f"{fitness.mean():.2f}", f"{fitness.std():.1f}", f"{fitness.min():.0f}", f"{fitness.max():.0f}"))
     strength = [
-        (name, *(percent(*run.against_panel(player)) for player in ("champion", "mean")), f"{run.results['games']:,}")
-        for name, run in kinds.items()
+        (name, *(percent(*run.against_panel(player)) for player in ("champion", "mean")), *_cost(run)) for name, run in kinds.items()
     ]
     return "\n\n".join(
         [
             "Fitness FINISH_ORDER, raw. The paper: mean 149.96; RGA spans 92 to 204 in generation 0 and 112 to 184 in generation 100.",
             table(("population", "mean", "deviation", "least", "most"), rows),
             "Of random populations least and most are means over the populations. Wins of 25% are fair against the panel.",
-            table(("genome", "champion against the panel", "mean genome", "games of evolution"), strength),
+            table(("genome", "champion against the panel", "mean genome", "games of evolution", "minutes", "games/s"), strength),
             pictures.save("fitness", _distributions(kinds), "Fitness in the first and the last generation"),
             pictures.save("strength", _strengths(kinds), "Wins against the panel by generation"),
         ]
     )
+
+
+def _cost(run: Outcome) -> tuple[str, ...]:
+    """Games, minutes and games a second of a run, its measurements in between included."""
+    games, seconds = run.results["games"], run.results["seconds"]
+    return f"{games:,}", f"{seconds / 60:.0f}", f"{games / seconds:,.0f}"
 
 
 def _distributions(kinds: Outcomes) -> Figure:

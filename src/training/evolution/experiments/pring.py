@@ -72,6 +72,7 @@ def section(runs: Outcomes, pictures: Pictures) -> str:
     own, spread = repeats.mean(axis=0), repeats.std(axis=0, ddof=1)
     rows = [(LOT_NAME[_UK][lot], f"{his[lot]:.3f}", f"{own[lot]:.3f}", f"{spread[lot]:.3f}") for lot in np.argsort(-his)]
     varied = {name: runs[f"pring/{name}" if f"pring/{name}" in runs else next(iter(REPEATS))] for name in VARIATIONS}
+    others = repeats[1:].mean(axis=0)  # without the run that the variations stand beside
     columns = (
         "variation",
         "rank correlation with Pring",
@@ -83,7 +84,7 @@ def section(runs: Outcomes, pictures: Pictures) -> str:
         [
             table(("lot", "K, Pring", f"K, mean of {len(repeats)} runs", "deviation between runs"), rows),
             _correlations(repeats, his),
-            table(columns, [(name, *_row(run, his, own)) for name, run in varied.items()]),
+            table(columns, [(name, *_row(run, his, others)) for name, run in varied.items()]),
             pictures.save("pring", _lots(his, repeats), "K by lot"),
             pictures.save("pring_variations", _variations(varied, own), "K by lot and variation"),
         ]

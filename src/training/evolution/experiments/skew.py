@@ -7,21 +7,22 @@ from typing import Any, Final
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from scipy.stats import skew, t, ttest_1samp, ttest_ind
+from scipy.stats import skew, ttest_1samp, ttest_ind
 
 from agents.genetic import kind_of
 from agents.genetic.kinds import BITS
-from monopoly_env.board import LOT_SQUARE
+from monopoly_env.board import LOT_SQUARE, NUM_SQUARES
 from monopoly_env.reference import table
-from training.evolution.experiments.experiment import Experiment, Outcome, Outcomes, Pictures, percent
+from training.evolution.experiments import hypotheses
+from training.evolution.experiments.experiment import Experiment, Outcome, Outcomes, Pictures, mean_of, percent
 from training.evolution.genetic.options import Generational
 
 SEEDS: Final = 10
 CROSSOVERS: Final = {"one_point": False, "legacy": True}
 RUNS: Final = {
     f"skew/{name}/{seed}": Generational(
-        genome="sga", population=512, matches=25, generations=100, keep_every=10, seed=seed, panel_every=0, final_games=480,
-        legacy_sga=legacy,
+        genome="sga", population=512, matches=25, generations=100, keep_every=10, panel_every=0, final_games=480,
+        seed=seed + SEEDS * legacy, legacy_sga=legacy,
     )
     for name, legacy in CROSSOVERS.items()
     for seed in range(SEEDS)
@@ -37,7 +38,7 @@ def late_skewness(run: Outcome) -> float:
 def ones(population: NDArray[Any]) -> NDArray[np.float64]:
     """(6,) the share of ones by the value of the bit in its gene, the largest first: of buy genes that are read."""
     genes = population.reshape(len(population), -1, BITS)
-    read = (40 * np.arange(4)[:, None] + LOT_SQUARE[0]).ravel()
+    read = (NUM_SQUARES * np.arange(4)[:, None] + LOT_SQUARE[0])[hypotheses.REACHED]
     return np.asarray(genes[:, read].mean(axis=(0, 1)))
 
 
@@ -62,11 +63,10 @@ def section(runs: Outcomes, pictures: Pictures) -> str:
 
 def _row(runs: list[Outcome], found: NDArray[np.float64]) -> tuple[str, ...]:
     """Of a crossover: runs, skewness with its interval, whether there is any, the mean gene, and strength."""
-    half = float(t.isf(0.025, len(found) - 1) * found.std(ddof=1) / np.sqrt(len(found)))
+    skewness, half = mean_of(found)
     gene = np.mean([kind_of("sga").decode(run.population()["population"]).mean() for run in runs])
-    rates = np.array([run.against_panel("mean") for run in runs])
-    strength = percent(float(rates[:, 0].mean()), float(np.sqrt((rates[:, 1] ** 2).sum()) / len(runs)))
-    return str(len(runs)), f"{found.mean():+.3f} ± {half:.3f}", f"{ttest_1samp(found, 0).pvalue:.2g}", f"{gene:.3f}", strength
+    strength = percent(*mean_of(np.array([run.against_panel("mean")[0] for run in runs])))
+    return str(len(runs)), f"{skewness:+.3f} ± {half:.3f}", f"{ttest_1samp(found, 0).pvalue:.2g}", f"{gene:.3f}", strength
 
 
 def _mean_ones(runs: list[Outcome]) -> NDArray[np.float64]:

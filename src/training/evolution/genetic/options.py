@@ -135,9 +135,12 @@ PRESETS: Final[dict[str, Generational | Steady]] = {
 
 # What numbers may be: from, to; both are allowed.
 _RANGES: Final[dict[str, tuple[float, float]]] = {
-    **dict.fromkeys(("generations", "waves", "matches", "matings", "parents", "panel_games", "final_games", "turn_limit"), (1, math.inf)),
-    **dict.fromkeys(("elite", "copied", "mutated", "mutation_rate"), (0, 1)),
-    **dict.fromkeys(("mutation_size", "panel_every", "levels", "hall", "keep_every"), (0, math.inf)),
+    **dict.fromkeys(("generations", "waves", "panel_games", "final_games"), (1, math.inf)),
+    **dict.fromkeys(("matches", "matings", "parents", "turn_limit"), (1, 100_000)),
+    **dict.fromkeys(("elite", "copied", "mutated", "mutation_rate", "mutation_size"), (0, 1)),
+    **dict.fromkeys(("panel_every", "keep_every"), (0, math.inf)),
+    "levels": (0, 1_000_000),
+    "hall": (0, 1000),
     "population": (2, MOST),
     "players": (2, 8),
     "seed": (0, (1 << 32) - 1),
@@ -199,7 +202,7 @@ def beginning(options: Generational | Steady, kind: GenomeKind, generator: np.ra
     if str(arrays["kind"]) != kind.name:
         raise ConfigurationError(f"{options.start!r} holds genomes of {str(arrays['kind'])!r}, not of {kind.name!r}.")
     population = arrays["population"]
-    kind.checked(population)
+    population = kind.checked(population).astype(np.uint8 if kind.bits else np.float64)
     if len(population) != options.population:
         raise ConfigurationError(f"{options.start!r} holds {len(population):,} genomes: use --population {len(population)}.")
     return population

@@ -39,11 +39,19 @@ _MEAN: Final = "mean.safetensors"
 class Keeper:
     """Saves a search every generation, or as often as costs little: what is lost to a power cut is a minute at most."""
 
-    def __init__(self, search: Search, run: Run, measurements: list[dict[str, Any]]) -> None:
+    def __init__(self, search: Search, run: Run, measurements: list[dict[str, Any]], seconds: float) -> None:
         """Nothing is saved yet."""
         self.search, self.run, self.measurements = search, run, measurements
+        self.pending = False  # a generation has been played, and not been measured yet
+        self.seconds = seconds  # that earlier processes spent on this run
+        self._began = time.perf_counter()
         self._saved = self._at = -math.inf
         self._cost = 0.0
+
+    @property
+    def spent(self) -> float:
+        """Seconds that the run has taken so far; what was lost when it was killed is not among them."""
+        return self.seconds + time.perf_counter() - self._began
 
     def keep(self) -> None:
         """Save if it is time to."""
@@ -54,10 +62,10 @@ class Keeper:
     def save(self) -> None:
         """Write a checkpoint and the curves, unless this generation has one."""
         search = self.search
-        if self._saved == search.generation or len(search.rows) != search.generation or not search.rows:
+        if self.pending or self._saved == search.generation or len(search.rows) != search.generation or not search.rows:
             return
         began = time.perf_counter()
-        state = {"generation": search.generation, "rows": search.rows, "measurements": self.measurements}
+        state = {"generation": search.generation, "rows": search.rows, "measurements": self.measurements, "seconds": self.spent}
         checkpoints.write(self.run.checkpoints, search.generation, {"search": search.arrays()}, state)
         write_csv(self.run.folder / "curves.csv", search.rows)
         self._saved, self._at = search.generation, time.perf_counter()
@@ -91,7 +99,7 @@ def hall_of_fame(options: Options, search: Search, run: Run) -> list[Policy]:
     earlier = [number for number in range(1, search.generation) if run.champion(number).is_file()]
     if not earlier or not options.hall:
         return []
-    chosen = np.unique(np.linspace(0, len(earlier) - 1, options.hall).round().astype(int))
+    chosen = np.unique(np.linspace(0, len(earlier) - 1, min(options.hall, len(earlier))).round().astype(int))
     famous = [agents.load(run.champion(earlier[place])) for place in chosen]
     for policy, place in zip(famous, chosen, strict=True):
         policy.name = f"champion of {search.unit} {earlier[place]:,}"
@@ -151,11 +159,13 @@ def evolve(options: Options, search: Search, keeper: Keeper, report: Reporter) -
             told = f", fitness {search.rows[-1]['fitness/min']:.3g} to {search.rows[-1]['fitness/max']:.3g}" if search.rows else ""
             report.doing(f"{search.unit} {search.generation + 1:,}/{length:,}{told}")
             search.advance(report.played)
+            keeper.pending = True  # saved now, it would go on without its measurement
             report.curves(search.rows[-1])
             if measures(options, search.generation):
                 _meet(options, search, keeper, report)
             if options.keep_every and (search.generation - 1) % options.keep_every == 0:
                 checkpoints.write_arrays(keeper.run.population(search.generation), genomes(search))
+            keeper.pending = False
             keeper.keep()
     except (KeyboardInterrupt, MonopolyError):  # a cluster that failed, for instance
         keeper.save()
@@ -178,7 +188,8 @@ def finish(options: Options, search: Search, keeper: Keeper, report: Reporter) -
     report.doing("panel at the end")
     results = {
         "agent": str(run.agent), "genome": search.kind.name, "unit": search.unit, "generations": search.generation,
-        "games": search.generation * search.games, "panel": against_panel(options, search, options.final_games, run, report),
+        "games": search.generation * search.games, "seconds": keeper.spent,
+        "panel": against_panel(options, search, options.final_games, run, report),
         "genes": search.explain(), "measurements": keeper.measurements,
     }  # fmt: skip
     run.write_json("evaluation.json", results)
@@ -200,11 +211,11 @@ def _execute(options: Options, search: Search, console: Console) -> dict[str, An
     kind = search.kind
     shaping = settings(options, kind, search.begins_with)
     run = Run.open(options.out, shaping, resume=options.resume, overwrite=options.overwrite)
-    measurements: list[dict[str, Any]] = []
+    measurements, seconds = list[dict[str, Any]](), 0.0
     if options.resume:
         parts, state = checkpoints.read_last(run.checkpoints)
         search.restore(parts["search"], state)
-        measurements = state["measurements"]
+        measurements, seconds = state["measurements"], state["seconds"]
     else:
         for name in ("curves.csv", POPULATION, _MEAN):  # of a run that was overwritten
             (run.folder / name).unlink(missing_ok=True)
@@ -214,7 +225,7 @@ def _execute(options: Options, search: Search, console: Console) -> dict[str, An
     games = total_games(options, search, length) + len(search.outcome()) * at_the_end * options.final_games
     told = f"{length:,} {search.unit}s of {search.games:,} games, {len(search.population):,} players of {search.kind.size:,} genes"
     console.print(f"{told}, {games:,} games, into {run.folder}")
-    keeper = Keeper(search, run, measurements)
+    keeper = Keeper(search, run, measurements, seconds)
     with Reporter(run.curves, console, games, done, search.generation) as report:
         evolve(options, search, keeper, report)
         return finish(options, search, keeper, report)

@@ -15,7 +15,7 @@ from agents.tables import Table
 from training.evolution.genetic.breeding import Recipe, breed
 from training.evolution.genetic.generation import Outcome, evaluate, games_of
 from training.evolution.genetic.options import Generational, Steady, beginning
-from training.evolution.genetic.steady import Scheme, wave
+from training.evolution.genetic.steady import Scheme, levelled, wave
 
 _BEGIN, _DEAL, _BREED, _SEARCH, PANEL = range(5)  # what chance is for: draws of one purpose never meet those of another
 SHOWN: Final = 200  # genes with a curve of their own; of longer genomes the first, and the mean of all
@@ -129,8 +129,7 @@ class Generations(Search):
         if self.generation:
             population = breed(self.kind, population, self.fitness, self.recipe, self.generator(_BREED))
         outcome = evaluate(self.kind, population, self.play, self.game_seed(_SEARCH), self.generator(_DEAL), done)
-        self.population, self.fitness = population, outcome.fitness
-        self.generation += 1
+        self.population, self.fitness, self.generation = population, outcome.fitness, self.generation + 1
         self.note(outcome)
 
     def outcome(self) -> dict[str, NDArray[Any]]:
@@ -151,6 +150,7 @@ class Waves(Search):
         """Begin before the first wave; games are played at tables of this type."""
         super().__init__(options, kind, table_type)
         self.scheme: Scheme = options
+        self.begins_with = self.population = levelled(kind, self.population, options.levels)
         self.depth = np.zeros(len(self.population), np.int64)
 
     @property

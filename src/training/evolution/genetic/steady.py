@@ -20,6 +20,8 @@ from training.evolution.genetic.generation import Outcome, Play, play_seats, tab
 from training.evolution.genetic.scores import num_wins, summed
 from training.evolution.operators import MUTATIONS, OF_BITS, UNIONS
 
+_ROUNDING = 1e-9  # of a gene that has its value already
+
 
 @dataclass(frozen=True)
 class Scheme:
@@ -66,11 +68,15 @@ def check_scheme(scheme: Scheme, kind: GenomeKind, population: int, players: int
 
 
 def levelled(kind: GenomeKind, population: NDArray[Any], levels: int) -> NDArray[Any]:
-    """Genes moved to the nearest of `levels` + 1 values that part their range evenly; 0: as they are."""
+    """Genes moved to one of `levels` + 1 values that part their range evenly, to each from as wide a part of it; 0: as they are.
+
+    So a gene that is drawn anew takes every value as often, and one that has such a value keeps it.
+    """
     if not levels:
         return population
-    width = (kind.high - kind.low) / levels
-    return np.asarray(kind.low + width * np.round((population - kind.low) / np.where(width > 0, width, 1.0)))
+    width = kind.high - kind.low
+    place = np.minimum(np.floor((population - kind.low) / width * (levels + 1) + _ROUNDING), levels)
+    return np.asarray(kind.low + width * place / levels)
 
 
 @dataclass(frozen=True)
