@@ -14,7 +14,7 @@ import monopoly_env as me
 from agents import genetic
 from agents.genetic import mukhar
 from agents.genetic.kinds import GeneticPolicy
-from agents.policy import Decisions
+from agents.policy import MEMORY, Decisions
 from agents.statistics import wilson
 from monopoly_env.board import GROUP_OF, GROUP_SIZE, LOT_SQUARE, NUM_SQUARES, SQUARE_LOT
 from monopoly_env.core import batch_of
@@ -55,8 +55,10 @@ def obtained(chance: float, tries: int = TRIES) -> float:
 def _gets(players: list[GeneticPolicy], seed: int) -> bool:
     game = me.position(4, rules="mukhar", positions={0: 13}, throws=[(1, 2)], seed=seed)
     lot = int(SQUARE_LOT[0, 16])
+    memories = [np.zeros((1, MEMORY)) for _ in players]  # a bid is drawn once, and told digit by digit
     while int(game.turns) == 1:
-        action = players[int(game.player)].act(Decisions(batch_of(game)))[0]
+        seat = int(game.player)
+        action = players[seat].act(Decisions(batch_of(game), memories[seat]))[0]
         game = me.step(game, int(action))
     return bool(int(game.lots[0]) >> lot & 1)
 
