@@ -286,3 +286,24 @@ def test_a_kernel_is_compiled_once_for_all_integers() -> None:
 
     assert sums(np.array([1], np.int16), np.array([2], np.int32)) == 2 + 3 + 4
     assert len(one_more.overloads) == 1  # type: ignore[attr-defined]
+
+
+# --- arrays without owners ----------------------------------------------------------------------------------------------
+
+
+def test_a_borrowed_array_is_the_same_numbers_without_an_owner_to_count() -> None:
+    import numpy as np
+
+    @kernels.entry()
+    def row(array: Any, number: int) -> Any:
+        return kernels.borrowed(array)[number]  # type: ignore[no-any-return]
+
+    array = np.arange(6.0).reshape(2, 3)
+    references = sys.getrefcount(array)
+    view = row(array, 1)
+    assert sys.getrefcount(array) == references
+    assert view.base is None  # else each slice counts up what owns the array, and down again
+    assert not view.flags.owndata
+    view[0] = 7.0
+    assert array.tolist() == [[0.0, 1.0, 2.0], [7.0, 4.0, 5.0]]
+    assert kernels.borrowed(array) is array  # without compilation

@@ -23,7 +23,7 @@ from monopoly_env.engine.players import finish
 from monopoly_env.engine.step import is_legal, write_mask
 from monopoly_env.errors import ConfigurationError, EngineError, IllegalActionError
 from monopoly_env.game import BY_CAP, GAME, Games, empty_games
-from monopoly_env.kernels import entry
+from monopoly_env.kernels import borrowed, entry
 from monopoly_env.rules import Rules
 
 ASKED: Final = -1  # in place of a row's number: the seat of a batched policy
@@ -84,7 +84,8 @@ def play_games(
         reads_mask: (K,), whether their kernels read the mask.
         turn_limit: Single turns that may be played before the score decides.
     """
-    mask = np.zeros(NUM_ACTIONS, np.bool_)
+    params, memory, mask = borrowed(params), borrowed(memory), np.zeros(NUM_ACTIONS, np.bool_)
+    number, kernel = 0, kernels[0]  # the list is one for all threads: it is read only where the kernel changes
     for i in range(len(games)):
         game, desk, tally = games[i], desks[i], tallies[i]
         if game.decision == 0 or desk.illegal != NONE:
@@ -103,7 +104,10 @@ def play_games(
             if k >= 0:
                 if reads_mask[k]:
                     write_mask(game, mask)
-                action = kernels[kernel_of[k]](game, mask, params[k][: lengths[k]], memory[i, game.player])
+                if kernel_of[k] != number:
+                    number = kernel_of[k]
+                    kernel = kernels[number]
+                action = kernel(game, mask, params[k][: lengths[k]], memory[i, game.player])
             elif desk.answered == 1:
                 desk.answered = 0
                 action = desk.answer

@@ -15,7 +15,7 @@ from monopoly_env.engine.sets import has
 from monopoly_env.engine.setup import start
 from monopoly_env.engine.step import apply, is_legal, write_mask
 from monopoly_env.game import MAX_PLAYERS, NOBODY, Game, Games
-from monopoly_env.kernels import entry, kernel
+from monopoly_env.kernels import borrowed, entry, kernel
 from monopoly_env.rewards import Terms, staying, write_reward
 
 LEARNER: Final = -1  # who sits in a seat: the learner, or the number of an opponent
@@ -174,6 +174,7 @@ def _let_opponents_play(  # noqa: PLR0917 - compiled
 ) -> None:  # fmt: skip
     """Compiled opponents answer until somebody else is asked or the game has ended."""
     state.waiting = READY
+    params, memory = borrowed(params), borrowed(memory)
     turn, patience = int(game.turns), PATIENCE
     while game.fault == 0 and not _is_over(game, state) and game.turns <= settings.turn_limit:
         who = int(state.sitting[game.player])

@@ -27,7 +27,7 @@ from monopoly_env.engine.sets import has, lowest, size
 from monopoly_env.engine.step import apply
 from monopoly_env.errors import IllegalActionError
 from monopoly_env.game import BY_CAP, Game, Games, empty_games
-from monopoly_env.kernels import entry, kernel
+from monopoly_env.kernels import borrowed, entry, kernel
 from monopoly_env.rules import Rules
 
 KEPT: Final = 6  # decisions of a game that are played again, at most
@@ -120,7 +120,8 @@ def _step(game: Game, memory: Row, seated: Any, policies: _Policies, desk: _Desk
     k = seated[seat]
     if policies.reads[k]:
         write_mask(game, desk.mask)
-    action = policies.kernels[k](game, desk.mask, policies.params[k][: policies.lengths[k]], memory[seat])
+    row = borrowed(policies.params)[k][: policies.lengths[k]]
+    action = policies.kernels[k](game, desk.mask, row, borrowed(memory)[seat])
     if 0 <= action < NUM_ACTIONS and is_legal(game, action):
         apply(game, action)
     else:
@@ -206,7 +207,7 @@ def _play_main(
 
     memory (P + 1, 64), seen (KEPT, FEATURES), and pairs (KEPT + 1,): the last rows are room.
     """
-    own = policies.params[_LEARNER][: policies.lengths[_LEARNER]]
+    own = borrowed(policies.params)[_LEARNER][: policies.lengths[_LEARNER]]
     met, asked = 0, 0
     while game.decision != 0 and game.fault == 0 and not _capped(game, limit):
         seat, network = int(game.player), int(NETWORK_OF[game.decision])

@@ -37,7 +37,7 @@ from monopoly_env.engine.setup import start
 from monopoly_env.engine.step import answer, is_legal, settle_one, write_mask
 from monopoly_env.errors import ConfigurationError, EngineError, IllegalActionError, nearest
 from monopoly_env.game import BY_CAP, MAX_PLAYERS, MIN_PLAYERS, Game, Games, empty_games
-from monopoly_env.kernels import array_kernel, entry, kernel
+from monopoly_env.kernels import array_kernel, borrowed, entry, kernel
 from monopoly_env.rules import Rules
 from training.replay import PACKED
 
@@ -412,7 +412,7 @@ def _play_on(
     Returns:
         Rows written. As many as there are: the games are to be played on.
     """
-    mask = np.zeros(NUM_ACTIONS, np.bool_)
+    params, memory, mask = borrowed(params), borrowed(memory), np.zeros(NUM_ACTIONS, np.bool_)
     count = 0
     for i in range(len(games)):
         game, desk = games[i], desks[i]

@@ -100,13 +100,13 @@ def _better(game: Game, seat: int, own: int, theirs: int, params: Row) -> int:
 @kernel
 def _offer(game: Game, seat: int, params: Row, memory: Row) -> int:
     """Offer one of the exchanges that it gains by, each as likely, or go on."""
-    count, chosen = 0, -1
+    count, chosen, goods = 0, -1, tradable(game, seat) & ALL_LOTS
     for attempt in range(2):  # count, then find the one that was drawn
         seen = 0
         for other in range(game.num_players):
             if other == seat or not may_offer_to(game, seat, other):
                 continue
-            own, theirs = tradable(game, seat) & ALL_LOTS, tradable(game, other) & ALL_LOTS
+            own, theirs = goods, tradable(game, other) & ALL_LOTS
             while own:
                 lot = lowest(own)
                 own &= own - 1

@@ -23,7 +23,7 @@ from monopoly_env.engine.players import finish
 from monopoly_env.engine.step import answer, is_legal, settle_one, write_mask
 from monopoly_env.errors import ConfigurationError, IllegalActionError
 from monopoly_env.game import BY_CAP, Games
-from monopoly_env.kernels import entry
+from monopoly_env.kernels import borrowed, entry
 from monopoly_env.rules import Rules
 from training.rewards import NUM_QUANTITIES, WORTH, Moment, Quantities, Variant, own_worth, reward, terminal, write_quantities
 from training.streams import TURN_LIMIT
@@ -218,7 +218,7 @@ def _play_games(  # noqa: C901, PLR0913, PLR0917 - compiled
     Returns:
         Decisions written; or, where a policy broke the rules, -1 less the number of the game.
     """
-    mask = np.zeros(NUM_ACTIONS, np.bool_)
+    own, params, memory, mask = borrowed(own), borrowed(params), borrowed(memory), np.zeros(NUM_ACTIONS, np.bool_)
     count = 0
     for i in range(len(games)):
         game, seat = games[i], int(seats[i])
