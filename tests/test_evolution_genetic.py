@@ -15,16 +15,17 @@ from rich.console import Console
 
 import agents
 from agents import genetic
+from agents.genetic import mukhar
 from agents.tables import Line, Table
 from monopoly_env.board import GROUP_LOTS
-from monopoly_env.errors import ConfigurationError, MonopolyError
+from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError
 from monopoly_env.rules import Rules
 from training import checkpoints
 from training.evolution.genetic import run as genetic_run
 from training.evolution.genetic import scores
 from training.evolution.genetic.breeding import Recipe, breed, numbers
 from training.evolution.genetic.generation import Play, check_split, deal, evaluate, games_of, play_seats, table_of
-from training.evolution.genetic.options import Generational, Steady, check
+from training.evolution.genetic.options import PRESETS, Generational, Steady, check
 from training.evolution.genetic.run import execute
 from training.evolution.genetic.steady import Scheme, levelled, wave
 from training.evolve import main
@@ -235,6 +236,53 @@ def test_a_run_begins_with_the_population_of_another(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="is no file"):
         execute(dataclasses.replace(again, start="gone.npz", out=tmp_path / "fifth"), quietly())
     assert not (tmp_path / "fifth").exists()
+    with pytest.raises(ConfigurationError, match="lies in --out, where this run writes"):
+        execute(dataclasses.replace(again, out=tmp_path / "first", overwrite=True), quietly())
+    assert file.is_file()
+    moved = tmp_path / "moved.npz"
+    file.rename(moved)
+    longer = dataclasses.replace(again, start=str(moved), generations=2, resume=True)
+    assert execute(longer, quietly())["generations"] == 2
+
+
+def test_a_damaged_run_is_an_error_of_ours_and_stays(tmp_path: Path) -> None:
+    options = dataclasses.replace(SMALL, generations=1, panel=(), out=tmp_path / "run")
+    execute(options, quietly())
+    longer = dataclasses.replace(options, generations=2, resume=True)
+    last = checkpoints.paths(tmp_path / "run" / "checkpoints")[-1]
+    for damage in ("{}", "[]", '{"generation": 1, "rows": [], "measurements": [], "seconds": 0}'):
+        state = (last / "state.json").read_text()
+        (last / "state.json").write_text(damage)
+        with pytest.raises(FormatError, match=r"is damaged .*Remove it"):
+            execute(longer, quietly())
+        assert (last / "state.json").read_text() == damage
+        (last / "state.json").write_text(state)
+    search = checkpoints.read_arrays(last / "search.npz")
+    checkpoints.write_arrays(last / "search.npz", search | {"population": search["population"][:4]})
+    with pytest.raises(FormatError, match="is damaged"):
+        execute(longer, quietly())
+    checkpoints.write_arrays(last / "search.npz", search)
+    (tmp_path / "run" / "config.json").write_text("[]")
+    with pytest.raises(ConfigurationError, match="it holds no settings"):
+        execute(longer, quietly())
+
+
+def test_the_thesis_bids_and_plays_longer(tmp_path: Path) -> None:
+    options = dataclasses.replace(
+        PRESETS["mukhar2013"], population=16, matches=1, generations=1, panel=(), final_games=4, out=tmp_path / "run", threads=1
+    )
+    execute(options, quietly())
+    saved = agents.load(tmp_path / "run" / "agent.safetensors").arrays()["params"]
+    plain = genetic.kind_of("rga")
+    scripted = {name: saved[plain.size + place] for place, name in enumerate(vars(mukhar.Scripted()))}
+    changed = {name: value for name, value in scripted.items() if value != float(getattr(mukhar.Scripted(), name))}
+    assert changed == {"of_buildings": 0.1, "thesis": 1.0}
+    assert Rules.preset(options.rules).max_turns == 4 * 125
+    for given, reason in (({"thesys": 1}, "Did you mean 'thesis'"), ({"of_buildings": 7}, "of_buildings")):
+        with pytest.raises(ConfigurationError, match=reason):
+            check(dataclasses.replace(options, scripted=given))
+    with pytest.raises(ConfigurationError, match="All of genome 'pring' are genes: it has no parameter 'thesis'"):
+        check(dataclasses.replace(options, genome="pring", scripted={"thesis": 1}))
 
 
 def test_champions_of_earlier_measurements_are_met_again(tmp_path: Path) -> None:

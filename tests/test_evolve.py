@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 import agents
-from agents import arena
+from agents import arena, genetic
 from agents.learned.policy import LearnedPolicy
 from agents.policy import CompiledPolicy
 from agents.scripted.expert.parameters import NAMES, Expert
@@ -21,9 +21,10 @@ from agents.scripted.strategic import Strategic
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError
 from training import benchmark, checkpoints
 from training.evolution.evaluation import FITNESSES, HELD_OUT, Played, Setting, held_out, play, split
-from training.evolution.genomes import FAMILIES, LearnedGenome, ScriptedGenome, genome
+from training.evolution.genomes import FAMILIES, GeneticGenome, LearnedGenome, ScriptedGenome, genome
 from training.evolution.optimizers import CMAES, check_restored
 from training.evolution.options import Options, check
+from training.evolution.reporting import genome_table
 from training.evolution.run import Evolution, execute
 from training.evolve import main
 
@@ -76,6 +77,34 @@ def test_an_evolved_player_is_saved_as_one_of_its_family(tmp_path: Path) -> None
     assert loaded.params.tolist() == policy.params.tolist()
     again = ScriptedGenome("strategic", tmp_path / "evolved.safetensors")
     assert again.row(again.origin).tolist() == policy.params.tolist()
+
+
+def test_genes_move_by_their_logits_and_come_back_as_a_player_of_their_kind(tmp_path: Path) -> None:
+    made = genome("tga", 4, None, ("leave jail: opponents' groups west 00, north 00",))
+    assert made.size == 160 + 16 - 1
+    assert made.values(made.origin).tolist() == [0.5] * made.size
+    policy = made.policy(np.full(made.size, 1.0), "tga/evolved")
+    assert policy.params[:160].tolist() == pytest.approx([1 / (1 + np.exp(-1))] * 160)
+    assert policy.params[160] == 0.5  # fixed
+    policy.save(tmp_path / "evolved.safetensors")
+    again = GeneticGenome(genetic.kind_of("tga"), tmp_path / "evolved.safetensors")
+    assert np.allclose(again.values(again.origin)[:160], policy.params[:160], atol=1e-12)
+    assert {row["after"] for row in made.explain(np.full(made.size, 9.0))} == {1 / (1 + np.exp(-9.0))}
+    tiny = dataclasses.replace(
+        SMALL,
+        genome="tga",
+        fitness="mukhar",
+        games=40,
+        measure_games=40,
+        final_games=24,
+        generations=1,
+        curve_games=0,
+        out=tmp_path / "run",
+    )
+    results = execute(tiny, quietly())
+    assert results["tables"][0]["opponents"] == "3 x genetic/tga, all genes a half"
+    assert results["tables"][0]["start"] == 0.25
+    assert genome_table(results["genome"]).row_count == 30
 
 
 def test_a_learned_policy_keeps_all_but_its_parents_numbers_at_tables_of_one_size() -> None:
@@ -241,6 +270,9 @@ def test_a_run_that_was_stopped_ends_like_one_that_was_not(tmp_path: Path) -> No
         ({"start": "gone.safetensors"}, "gone.safetensors"),
         ({"fixed": ("horizn",)}, "has no parameter 'horizn'. Did you mean 'horizon'"),
         ({"fixed": NAMES[1:]}, "--fixed leaves 1 parameters of 'expert'"),
+        ({"genome": "sga"}, "The genes of 'sga' are bits: evolve them by --preset mukhar2012"),
+        ({"genome": "pring", "start": "genetic/tga"}, "is a 'genetic/tga', no player of the genome 'pring'"),
+        ({"genome": "pring", "fixed": ("Boardwlk",)}, "The genome 'pring' has no gene 'Boardwlk'"),
     ],
 )
 def test_wrong_settings_are_refused(changes: dict[str, object], reason: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,9 +11,11 @@ from scipy.stats import binomtest
 
 from agents import genetic
 from monopoly_env.board import LOT_NAME, SQUARE_LOT
+from monopoly_env.errors import FormatError
 from training.evolution.experiments import fitnesses, hypotheses, populations, pring, skew
 from training.evolution.experiments.__main__ import EXPERIMENTS, main, write_section
 from training.evolution.experiments.experiment import scaled
+from training.evolution.genetic import searches
 from training.evolution.genetic.generation import games_of
 from training.evolution.genetic.options import Generational, Steady, check
 from training.evolution.options import Options
@@ -80,18 +83,45 @@ def test_sections_replace_themselves_and_nothing_else(tmp_path: Path) -> None:
     assert page.read_text() == by_hand.replace("\nold\n", "\nnew\n")
 
 
-def test_an_experiment_goes_on_where_it_was_stopped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_section_without_an_end_is_refused_and_the_page_stays(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    for text in ("<!-- begin one --> no end", "<!-- end one --> turned <!-- begin one -->"):
+        page.write_text(text)
+        with pytest.raises(FormatError, match="must both be there, in this order"):
+            write_section(page, "one", "The first", "new")
+        assert page.read_text() == text
+
+
+def test_an_experiment_goes_on_where_it_was_stopped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     arguments = ["--only", "skew", "--budget", "0.001", "--out", str(tmp_path / "runs"), "--page", str(tmp_path / "page.md")]
+    stopped = tmp_path / "runs" / "skew" / "legacy" / "3"
+    generation = searches.evaluate
+
+    def stop(*arguments: Any, **more: Any) -> Any:
+        if (stopped / "checkpoints").is_dir():  # in the second generation
+            raise KeyboardInterrupt
+        return generation(*arguments, **more)
+
+    monkeypatch.setattr(searches, "evaluate", stop)
+    assert main(arguments) == 130
+    assert not (tmp_path / "page.md").exists()
+    capsys.readouterr()
+    monkeypatch.setattr(searches, "evaluate", generation)
     assert main(arguments) == 0
+    told = capsys.readouterr().err
+    assert "skew/legacy/3, run 10 of 12" in told
+    assert "run 9 of 12" not in told
     text = (tmp_path / "page.md").read_text()
     assert "Welch's test" in text
     assert (tmp_path / "page" / "skew.png").is_file()
-    (tmp_path / "runs" / "skew" / "legacy" / "3" / "evaluation.json").unlink()
-    capsys.readouterr()
     assert main(arguments) == 0
-    assert "skew/legacy/3, run 14 of 20" in capsys.readouterr().err
     assert (tmp_path / "page.md").read_text() == text
     assert main([*arguments[:3], "0.05", *arguments[4:]]) == 2
     assert "ended after 2 generations, not 5: choose another --out" in capsys.readouterr().err
+    (stopped / "evaluation.json").write_text("[]")
+    assert main(arguments) == 2
+    assert "is damaged" in capsys.readouterr().err
     assert main(["--only", "skwe"]) == 2
     assert "Did you mean 'skew'" in capsys.readouterr().err

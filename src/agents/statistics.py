@@ -41,7 +41,7 @@ def clustered(won: NDArray[Any], unit: NDArray[Any], confidence: float = CONFIDE
         return 0.0, 1.0
     if rate in (0.0, 1.0):
         return wilson(rate * units, units, confidence)
-    half = _half_width((sums - rate * sizes) / sizes.sum(), confidence)
+    half = half_width((sums - rate * sizes) / sizes.sum(), confidence)
     return max(0.0, rate - half), min(1.0, rate + half)
 
 
@@ -51,7 +51,7 @@ def per_unit(values: NDArray[Any], unit: NDArray[Any]) -> tuple[NDArray[np.float
     return np.bincount(number, values).astype(np.float64), np.bincount(number).astype(np.float64)
 
 
-def _half_width(residuals: NDArray[np.float64], confidence: float) -> float:
+def half_width(residuals: NDArray[np.float64], confidence: float) -> float:
     """Half the width of an interval whose estimate deviates by the sum of these, one a unit."""
     units = len(residuals)
     return float(special.stdtrit(units - 1, (1 + confidence) / 2)) * standard_error(residuals)
@@ -130,7 +130,7 @@ def paired_difference(
         least = difference * (2 * wilson(units, units, confidence)[0] - 1)
         low, high = min(least, difference), max(least, difference)
     else:
-        half = _half_width(residuals[0] - residuals[1], confidence)
+        half = half_width(residuals[0] - residuals[1], confidence)
         low, high = max(-1.0, difference - half), min(1.0, difference + half)
     if difference == 0:
         p_value = 1.0

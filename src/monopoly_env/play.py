@@ -46,7 +46,8 @@ class Options:
     players: tuple[str, ...] = ("algorithmic", "random")
     """Who sits where, 2 to 8: `human`, names of policies (`agents.names()`) or saved ones (.safetensors)."""
     rules: str = "official"
-    """A preset of rules: official, any_time, modern, short, classic, uk, ocnaru, mukhar, pring, frayn, mukhar_trading."""
+    """A preset of rules: official, any_time, modern, short, classic, uk, ocnaru, mukhar, pring, frayn, mukhar_trading,
+    mukhar_thesis."""
     seed: int = 0
     """Decides all dice and cards: the same seed and choices give the same game."""
     delay: float = 0.2

@@ -287,6 +287,7 @@ PRESETS: Final[dict[str, dict[str, Any]]] = {
                     "win_cash": 20_000},
     "frayn": {},
     "mukhar_trading": _MUKHAR | {"trade": "official"},
+    "mukhar_thesis": _MUKHAR | {"max_turns": 500},
 }  # fmt: skip
 
 

@@ -4,6 +4,7 @@ python -m training.evolve                                                    # t
 python -m training.evolve --fitness two --out runs/two                       # in games of two
 python -m training.evolve --genome strategic --fitness ocnaru --out runs/strategic
 python -m training.evolve --resume --generations 200                         # go on with a run that was stopped, or make it longer
+python -m training.evolve --genome tga --fitness mukhar --sigma 1 --out runs/tga   # chances to buy, told wins against a panel
 python -m training.evolve --start runs/evolve/best.safetensors --sigma 0.2 --out runs/finer
 python -m training.evolve --preset mukhar2012 --out runs/rga                 # a population that plays itself, as in Mukhar & Kalita's paper
 python -m training.evolve --preset mukhar2013 --genome sga --fitness net_worth_share --out runs/sga
@@ -30,9 +31,9 @@ DEFAULT: Final = "cmaes"
 _GENETIC: Final = "training.evolution.genetic.run"
 # Each: the module with `defaults`, `execute` and `tables`, and what it is.
 PRESETS: Final = {
-    "cmaes": ("training.evolution.cmaes", "the numbers of a scripted family against a panel, by CMA-ES"),
+    "cmaes": ("training.evolution.cmaes", "the numbers of a scripted family, or genes, told wins against a panel, by CMA-ES"),
     "mukhar2012": (_GENETIC, "Mukhar & Kalita's paper: 1,000 players, 100 matches a generation, roulette"),
-    "mukhar2013": (_GENETIC, "Mukhar's thesis: 1,024 players, fitness in percent, tournament selection"),
+    "mukhar2013": (_GENETIC, "Mukhar's thesis: 1,024 players, fitness in percent, tournament selection, its bids and rules"),
     "frayn": (_GENETIC, "Frayn 2005: 1,000 players, tournament selection, uniform crossover, official rules"),
     "pring": (_GENETIC, "Pring 2015: 10,000 players who make way for the winners' children, 400,000 games, UK board"),
 }  # fmt: skip

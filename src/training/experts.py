@@ -58,7 +58,8 @@ class Options:
     games: int = 10_000
     """Games to play."""
     rules: str = "ocnaru"
-    """A preset of rules: official, any_time, modern, short, classic, uk, ocnaru, mukhar, pring, frayn, mukhar_trading."""
+    """A preset of rules: official, any_time, modern, short, classic, uk, ocnaru, mukhar, pring, frayn, mukhar_trading,
+    mukhar_thesis."""
     encoding: str = "standard"
     """What is observed: standard, ocnaru100, ocnaru100+ (docs/observation.md)."""
     num_players: int = 2

@@ -74,7 +74,8 @@ class Options:
     """Print one JSON object at the end instead of the table."""
 
     rules: str = "official"
-    """A preset of rules: official, any_time, modern, short, classic, uk, ocnaru, mukhar, pring, frayn, mukhar_trading."""
+    """A preset of rules: official, any_time, modern, short, classic, uk, ocnaru, mukhar, pring, frayn, mukhar_trading,
+    mukhar_thesis."""
     parent: tuple[str, ...] = ("expert",)
     """Who answers unless the networks know better: `expert`, or saved ones of that kind; one, or one each for 2, 3 and 4 players."""
     sizes: tuple[int, ...] = (2, 3, 4)

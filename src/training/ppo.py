@@ -77,7 +77,8 @@ class Options:
     """Print one JSON object at the end instead of the table."""
 
     rules: str = "ocnaru"
-    """A preset of rules: official, any_time, modern, short, classic, uk, ocnaru, mukhar, pring, frayn, mukhar_trading."""
+    """A preset of rules: official, any_time, modern, short, classic, uk, ocnaru, mukhar, pring, frayn, mukhar_trading,
+    mukhar_thesis."""
     num_players: int = 2
     """Seats at the table. The others are filled with an opponent's copies."""
     encoding: str = "standard"

@@ -10,10 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from filelock import FileLock, Timeout
+
 from monopoly_env.core import write_atomically
 from monopoly_env.errors import ConfigurationError
 
 CONFIG: Final = "config.json"
+LOCK: Final = ".lock"
+_LOCKED: Final[dict[Path, FileLock]] = {}  # the folders of this process, until it ends: the system frees them even if it is killed
 
 
 @dataclass(frozen=True)
@@ -95,23 +99,44 @@ class Run:
 
         Raises:
             ConfigurationError: There is a run and neither was asked for; there is none to resume, or one of other settings; the
-                folder holds something else, or can't be written.
+                folder holds something else, can't be written, or another process is at work in it.
         """
         run = cls(folder)
         if resume and overwrite:
             raise ConfigurationError("--resume goes on with a run, --overwrite removes it: choose one.")
-        if resume:
-            run._compare(settings)
-            return run
-        config = folder / CONFIG
         try:
-            if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            if resume:
+                run._compare(settings)
+                run._lock()
+                return run
+            if folder.exists() and (not folder.is_dir() or any(path.name != LOCK for path in folder.iterdir())):
                 run._clear(overwrite)
             folder.mkdir(parents=True, exist_ok=True)
+            run._lock()
         except OSError as error:
             raise ConfigurationError(f"Cannot write to {str(folder)!r}: {error.strerror}.") from error
-        write_atomically(config, json.dumps(dict(settings), indent=1).encode())
+        write_atomically(folder / CONFIG, json.dumps(dict(settings), indent=1).encode())
         return run
+
+    def _lock(self) -> None:
+        """Keep other processes out until this one ends.
+
+        Raises:
+            ConfigurationError: Another one is at work here.
+        """
+        path = self.folder.resolve() / LOCK
+        if path in _LOCKED:
+            return
+        lock = FileLock(path, blocking=False)
+        try:
+            lock.acquire()
+        except Timeout as error:
+            raise ConfigurationError(
+                f"Another process is at work in {str(self.folder)!r}: wait for it, stop it, or choose another --out."
+            ) from error
+        except NotImplementedError:  # a file system without locks
+            return
+        _LOCKED[path] = lock
 
     def _clear(self, overwrite: bool) -> None:
         """Remove the run that is here, if that was asked for; never anything else."""
@@ -123,6 +148,7 @@ class Run:
             )
         if not os.access(self.folder, os.W_OK | os.X_OK):
             raise ConfigurationError(f"Cannot write to {str(self.folder)!r}: Permission denied.")
+        self._lock()
         for path in (self.checkpoints, self.curves, self.pairs, self.rounds, self.hall, self.populations):
             if path.exists():
                 shutil.rmtree(path)
@@ -135,6 +161,8 @@ class Run:
         """Raise unless the run that is here was begun with the same settings."""
         try:
             begun = json.loads((self.folder / CONFIG).read_text())
+            if not isinstance(begun, dict):
+                raise ValueError("it holds no settings")
         except (OSError, ValueError) as error:
             raise ConfigurationError(f"No run to resume in {str(self.folder)!r}: its {CONFIG} can't be read ({error}).") from error
         names = [*settings, *(name for name in begun if name not in settings)]

@@ -63,7 +63,8 @@ class Options:
     players: tuple[str, ...]
     """Two or more policies: names (`agents.names()`), patterns such as 'strategic/*', `all`, or saved ones (.safetensors)."""
     rules: str = "official"
-    """A preset of rules: official, any_time, modern, short, classic, uk, ocnaru, mukhar, pring, frayn, mukhar_trading."""
+    """A preset of rules: official, any_time, modern, short, classic, uk, ocnaru, mukhar, pring, frayn, mukhar_trading,
+    mukhar_thesis."""
     games: int = 1000
     """Games at each table. 1,000 give a win rate to about 3 percentage points."""
     seed: int = 0

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from agents.genetic import mukhar
 from agents.genetic.kinds import GeneticPolicy
 from agents.policy import Policy
-from monopoly_env.board import BOARD_ORDER, GROUP_LOTS, GROUP_OF, GROUPS, LOT_NAME, LOT_SQUARE, NUM_SQUARES, PRICE, lots_of
+from monopoly_env.board import BOARD_ORDER, GROUP_LOTS, GROUP_OF, GROUPS, LOT_NAME, LOT_SQUARE, PRICE, lots_of
 from monopoly_env.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def _of_preferences(params: NDArray[np.float64]) -> tuple[list[dict[str, Any]], 
 
 
 def _of_chances(params: NDArray[np.float64]) -> tuple[list[dict[str, Any]], list[dict[str, Any]], tuple[Rule, ...]]:
-    buy = params[: mukhar.BUY_GENES].reshape(len(mukhar.SITUATIONS), NUM_SQUARES)[:, LOT_SQUARE[0]]  # (4, 28)
+    buy = params[mukhar.GENE_OF]  # (4, 28)
     rows = [
         row | {situation: float(buy[r, lot]) for r, situation in enumerate(mukhar.SITUATIONS)}
         for row, lot in zip(_lots(), BOARD_ORDER[0], strict=True)

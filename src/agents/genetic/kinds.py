@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -43,6 +43,7 @@ class GenomeKind:
         bits: Whether genes are zeros and ones.
         parts: Strings of genes that a crossover treats separately; together they are all genes.
         scripted: What the player does that is no gene, if its kernel reads such numbers.
+        given: Of these numbers those that differ from their defaults, by name.
     """
 
     name: str
@@ -56,6 +57,18 @@ class GenomeKind:
     bits: bool
     parts: tuple[slice, ...]
     scripted: type[Parameters] | None = None
+    given: Mapping[str, Any] = field(default_factory=dict)
+
+    def playing(self, **given: float) -> GenomeKind:
+        """The same kind with other scripted numbers; 0 and 1 turn a switch off and on.
+
+        Raises:
+            ConfigurationError: A number is unknown or out of range.
+        """
+        switches = {o.name for o in fields(self.scripted) if o.metadata["unit"] == "switch"} if self.scripted else set()
+        kind = replace(self, given={n: bool(v) if n in switches and v in (0, 1) else v for n, v in given.items()})
+        kind.rows(np.zeros((1, self.size)))
+        return kind
 
     @property
     def size(self) -> int:
@@ -91,7 +104,7 @@ class GenomeKind:
         Raises:
             ConfigurationError: The genomes do not fit, or a scripted number is unknown or out of range.
         """
-        numbers = self.decode(self.checked(population))
+        numbers, changes = self.decode(self.checked(population)), {**self.given, **changes}
         if self.scripted is None:
             if changes:
                 raise ConfigurationError(f"All of genome {self.name!r} are genes: it has no parameter {next(iter(changes))!r}.")

@@ -22,7 +22,7 @@ from agents.scripted.parameters import SHARE, parameter, switch
 from agents.scripted.reading import NO_LOT, asked_lot, legal, of_opponents, price
 from agents.scripted.yasumura import Yasumura
 from monopoly_env.actions import A_BUY, A_JAIL, A_MORTGAGE, A_SELL, A_TURN
-from monopoly_env.board import GROUP_LOTS, GROUP_OF, HOTEL, LOT_SQUARE, NUM_LOTS, NUM_SQUARES, NUM_STREETS
+from monopoly_env.board import GROUP_LOTS, GROUP_OF, GROUP_SIZE, HOTEL, LOT_SQUARE, NUM_LOTS, NUM_SQUARES, NUM_STREETS
 from monopoly_env.engine import agenda
 from monopoly_env.engine.building import HOUSE_LOT
 from monopoly_env.engine.liquidation import raisable, spare_rank
@@ -38,6 +38,9 @@ SITUATIONS: Final = (
     "two or more opponents own in it",
 )  # fmt: skip
 BUY_GENES: Final = len(SITUATIONS) * NUM_SQUARES
+GENE_OF: Final = NUM_SQUARES * np.arange(len(SITUATIONS))[:, None] + np.array(LOT_SQUARE[0])  # (4, 28), the gene of a situation and a lot
+# (4, 28), whether a situation can be: two others cannot own in a group of two whose lot is for sale.
+OCCURS: Final = (np.arange(len(SITUATIONS)) < len(SITUATIONS) - 1)[:, None] | (np.array(GROUP_SIZE)[np.array(GROUP_OF)] > 2)
 WIDE: Final = 64  # states of a side: which of its six streets opponents own
 NARROW: Final = 4  # which of its two colour groups is an opponent's
 WIDE_GENES: Final = BUY_GENES + WIDE * WIDE

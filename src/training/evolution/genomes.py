@@ -8,14 +8,16 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, logit
 
 from agents import registry
+from agents.genetic.kinds import KINDS, PREFIX, GeneticPolicy, GenomeKind, kind_of
 from agents.learned.play import SIZES
 from agents.learned.policy import LearnedPolicy
 from agents.policy import CompiledPolicy, Policy, Row
 from agents.registry import PolicyLike
 from agents.scripted.expert.parameters import Expert
-from agents.scripted.parameters import Parameters
+from agents.scripted.parameters import SHARE, Parameters
 from agents.scripted.strategic import Strategic
 from monopoly_env.errors import ConfigurationError, nearest
 
@@ -24,6 +26,7 @@ Vector = NDArray[np.float64]  # (D,), zeros: the player that evolution begins wi
 _LEAST: Final = 2  # numbers: there are simpler ways to search a line
 _FACTOR: Final = 0.3  # 1 in the vector multiplies a parameter by exp(0.3), a third more
 _SHARE: Final = 0.1  # or adds a tenth of its range
+_EDGE: Final = 0.01  # a gene that begins nearer to 0 or 1 begins here: the logit of these ends is infinite
 
 
 class Genome(Protocol):
@@ -172,11 +175,70 @@ class LearnedGenome(Genome):
         return self._parent.explain(vector)
 
 
+class GeneticGenome(Genome):
+    """The genes of a kind of `agents.genetic`: 1 in the vector adds 1 to the logit of a gene, a half becomes .73, and that .88.
+
+    Attributes:
+        size: D, the genes that evolve.
+        names: (D,) their names.
+    """
+
+    def __init__(self, kind: GenomeKind, start: PolicyLike | None = None, fixed: Sequence[str] = ()) -> None:
+        """Make a genome.
+
+        Args:
+            kind: Of genes that are numbers.
+            start: A player of this kind that evolution begins with; by default all genes are a half.
+            fixed: Genes that stay as they are.
+
+        Raises:
+            ConfigurationError: Genes that are bits, a start of another kind, an unknown gene, or too few are left.
+        """
+        if kind.bits:
+            raise ConfigurationError(f"The genes of {kind.name!r} are bits: evolve them by --preset mukhar2012, or the numbers of 'tga'.")
+        policy = registry.resolve(start_of(kind.name) if start is None else start)
+        if not isinstance(policy, GeneticPolicy) or policy.genome_kind.name != kind.name:
+            raise ConfigurationError(f"The start {str(start)!r} is a {policy.kind!r}, no player of the genome {kind.name!r}.")
+        for name in fixed:
+            if name not in kind.names:
+                raise ConfigurationError(f"The genome {kind.name!r} has no gene {name!r}. {nearest(name, kind.names)}")
+        self._kind, self._start = kind, policy.genome
+        self._evolved = np.array([place for place, name in enumerate(kind.names) if name not in fixed], np.int64)
+        if len(self._evolved) < _LEAST:
+            raise ConfigurationError(f"--fixed leaves {len(self._evolved)} genes of {kind.name!r} to evolve; it takes {_LEAST} or more.")
+        self.size, self.names = len(self._evolved), tuple(kind.names[place] for place in self._evolved)
+
+    def values(self, vector: Vector) -> Vector:
+        """(D,) the genes that evolve, from 0 to 1."""
+        return np.asarray(expit(logit(np.clip(self._start[self._evolved], _EDGE, 1 - _EDGE)) + vector))
+
+    def policy(self, vector: Vector, name: str) -> GeneticPolicy:
+        """The player of a vector."""
+        genes = self._start.copy()
+        genes[self._evolved] = self.values(vector)
+        return self._kind.policy(genes, name)
+
+    def explain(self, vector: Vector) -> list[dict[str, Any]]:
+        """A row for each gene that evolves: `name`, `before`, `after`, `unit`, `range`, `meaning`."""
+        pairs = zip(self.names, self.values(self.origin).tolist(), self.values(vector).tolist(), strict=True)
+        return [{"name": n, "before": b, "after": a, "unit": SHARE, "range": [0, 1], "meaning": "a gene"} for n, b, a in pairs]
+
+
+def start_of(name: str) -> PolicyLike:
+    """The player that evolution of a genome begins with."""
+    if name in FAMILIES:
+        return name
+    if name == LEARNED:
+        return BASE
+    kind = kind_of(name)
+    return kind.policy(np.full(kind.size, 0.5), f"{PREFIX}{name}, all genes a half")
+
+
 def genome(name: str, players: int, start: PolicyLike | None, fixed: Sequence[str]) -> Genome:
     """The genome of a name.
 
     Args:
-        name: `LEARNED`, or a key of `FAMILIES`.
+        name: `LEARNED`, a key of `FAMILIES`, or of `agents.genetic.KINDS`.
         players: At the tables that evolution plays at.
         start: The player that it begins with; by default one of that genome's name.
         fixed: Numbers that stay as they are.
@@ -186,8 +248,10 @@ def genome(name: str, players: int, start: PolicyLike | None, fixed: Sequence[st
     """
     if name == LEARNED:
         return LearnedGenome(players, start, fixed)
+    if name not in FAMILIES and name in KINDS:
+        return GeneticGenome(KINDS[name], start, fixed)
     if name not in FAMILIES:
-        raise ConfigurationError(f"Unknown genome {name!r}. {nearest(name, (*FAMILIES, LEARNED))}")
+        raise ConfigurationError(f"Unknown genome {name!r}. {nearest(name, dict.fromkeys((*FAMILIES, *KINDS, LEARNED)))}")
     return ScriptedGenome(name, start, fixed)
 
 

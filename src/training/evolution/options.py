@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from monopoly_env.errors import ConfigurationError, nearest
 from training.evolution.evaluation import FITNESSES, Setting, held_out, split
-from training.evolution.genomes import BASE, LEARNED, Genome, genome
+from training.evolution.genomes import Genome, genome, start_of
 from training.evolution.optimizers import CMAES, SEPARABLE_FROM, Optimizer
 from training.settings import FREE, check_ranges, shaping
 
@@ -26,12 +26,14 @@ class Options:
     """
 
     genome: str = "expert"
-    """Whose numbers evolve: expert, strategic, or learned: those of a learned policy's parent, at tables of the fitness's size."""
+    """Whose numbers evolve: expert, strategic, learned (those of a learned policy's parent, at tables of the fitness's size), or the
+    genes of rga, tga or pring (agents.genetic)."""
     fitness: str = "four"
-    """Tables that are to be won: four, three and two (official rules, by seats), ocnaru (two, rules of that thesis)."""
+    """Tables that are to be won: four, three and two (official rules, by seats), ocnaru (two, rules of that thesis), mukhar (four, rules
+    of that paper)."""
     start: str | None = None
     """Player of that genome to begin with: a name or a saved policy; by default the one of its name (learned: expert, over which
-    a learned policy is put)."""
+    a learned policy is put; rga, tga, pring: all genes a half)."""
     fixed: tuple[str, ...] = ()
     """Parameters that stay as they are."""
     generations: int = 100
@@ -41,7 +43,8 @@ class Options:
     games: int = 240
     """Games of each candidate in a generation, over all tables of the fitness."""
     sigma: float = 0.5
-    """Spread of the first generation; 1 is a third of a parameter's value, or a tenth of its range where it may be negative."""
+    """Spread of the first generation; 1 is a third of a parameter's value, or a tenth of its range where it may be negative; of a gene,
+    1 of its logit: from a half to .73."""
     diagonal: bool | None = None
     """Learn the scale of each parameter only, not how they go together; by default where more than 30 evolve."""
     measure_every: int = 10
@@ -118,7 +121,7 @@ def optimizer_of(options: Options, genome: Genome) -> Optimizer:
 def final_settings(options: Options) -> tuple[Setting, ...]:
     """What is played at the end: against the start, at the tables of the fitness, and against players that are strangers to it."""
     own = tuple(dataclasses.replace(setting, weight=1.0) for setting in FITNESSES[options.fitness])
-    start = options.start or (BASE if options.genome == LEARNED else options.genome)
+    start = options.start or start_of(options.genome)
     against = dataclasses.replace(own[0], opponents=(start,) * len(own[0].opponents))
     return (against, *(setting for setting in own if setting != against), *held_out(own))
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Final
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -16,6 +16,9 @@ from rich.table import Table
 from torch.utils.tensorboard import SummaryWriter
 
 from monopoly_env.core import write_atomically
+
+CURVES: Final = 200  # numbers with a curve of their own; of longer genomes the first
+MANY, LISTED = 60, 30  # numbers from which on a table lists some, and how many
 
 
 class Reporter:
@@ -106,12 +109,13 @@ def result_table(rows: Sequence[Mapping[str, Any]], title: str) -> Table:
 
 
 def genome_table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """What became of every number, for a terminal."""
-    shown = Table(title="The genome")
+    """What became of the numbers, for a terminal: of many those that moved most."""
+    told = sorted(rows, key=lambda row: -abs(row["after"] - row["before"]))[:LISTED] if len(rows) > MANY else rows
+    shown = Table(title="The genome" if len(told) == len(rows) else f"The {LISTED} of {len(rows):,} numbers that moved most")
     shown.add_column("parameter")
     for heading in ("before", "after", "unit", "range"):
         shown.add_column(heading, justify="right")
-    for row in rows:
+    for row in told:
         low, high = row["range"]
         shown.add_row(row["name"], f"{row['before']:.4g}", f"{row['after']:.4g}", row["unit"], f"{low:g} to {high:g}")
     return shown

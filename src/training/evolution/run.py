@@ -21,7 +21,7 @@ from training.evolution import cluster
 from training.evolution.evaluation import FITNESSES, HELD_OUT, Played, Setting, play
 from training.evolution.optimizers import check_restored
 from training.evolution.options import Options, check, final_settings, genome_of, optimizer_of, settings
-from training.evolution.reporting import Reporter, write_csv
+from training.evolution.reporting import CURVES, Reporter, write_csv
 from training.runs import Run
 
 # What dice are for: games of one purpose never meet those of another again.
@@ -87,7 +87,7 @@ class Evolution:
         row |= {f"fitness/{name}": float(np.quantile(fitness, share)) for name, share in _QUANTILES.items()}
         row["spread"] = self.optimizer.spread
         means = self.genome.values(self.optimizer.mean)
-        self.rows.append(row | {f"mean/{name}": float(value) for name, value in zip(self.genome.names, means, strict=True)})
+        self.rows.append(row | {f"mean/{name}": float(value) for name, value in zip(self.genome.names[:CURVES], means, strict=False)})
 
     def advance(self, report: Reporter) -> None:
         """Play a generation."""
@@ -135,12 +135,13 @@ class Evolution:
     def restore(self, folder: Path) -> None:
         """Go on from the last checkpoint: the optimizer is told again what it was told before."""
         parts, state = checkpoints.read_last(folder)
-        arrays = parts["evolution"]
-        for fitness in arrays["fitness"]:
-            self.optimizer.ask()
-            self.tell(fitness)
-        check_restored(self.optimizer, arrays["mean"])
-        self.best, self.measurements, self.curve = arrays["best"], state["measurements"], state["curve"]
+        with checkpoints.understood(checkpoints.paths(folder)[-1]):
+            arrays = parts["evolution"]
+            for fitness in arrays["fitness"]:
+                self.optimizer.ask()
+                self.tell(fitness)
+            check_restored(self.optimizer, arrays["mean"])
+            self.best, self.measurements, self.curve = arrays["best"], list(state["measurements"]), list(state["curve"])
 
 
 def evolve(evolution: Evolution, run: Run, report: Reporter) -> None:

@@ -19,12 +19,12 @@ import tyro
 from rich.console import Console
 
 from monopoly_env.core import write_atomically
-from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.errors import ConfigurationError, FormatError, nearest
 from training import checkpoints
 from training.commands import resumable
 from training.evolution import options as options_of_cmaes
 from training.evolution import run as cmaes
-from training.evolution.experiments import families, fitnesses, hypotheses, populations, pring, skew
+from training.evolution.experiments import absolute, families, fitnesses, hypotheses, populations, pring, skew
 from training.evolution.experiments.experiment import Experiment, Outcome, Outcomes, Pictures, Settings, scaled
 from training.evolution.genetic import options as options_of_genetic
 from training.evolution.genetic import run as genetic
@@ -37,6 +37,7 @@ EXPERIMENTS: Final[dict[str, Experiment]] = {
     "fitnesses": fitnesses.EXPERIMENT,
     "hypotheses": hypotheses.EXPERIMENT,
     "pring": pring.EXPERIMENT,
+    "absolute": absolute.EXPERIMENT,
     "families": families.EXPERIMENT,
 }
 
@@ -46,7 +47,7 @@ class Options:
     """Answer what the published evolutions left open; the page keeps what is written between its sections."""
 
     only: tuple[str, ...] = ()
-    """Which: populations, skew, fitnesses, hypotheses, pring, families. Default: all."""
+    """Which: populations, skew, fitnesses, hypotheses, pring, absolute, families. Default: all."""
     out: Path = Path("runs/experiments")
     """Folder of the runs, a folder each. One that is finished is not played again, one that was stopped goes on."""
     page: Path = Path("docs/results/evolution.md")
@@ -104,7 +105,9 @@ def _check_finished(settings: Settings) -> None:
         shaping = options_of_genetic.settings(settings, kind, search_of(settings, kind).begins_with)
         length = genetic.length_of(settings)
     Run.open(settings.out, shaping, resume=True, overwrite=False)
-    played = json.loads((settings.out / "evaluation.json").read_text()).get("generations")
+    path = settings.out / "evaluation.json"
+    with checkpoints.understood(path):
+        played = json.loads(path.read_text())["generations"]
     if played != length:
         raise ConfigurationError(
             f"The run in {str(settings.out)!r} ended after {played} generations, not {length:,}: choose another --out."
@@ -123,12 +126,19 @@ def _go_on(settings: Settings, console: Console) -> None:
 
 
 def write_section(page: Path, name: str, title: str, text: str) -> None:
-    """Put a section in its place on the page, or at the end if it has none yet."""
+    """Put a section in its place on the page, or at the end if it has none yet.
+
+    Raises:
+        FormatError: One of the comments that it lies between is missing, or they are in the wrong order.
+    """
     begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
     before, section = page.read_text() if page.is_file() else "# Evolution, reproduced\n", f"{begin}\n\n{text}\n\n{end}"
-    if begin in before and end in before:
-        head, rest = before.split(begin, 1)
-        written = head + section + rest.split(end, 1)[1]
+    if begin in before or end in before:
+        head, found_begin, rest = before.partition(begin)
+        _, found_end, tail = rest.partition(end)
+        if not (found_begin and found_end):
+            raise FormatError(f"{str(page)!r}: {begin!r} and {end!r} must both be there, in this order. Mend the page, or remove both.")
+        written = head + section + tail
     else:
         written = f"{before}\n## {title}\n\n{section}\n"
     page.parent.mkdir(parents=True, exist_ok=True)

@@ -14,10 +14,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from scipy.stats import t
 
 import agents
 from agents.policy import Policy
+from agents.statistics import CONFIDENCE, half_width
 from monopoly_env.core import write_atomically
 from training import checkpoints
 from training.evolution.genetic.options import POPULATION, Generational, Steady
@@ -45,6 +45,11 @@ class Outcome:
         """What evaluation.json holds."""
         told: dict[str, Any] = json.loads((self.folder / "evaluation.json").read_text())
         return told
+
+    @cached_property
+    def agent(self) -> Policy:
+        """The agent of the run."""
+        return agents.load(Run(self.folder).agent)
 
     @cached_property
     def mean(self) -> Policy:
@@ -117,8 +122,8 @@ def scaled(settings: Settings, budget: float) -> Settings:
 
 def mean_of(values: NDArray[np.float64]) -> tuple[float, float]:
     """Mean of independent runs, and half the width of its 95% interval by Student's t."""
-    half = float(t.isf(0.025, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
-    return float(values.mean()), half
+    mean = float(values.mean())
+    return mean, half_width((values - mean) / len(values), CONFIDENCE) if len(values) > 1 else float("nan")
 
 
 def percent(rate: float, half: float) -> str:

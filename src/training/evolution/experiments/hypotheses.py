@@ -16,7 +16,7 @@ from agents.genetic import mukhar
 from agents.genetic.kinds import GeneticPolicy
 from agents.policy import MEMORY, Decisions
 from agents.statistics import wilson
-from monopoly_env.board import GROUP_OF, GROUP_SIZE, LOT_SQUARE, NUM_SQUARES, SQUARE_LOT
+from monopoly_env.board import SQUARE_LOT
 from monopoly_env.core import batch_of
 from monopoly_env.reference import table
 from training.evolution.experiments import populations
@@ -27,19 +27,17 @@ TRIES: Final = 2000
 CHANCES: Final = (0.1, 0.2, 0.4, 0.6, 0.8, 0.95)
 # The run without trading has other seeds than that of the kinds, at whose same generation it says what chance alone changes.
 LENGTH: Final = 101
+_LASTING: Final = "sga"  # blends of reals are alike after some twenty generations; bits that are cut and joined stay different
 TRADING: Final = {
-    "trading": dataclasses.replace(MUKHAR2012, rules="mukhar_trading", generations=LENGTH, panel_every=25),
-    "no_trading": dataclasses.replace(MUKHAR2012, generations=LENGTH, seed=1, panel_every=25),
+    "trading": dataclasses.replace(MUKHAR2012, genome=_LASTING, rules="mukhar_trading", generations=LENGTH, panel_every=25),
+    "no_trading": dataclasses.replace(MUKHAR2012, genome=_LASTING, generations=LENGTH, seed=1, panel_every=25),
 }
-# Two others cannot own in a group of two when the third lot is for sale: there is none.
-REACHED: Final = ~((np.arange(4)[:, None] == 3) & (np.array(GROUP_SIZE)[np.array(GROUP_OF)] == 2))  # (4, 28)
 
 
 def buy_genes(run: Outcome, generation: int | None = None) -> NDArray[np.float64]:
     """(4, 28) the mean chance to buy by situation and lot, over the last population or one that was kept; NaN where nothing reads it."""
-    population = run.population(generation)["population"]
-    genes = np.asarray(population[:, : mukhar.BUY_GENES].mean(axis=0).reshape(-1, NUM_SQUARES)[:, LOT_SQUARE[0]])
-    return np.where(REACHED, genes, np.nan)
+    chances = genetic.kind_of(run.settings.genome).decode(run.population(generation)["population"])
+    return np.where(mukhar.OCCURS, chances.mean(axis=0)[mukhar.GENE_OF], np.nan)
 
 
 def obtained(chance: float, tries: int = TRIES) -> float:
@@ -65,7 +63,7 @@ def _gets(players: list[GeneticPolicy], seed: int) -> bool:
 
 def section(runs: Outcomes, pictures: Pictures) -> str:
     """Buy genes by situation, the chance to obtain, jail, trading."""
-    kinds = {name: runs[name] for name in ("rga", "tga")}
+    kinds = {name: runs[name] for name in _SHARED}
     told = {name: genetic.explain(run.mean) for name, run in kinds.items()}
     jail = [(name, row["opponents own"], row["states"], f"{row['leaves']:.3f}") for name, genome in told.items() for row in genome.jail]
     kept = [(name, r.name, f"{r.share:.2f}", r.how) for name, genome in told.items() for r in genome.rules if r.share is not None]
@@ -83,7 +81,7 @@ def section(runs: Outcomes, pictures: Pictures) -> str:
             "Mean chance to buy with and without trading, after as many generations; the rank correlation over lots between the two, and "
             "beside it that of two runs without trading, which differ by chance alone:",
             table(("situation", "with trading", "without", "rank correlation", "of two without"), _trading(runs)),
-            pictures.save("genes", genetic.explain(kinds["rga"].mean).plot(Figure(figsize=(10, 9), layout="constrained")), "The mean RGA"),
+            pictures.save("genes", told[_LASTING].plot(Figure(figsize=(10, 9), layout="constrained")), "The mean SGA"),
         ]
     )
 
@@ -108,8 +106,8 @@ def _obtaining(chance: float) -> tuple[str, ...]:
 
 def _trading(runs: Outcomes) -> list[tuple[str, ...]]:
     """By situation: mean chances, how lots rank with and without trading, and how in two runs without."""
-    kept = runs["rga"].kept
-    chance = buy_genes(runs["rga"], kept[min(1, len(kept) - 1)])
+    kept = runs[_LASTING].kept
+    chance = buy_genes(runs[_LASTING], kept[min(1, len(kept) - 1)])
     rows = []
     for name, with_it, without, again in zip(
         mukhar.SITUATIONS, buy_genes(runs["trading"]), buy_genes(runs["no_trading"]), chance, strict=True
@@ -120,5 +118,5 @@ def _trading(runs: Outcomes) -> list[tuple[str, ...]]:
     return rows
 
 
-_SHARED: Final = {name: populations.KINDS[name] for name in ("rga", "tga")}
+_SHARED: Final = populations.KINDS
 EXPERIMENT: Final = Experiment("Hypotheses about genes", _SHARED | TRADING, section)

@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 from matplotlib.figure import Figure
+from scipy.stats import norm
 
 from monopoly_env.reference import table
 from training.evolution.experiments.experiment import Experiment, Outcome, Outcomes, Pictures, percent
@@ -26,8 +27,6 @@ def by_luck_alone(settings: Generational) -> tuple[float, float, float]:
     A game brings 0, 1, 2 or 3 points, each as likely: variance 5/4. The ends are the quantiles 1/2N and 1 - 1/2N of the sum's
     normal approximation.
     """
-    from scipy.stats import norm
-
     deviation = float(np.sqrt(settings.matches * 5 / 4))
     reach = deviation * float(norm.isf(1 / (2 * settings.population)))
     return deviation, 1.5 * settings.matches - reach, 1.5 * settings.matches + reach

@@ -9,15 +9,13 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.stats import skew, ttest_1samp, ttest_ind
 
-from agents.genetic import kind_of
+from agents.genetic import kind_of, mukhar
 from agents.genetic.kinds import BITS
-from monopoly_env.board import LOT_SQUARE, NUM_SQUARES
 from monopoly_env.reference import table
-from training.evolution.experiments import hypotheses
 from training.evolution.experiments.experiment import Experiment, Outcome, Outcomes, Pictures, mean_of, percent
 from training.evolution.genetic.options import Generational
 
-SEEDS: Final = 10
+SEEDS: Final = 6
 CROSSOVERS: Final = {"one_point": False, "legacy": True}
 RUNS: Final = {
     f"skew/{name}/{seed}": Generational(
@@ -38,8 +36,7 @@ def late_skewness(run: Outcome) -> float:
 def ones(population: NDArray[Any]) -> NDArray[np.float64]:
     """(6,) the share of ones by the value of the bit in its gene, the largest first: of buy genes that are read."""
     genes = population.reshape(len(population), -1, BITS)
-    read = (NUM_SQUARES * np.arange(4)[:, None] + LOT_SQUARE[0])[hypotheses.REACHED]
-    return np.asarray(genes[:, read].mean(axis=(0, 1)))
+    return np.asarray(genes[:, mukhar.GENE_OF[mukhar.OCCURS]].mean(axis=(0, 1)))
 
 
 def section(runs: Outcomes, pictures: Pictures) -> str:

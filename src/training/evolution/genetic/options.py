@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -40,6 +40,8 @@ class Common:
     """Players."""
     players: int = 4
     """Seats of a table."""
+    scripted: dict[str, float] = field(default_factory=dict)
+    """What the players of rga, tga and sga do that is no gene, by name, such as `of_buildings 0.1`; 1 turns a switch on: `thesis 1`."""
     rules: str = "mukhar"
     """Preset of rules."""
     turn_limit: int = 500
@@ -124,7 +126,9 @@ class Steady(Scheme, Common):
 
 
 MUKHAR2012: Final = Generational()
-MUKHAR2013: Final = Generational(population=1024, scale="percent", select="tournament")
+MUKHAR2013: Final = Generational(
+    scripted={"of_buildings": 0.1, "thesis": 1.0}, rules="mukhar_thesis", population=1024, scale="percent", select="tournament"
+)
 PRING: Final = Steady()
 PRESETS: Final[dict[str, Generational | Steady]] = {
     "mukhar2012": MUKHAR2012,
@@ -148,7 +152,8 @@ _RANGES: Final[dict[str, tuple[float, float]]] = {
 }
 # They change how long a run goes on, how fast, and what is told about it, but not which population it comes to.
 _OPEN: Final = (
-    *FREE, "threads", "cluster", "generations", "waves", "final_games", "panel", "panel_every", "panel_games", "hall", "keep_every",
+    *FREE, "start", "threads", "cluster", "generations", "waves", "final_games", "panel", "panel_every", "panel_games", "hall",
+    "keep_every",
 )  # fmt: skip
 
 
@@ -163,7 +168,7 @@ def check(options: Generational | Steady) -> GenomeKind:
     if options.rules not in RULES:
         raise ConfigurationError(f"Unknown --rules {options.rules!r}. {nearest(options.rules, RULES)}")
     registry.resolve_all(list(options.panel))
-    kind = kind_of(options.genome)
+    kind = kind_of(options.genome).playing(**options.scripted)
     if isinstance(options, Steady):
         check_scheme(options, kind, options.population, options.players)
     else:
@@ -196,6 +201,8 @@ def beginning(options: Generational | Steady, kind: GenomeKind, generator: np.ra
     path = Path(options.start)
     if not path.is_file():
         raise ConfigurationError(f"--start {options.start!r} is no file: give the {POPULATION} of a run.")
+    if path.resolve().is_relative_to(options.out.resolve()):
+        raise ConfigurationError(f"--start {options.start!r} lies in --out, where this run writes: choose another --out.")
     arrays = checkpoints.read_arrays(path)
     if not {"population", "kind"} <= set(arrays):
         raise FormatError(f"{options.start!r} is no population: it holds {', '.join(arrays) or 'nothing'}, not population and kind.")

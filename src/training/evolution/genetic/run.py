@@ -18,7 +18,7 @@ from rich.table import Table
 
 import agents
 from agents.genetic.kinds import PREFIX
-from agents.policy import Policy
+from agents.policy import CompiledPolicy, Policy
 from agents.registry import PolicyLike
 from monopoly_env.errors import MonopolyError
 from training import checkpoints
@@ -94,12 +94,17 @@ def total_games(options: Options, search: Search, generations: int) -> int:
     return generations * search.games + (met * len(options.panel) + famous) * len(search.outcome()) * options.panel_games
 
 
+def players_of(search: Search) -> dict[str, CompiledPolicy]:
+    """Those who stand for the population, by name; the first is the agent of the run."""
+    return {name: search.kind.policy(genome, f"{PREFIX}{search.kind.name}/{name}") for name, genome in search.outcome().items()}
+
+
 def hall_of_fame(options: Options, search: Search, run: Run) -> list[Policy]:
-    """Champions of measurements before this generation, spread over the run."""
+    """Champions of measurements before this generation, spread over the run, always the last among them."""
     earlier = [number for number in range(1, search.generation) if run.champion(number).is_file()]
     if not earlier or not options.hall:
         return []
-    chosen = np.unique(np.linspace(0, len(earlier) - 1, min(options.hall, len(earlier))).round().astype(int))
+    chosen = np.unique(np.linspace(len(earlier) - 1, 0, min(options.hall, len(earlier))).round().astype(int))
     famous = [agents.load(run.champion(earlier[place])) for place in chosen]
     for policy, place in zip(famous, chosen, strict=True):
         policy.name = f"champion of {search.unit} {earlier[place]:,}"
@@ -113,15 +118,14 @@ def against_panel(options: Options, search: Search, games: int, run: Run, report
         Rows `generation, player, opponents, hall, games, rate, low, high`: `hall` tells champions of this run from the panel; the
         interval is 95%, from the spread between seeds.
     """
-    outcome = search.outcome()
-    players = [search.kind.policy(genome, f"{PREFIX}{search.kind.name}/{name}") for name, genome in outcome.items()]
+    players = players_of(search)
     rows: list[dict[str, Any]] = []
     opponents: list[PolicyLike] = [*options.panel, *hall_of_fame(options, search, run)]
     for number, opponent in enumerate(opponents):
         setting = table_against(options, opponent)
         seed = int(np.random.SeedSequence((search.seed, PANEL, search.generation, number)).generate_state(1)[0])
-        played = play(players, [setting], games, seed, options.threads, report.played, table_type=search.play.table_type)
-        for candidate, name in enumerate(outcome):
+        played = play(list(players.values()), [setting], games, seed, options.threads, report.played, table_type=search.play.table_type)
+        for candidate, name in enumerate(players):
             low, high = played.interval(candidate)
             row = {"generation": search.generation, "player": name, "opponents": str(setting), "hall": number >= len(options.panel)}
             rows.append(row | {"games": games, "rate": float(played.rates[candidate]), "low": low, "high": high})
@@ -143,8 +147,7 @@ def _meet(options: Options, search: Search, keeper: Keeper, report: Reporter) ->
     report.doing(f"panel after {search.unit} {search.generation:,}")
     rows = against_panel(options, search, options.panel_games, keeper.run, report)
     keeper.measurements.extend(rows)
-    genome = next(iter(search.outcome().values()))
-    search.kind.policy(genome).save(keeper.run.champion(search.generation))
+    next(iter(players_of(search).values())).save(keeper.run.champion(search.generation))
     rates = {name: overall(rows, name) for name in search.outcome()}
     report.curves({"generation": float(search.generation)} | {f"panel/{name}": rate for name, (rate, _) in rates.items()})
     told = "; ".join(f"{name} wins {rate:.1%} ± {half:.1%}" for name, (rate, half) in rates.items())
@@ -180,10 +183,9 @@ def genomes(search: Search) -> dict[str, NDArray[Any]]:
 
 def finish(options: Options, search: Search, keeper: Keeper, report: Reporter) -> dict[str, Any]:
     """Save what came out, and measure it; returns what evaluation.json holds."""
-    run, outcome = keeper.run, search.outcome()
-    best = next(iter(outcome))
-    search.kind.policy(outcome[best], f"{PREFIX}{search.kind.name}/{best}").save(run.agent)
-    search.kind.policy(outcome["mean"], f"{PREFIX}{search.kind.name}/mean").save(run.folder / _MEAN)
+    run, players = keeper.run, players_of(search)
+    next(iter(players.values())).save(run.agent)
+    players["mean"].save(run.folder / _MEAN)
     checkpoints.write_arrays(run.folder / POPULATION, genomes(search))
     report.doing("panel at the end")
     results = {
@@ -214,8 +216,9 @@ def _execute(options: Options, search: Search, console: Console) -> dict[str, An
     measurements, seconds = list[dict[str, Any]](), 0.0
     if options.resume:
         parts, state = checkpoints.read_last(run.checkpoints)
-        search.restore(parts["search"], state)
-        measurements, seconds = state["measurements"], state["seconds"]
+        with checkpoints.understood(checkpoints.paths(run.checkpoints)[-1]):
+            search.restore(parts["search"], state)
+            measurements, seconds = list(state["measurements"]), float(state["seconds"])
     else:
         for name in ("curves.csv", POPULATION, _MEAN):  # of a run that was overwritten
             (run.folder / name).unlink(missing_ok=True)

@@ -16,9 +16,9 @@ from training.evolution.genetic.breeding import Recipe, breed
 from training.evolution.genetic.generation import Outcome, evaluate, games_of
 from training.evolution.genetic.options import Generational, Steady, beginning
 from training.evolution.genetic.steady import Scheme, levelled, wave
+from training.evolution.reporting import CURVES
 
 _BEGIN, _DEAL, _BREED, _SEARCH, PANEL = range(5)  # what chance is for: draws of one purpose never meet those of another
-SHOWN: Final = 200  # genes with a curve of their own; of longer genomes the first, and the mean of all
 _QUANTILES: Final = {"min": 0.0, "quarter": 0.25, "median": 0.5, "three_quarters": 0.75, "max": 1.0}
 
 Done = Callable[[int], None]
@@ -90,14 +90,14 @@ class Search(ABC):
         row |= {f"fitness/{name}": float(np.quantile(fitness, share)) for name, share in _QUANTILES.items()}
         names, values = self.values()
         means = values.mean(axis=0)
-        row |= {"genes/mean": float(means.mean()), "genes/spread": float(values[:, :SHOWN].std(axis=0).mean())}
-        self.rows.append(row | {f"gene/{name}": float(mean) for name, mean in zip(names[:SHOWN], means, strict=False)})
+        row |= {"genes/mean": float(means.mean()), "genes/spread": float(values[:, :CURVES].std(axis=0).mean())}
+        self.rows.append(row | {f"gene/{name}": float(mean) for name, mean in zip(names[:CURVES], means, strict=False)})
 
     def explain(self) -> list[dict[str, Any]]:
         """A row for each of the first genes: `name`, `mean` and `spread` over the population."""
         names, values = self.values()
-        shown = values[:, :SHOWN]
-        told = zip(names[:SHOWN], shown.mean(axis=0).tolist(), shown.std(axis=0).tolist(), strict=True)
+        shown = values[:, :CURVES]
+        told = zip(names[:CURVES], shown.mean(axis=0).tolist(), shown.std(axis=0).tolist(), strict=True)
         return [{"name": name, "mean": mean, "spread": spread} for name, mean, spread in told]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -105,9 +105,15 @@ class Search(ABC):
         return {"population": self.population, "fitness": self.fitness}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any]) -> None:
-        """Go on from a checkpoint."""
-        self.population, self.fitness = arrays["population"], arrays["fitness"]
-        self.generation, self.rows = state["generation"], state["rows"]
+        """Go on from a checkpoint.
+
+        Raises:
+            ValueError: Arrays of other shapes, or curves that have not come so far.
+        """
+        population, fitness, rows = self.kind.checked(arrays["population"]), arrays["fitness"], list(state["rows"])
+        if population.shape != self.population.shape or fitness.shape != (len(population),) or len(rows) != state["generation"]:
+            raise ValueError(f"population {population.shape}, fitness {fitness.shape}, {len(rows)} of {state['generation']} points")
+        self.population, self.fitness, self.generation, self.rows = population, fitness, len(rows), rows
 
 
 class Generations(Search):
