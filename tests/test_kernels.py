@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -305,5 +305,17 @@ def test_a_borrowed_array_is_the_same_numbers_without_an_owner_to_count() -> Non
     assert view.base is None  # else each slice counts up what owns the array, and down again
     assert not view.flags.owndata
     view[0] = 7.0
+
+    @kernels.entry()
+    def named(pair: Any) -> Any:
+        return kernels.borrowed(pair).array[0]  # type: ignore[no-any-return]
+
+    class Pair(NamedTuple):
+        number: int
+        array: Any
+
+    first = named(Pair(3, array))
+    assert first.base is None
+    assert first.tolist() == [0.0, 1.0, 2.0]
     assert array.tolist() == [[0.0, 1.0, 2.0], [7.0, 4.0, 5.0]]
     assert kernels.borrowed(array) is array  # without compilation

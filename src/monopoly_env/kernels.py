@@ -24,11 +24,11 @@ from typing import Any, Final, TypeVar
 import numba
 import platformdirs
 from numba import types
+from numba.core.cgutils import unpack_tuple
 from numba.extending import intrinsic, overload
-from numpy.typing import NDArray
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-Array = TypeVar("Array", bound=NDArray[Any])
+Arrays = TypeVar("Arrays")
 
 # nogil: slices of a batch run on a thread pool. numpy error model: no hidden branch for division by zero.
 _OPTIONS: Final[dict[str, Any]] = {"nogil": True, "error_model": "numpy"}
@@ -76,28 +76,40 @@ def _widened(kind: Any) -> Any:
     return types.int64 if isinstance(kind, types.Integer) else kind
 
 
-def borrowed(array: Array) -> Array:
-    """The same array, for a compiled loop that takes many slices of it, or calls kernels with them.
+def borrowed(arrays: Arrays) -> Arrays:
+    """The same array, or the same tuple of arrays and numbers, for a compiled loop that takes many slices, or calls kernels with them.
 
     Numba counts the references to what owns an array, and each count is an atomic operation: without this they take a third of
-    the time of a game on one thread, and half on two. The caller keeps the array alive.
+    the time of a game on one thread, and half on two. Only for arguments, which the caller keeps alive: a local array is freed
+    after its last use, whoever has borrowed it.
     """
-    return array
+    return arrays
 
 
 @overload(borrowed, strict=False)  # type: ignore[untyped-decorator]  # Numba's; not strict: a lambda has no annotations
-def _borrowed(array: Any) -> Callable[[Any], Any]:
-    return lambda array: _without_owner(array)  # noqa: PLW0108 - Numba takes functions of Python only
+def _borrowed(arrays: Any) -> Callable[[Any], Any]:
+    return lambda arrays: _without_owners(arrays)  # noqa: PLW0108 - Numba takes functions of Python only
 
 
 @intrinsic  # type: ignore[untyped-decorator]  # Numba's
-def _without_owner(_: Any, array: Any) -> tuple[Any, Callable[..., Any]]:
+def _without_owners(_: Any, arrays: Any) -> tuple[Any, Callable[..., Any]]:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        view = context.make_helper(builder, array, arguments[0])
+        return _strip(context, builder, arrays, arguments[0])
+
+    return arrays(arrays), generate
+
+
+def _strip(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    """Machine code for a value of a kind with no owner in any array."""
+    if isinstance(kind, types.Array):
+        view = context.make_helper(builder, kind, value)
         view.meminfo, view.parent = view.meminfo.type(None), view.parent.type(None)
         return view._getvalue()
-
-    return array(array), generate
+    if isinstance(kind, types.BaseTuple):
+        items = zip(kind, unpack_tuple(builder, value), strict=True)
+        return context.make_tuple(builder, kind, [_strip(context, builder, part, item) for part, item in items])
+    context.nrt.incref(builder, kind, value)  # nothing for a number; of anything else one more, since what comes back is given up, too
+    return value
 
 
 def entry(*signature: Any) -> Callable[[Function], Function]:
@@ -122,14 +134,18 @@ def entry(*signature: Any) -> Callable[[Function], Function]:
     return decorate
 
 
+def cache_root() -> Path:
+    """Where the library keeps what can be made anew: the user's cache folder, or the one that `MONOPOLY_ENV_CACHE` names."""
+    return Path(os.environ.get("MONOPOLY_ENV_CACHE") or platformdirs.user_cache_dir("monopoly_env"))
+
+
 @cache
 def cache_folder(module: str) -> Path | None:
     """The folder of the compiled code that belongs to a module as it and its imports stand now.
 
-    `MONOPOLY_ENV_CACHE` moves the parent folder; the default is the user's cache folder. None: it cannot be written, and nothing
-    is kept.
+    It lies in `cache_root()`. None: it cannot be written, and nothing is kept.
     """
-    root = Path(os.environ.get("MONOPOLY_ENV_CACHE") or platformdirs.user_cache_dir("monopoly_env"))
+    root = cache_root()
     folder = root / source_hash(module)
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -103,7 +103,7 @@ def advance(
     tables: Tables, views: Views, settings: Settings, kernels: Any, todo: NDArray[np.int64], actions: NDArray[np.int64]
 ) -> None:  # fmt: skip
     """Carry out a legal action in each of some games (or BEGIN) and go on until the learner or a batched opponent is asked."""
-    mask = np.zeros(NUM_ACTIONS, np.bool_)
+    tables, views, mask = borrowed(tables), borrowed(views), np.zeros(NUM_ACTIONS, np.bool_)
     for j in range(len(todo)):
         i = todo[j]
         game, state = tables.games[i], tables.states[i]
@@ -174,7 +174,6 @@ def _let_opponents_play(  # noqa: PLR0917 - compiled
 ) -> None:  # fmt: skip
     """Compiled opponents answer until somebody else is asked or the game has ended."""
     state.waiting = READY
-    params, memory = borrowed(params), borrowed(memory)
     turn, patience = int(game.turns), PATIENCE
     while game.fault == 0 and not _is_over(game, state) and game.turns <= settings.turn_limit:
         who = int(state.sitting[game.player])
@@ -229,6 +228,7 @@ def _pay(game: Game, state: Any, settings: Settings, reward: Any, out: Any) -> N
 @entry()
 def write_observations(code: int, games: Games, seats: NDArray[np.int64], out: NDArray[np.float32]) -> None:
     """What several seats of each game see: `seats` is (B, S), `out` (B, S, D)."""
+    out = borrowed(out)
     for i in range(len(games)):
         for k in range(seats.shape[1]):
             encodings.write(code, games[i], seats[i, k], out[i, k])

@@ -120,8 +120,7 @@ def _step(game: Game, memory: Row, seated: Any, policies: _Policies, desk: _Desk
     k = seated[seat]
     if policies.reads[k]:
         write_mask(game, desk.mask)
-    row = borrowed(policies.params)[k][: policies.lengths[k]]
-    action = policies.kernels[k](game, desk.mask, row, borrowed(memory)[seat])
+    action = policies.kernels[k](game, desk.mask, policies.params[k][: policies.lengths[k]], memory[seat])
     if 0 <= action < NUM_ACTIONS and is_legal(game, action):
         apply(game, action)
     else:
@@ -207,7 +206,8 @@ def _play_main(
 
     memory (P + 1, 64), seen (KEPT, FEATURES), and pairs (KEPT + 1,): the last rows are room.
     """
-    own = borrowed(policies.params)[_LEARNER][: policies.lengths[_LEARNER]]
+    memory = borrowed(memory)
+    own = policies.params[_LEARNER][: policies.lengths[_LEARNER]]
     met, asked = 0, 0
     while game.decision != 0 and game.fault == 0 and not _capped(game, limit):
         seat, network = int(game.player), int(NETWORK_OF[game.decision])
@@ -248,9 +248,10 @@ def _play(
         pairs: (B, KEPT + 1) PAIR, filled; the last of each is room.
         kept: (B,), filled: how many of each game.
     """
+    policies, room, desk, seen, pairs = borrowed(policies), borrowed(room), borrowed(desk), borrowed(seen), borrowed(pairs)
+    memories = np.zeros((len(games), seated.shape[1] + 1, MEMORY))
     for i in range(len(games)):
-        memory = np.zeros((seated.shape[1] + 1, MEMORY))
-        kept[i] = _play_main(games[i], memory, seated[i], policies, rates, limit, room, desk, seen[i], pairs[i])
+        kept[i] = _play_main(games[i], memories[i], seated[i], policies, rates, limit, room, desk, seen[i], pairs[i])
         for place in range(kept[i]):
             pair, game, seat = pairs[i, place], room.games[place], room.seat[place]
             main = _won(games[i], seat)
@@ -307,22 +308,22 @@ def collect(league: League, games: int, seed: int, limit: int, threads: int | No
         limit: Turns of each player after which the score decides a game.
         threads: Cores; all by default. The pairs do not depend on it.
     """
-    policies = _Policies.of(league.policies)
     parts = []
     for table in range(len(league.tables)):
         numbers = np.arange(table, games, len(league.tables))
         parts += [(table, numbers[start : start + _SLICE]) for start in range(0, len(numbers), _SLICE)]
     with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
-        return Pairs.joined(pool.map(lambda part: _collect(league, part[0], part[1], seed, limit, policies), parts))
+        return Pairs.joined(pool.map(lambda part: _collect(league, part[0], part[1], seed, limit), parts))
 
 
-def _collect(league: League, table: int, numbers: NDArray[np.int64], seed: int, limit: int, policies: _Policies) -> Pairs:
+def _collect(league: League, table: int, numbers: NDArray[np.int64], seed: int, limit: int) -> Pairs:
     """The pairs of some games of one table."""
     seats, count = league.tables[table], len(numbers)
     seated = np.array([np.roll(seats, number // len(league.tables)) for number in numbers], np.int64)
     games = new_games([(seed << 32) + int(number) for number in numbers], len(seats), league.rules)
     pairs, seen, kept = np.zeros((count, KEPT + 1), PAIR), np.zeros((count, KEPT, FEATURES), np.float32), np.zeros(count, np.int64)
     pairs["game"] = numbers[:, None]
+    policies = _Policies.of(league.policies)  # a list of kernels of its own: the threads would share the count of references to one
     _play(games, seated, policies, league.rates, limit, _Room.empty(len(seats)), _Desk.empty(), seen, pairs, kept)
     if games["fault"].any():
         number = numbers[np.flatnonzero(games["fault"])[0]]

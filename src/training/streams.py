@@ -412,7 +412,8 @@ def _play_on(
     Returns:
         Rows written. As many as there are: the games are to be played on.
     """
-    params, memory, mask = borrowed(params), borrowed(memory), np.zeros(NUM_ACTIONS, np.bool_)
+    params, memory, seen, rows = borrowed(params), borrowed(memory), borrowed(seen), borrowed(rows)
+    mask = np.zeros(NUM_ACTIONS, np.bool_)
     count = 0
     for i in range(len(games)):
         game, desk = games[i], desks[i]

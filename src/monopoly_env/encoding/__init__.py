@@ -25,7 +25,7 @@ from monopoly_env.core import batch_of
 from monopoly_env.encoding import ocnaru, standard
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS, Game, Games
-from monopoly_env.kernels import array_kernel, entry
+from monopoly_env.kernels import array_kernel, borrowed, entry
 
 NAMES: Final = ("standard", "ocnaru100", "ocnaru100+")
 STANDARD, OCNARU, OCNARU_PLUS = range(len(NAMES))
@@ -114,6 +114,7 @@ def write(code: int, game: Game, seat: int, out: Any) -> None:
 
 @entry()
 def _write_all(code: int, games: Games, seats: Any, out: Any) -> None:
+    out = borrowed(out)
     for i in range(len(games)):
         write(code, games[i], seats[i], out[i])
 
