@@ -6,6 +6,7 @@ import dataclasses
 import io
 import socket
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -50,20 +51,32 @@ def nodes(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
         started.shutdown()
 
 
-def test_a_cluster_comes_to_the_same_generation_as_threads_also_when_a_node_is_killed(nodes: Cluster) -> None:
-    population, what = KIND.random(16, draws(0)), Play("net_worth", matches=4, turn_limit=20, threads=1)
+def test_a_cluster_comes_to_the_same_generation_as_threads_also_when_nodes_are_killed(
+    nodes: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    population, what = KIND.random(16, draws(0)), Play("net_worth", matches=200, turn_limit=200, threads=1)
     candidates = [agents.make("strategic"), agents.make("random")]
     alone = [evaluate(KIND, population, dataclasses.replace(what, threads=n), 7, draws(2)).fitness for n in (1, 2)]
     rates = play(candidates, [Setting(("random",), turn_limit=20)], 8, 3, 1).rates
-    ended: list[int] = []
+    ended: list[tuple[float, int]] = []
+    joined: list[float] = []
+    look = cluster._check_head
 
     def kill(games: int) -> None:
-        """As the first piece comes in, kill both nodes, so that every other piece is lost; another node takes their place."""
-        ended.append(games)
+        """As the first piece comes in, kill both nodes: what they were at is lost."""
+        ended.append((time.monotonic(), games))
         if len(ended) == 1:
             for node in nodes.worker_nodes.copy():
                 nodes.remove_node(node, allow_graceful=False)
+
+    def join() -> None:
+        """Between two looks for pieces: when none has come for a while, another node joins."""
+        look()
+        if ended and not joined and time.monotonic() - ended[-1][0] > 1:
+            joined.append(time.monotonic())
             nodes.add_node(**NODE)
+
+    monkeypatch.setattr(cluster, "_check_head", join)
 
     with cluster.joined(nodes.address) as table_type:
         together = dataclasses.replace(what, table_type=table_type)
@@ -72,9 +85,8 @@ def test_a_cluster_comes_to_the_same_generation_as_threads_also_when_a_node_is_k
         second = evaluate(KIND, population, together, 7, draws(2), kill).fitness
     assert alone[0].tobytes() == alone[1].tobytes() == first.tobytes() == second.tobytes()
     assert rates.tobytes() == duels.tobytes()
-    assert len(nodes.worker_nodes) == 1
-    assert len(ended) > 2  # pieces were open when the nodes died
-    assert sum(ended) == 16
+    assert ended[-1][0] > joined[0]  # while there was no node, pieces were open
+    assert sum(games for _, games in ended) == 800
 
 
 def test_lines_of_a_cluster_are_cut_into_pieces_that_fit_together() -> None:

@@ -28,6 +28,7 @@ from training.evolution.genetic.generation import Play, check_split, deal, evalu
 from training.evolution.genetic.options import PRESETS, Generational, Steady, check
 from training.evolution.genetic.run import execute
 from training.evolution.genetic.steady import Scheme, levelled, wave
+from training.evolution.genomes import GeneticGenome
 from training.evolve import main
 
 KIND = genetic.kind_of("strategic")
@@ -250,7 +251,8 @@ def test_a_damaged_run_is_an_error_of_ours_and_stays(tmp_path: Path) -> None:
     execute(options, quietly())
     longer = dataclasses.replace(options, generations=2, resume=True)
     last = checkpoints.paths(tmp_path / "run" / "checkpoints")[-1]
-    for damage in ("{}", "[]", '{"generation": 1, "rows": [], "measurements": [], "seconds": 0}'):
+    points = ("[]", "[{}]", "[null]", '"x"')
+    for damage in ("{}", "[]", *(f'{{"generation": 1, "rows": {rows}, "measurements": [], "seconds": 0}}' for rows in points)):
         state = (last / "state.json").read_text()
         (last / "state.json").write_text(damage)
         with pytest.raises(FormatError, match=r"is damaged .*Remove it"):
@@ -258,9 +260,10 @@ def test_a_damaged_run_is_an_error_of_ours_and_stays(tmp_path: Path) -> None:
         assert (last / "state.json").read_text() == damage
         (last / "state.json").write_text(state)
     search = checkpoints.read_arrays(last / "search.npz")
-    checkpoints.write_arrays(last / "search.npz", search | {"population": search["population"][:4]})
-    with pytest.raises(FormatError, match="is damaged"):
-        execute(longer, quietly())
+    for name, values in (("population", search["population"][:4]), ("population", search["population"] > 0.5), ("fitness", np.ones(3))):
+        checkpoints.write_arrays(last / "search.npz", search | {name: values})
+        with pytest.raises(FormatError, match="is damaged"):
+            execute(longer, quietly())
     checkpoints.write_arrays(last / "search.npz", search)
     (tmp_path / "run" / "config.json").write_text("[]")
     with pytest.raises(ConfigurationError, match="it holds no settings"):
@@ -278,11 +281,21 @@ def test_the_thesis_bids_and_plays_longer(tmp_path: Path) -> None:
     changed = {name: value for name, value in scripted.items() if value != float(getattr(mukhar.Scripted(), name))}
     assert changed == {"of_buildings": 0.1, "thesis": 1.0}
     assert Rules.preset(options.rules).max_turns == 4 * 125
-    for given, reason in (({"thesys": 1}, "Did you mean 'thesis'"), ({"of_buildings": 7}, "of_buildings")):
+    for given, reason in (
+        ("thesys=1", "Did you mean 'thesis'"), ("of_buildings=7", "of_buildings"), ("thesis", "must be a name and a number"),
+    ):  # fmt: skip
         with pytest.raises(ConfigurationError, match=reason):
-            check(dataclasses.replace(options, scripted=given))
-    with pytest.raises(ConfigurationError, match="All of genome 'pring' are genes: it has no parameter 'thesis'"):
-        check(dataclasses.replace(options, genome="pring", scripted={"thesis": 1}))
+            check(dataclasses.replace(options, scripted=(given,)))
+    with pytest.raises(ConfigurationError, match="All of genome 'pring' are genes, nothing is scripted: give --scripted without"):
+        check(dataclasses.replace(options, genome="pring"))
+    words = ["--preset", "mukhar2013", "--population", "16", "--matches", "1", "--generations", "1", "--panel", "--final-games", "4"]
+    assert main([*words, "--genome", "strategic", "--scripted", "--turn-limit", "20", "--out", str(tmp_path / "other")]) == 0
+    assert main([*words, "--scripted", "thesis=0", "of_buildings=0.2", "--turn-limit", "20", "--out", str(tmp_path / "third")]) == 0
+    again = genetic.kind_of("rga").genome(agents.load(tmp_path / "third" / "agent.safetensors").arrays()["params"])
+    start = GeneticGenome(genetic.kind_of("rga"), tmp_path / "third" / "agent.safetensors")
+    row = start.policy(start.origin, "again").params
+    assert row[plain.size + list(scripted).index("of_buildings")] == 0.2
+    assert np.allclose(row[: plain.size], np.clip(again, 0.01, 0.99))
 
 
 def test_champions_of_earlier_measurements_are_met_again(tmp_path: Path) -> None:

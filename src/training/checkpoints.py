@@ -91,9 +91,9 @@ def understood(path: Path) -> Iterator[None]:
         yield
     except MonopolyError:
         raise
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError) as error:
         raise FormatError(
-            f"{str(path)!r} is damaged ({type(error).__name__}: {error}). Remove it, and what was written after it, then --resume."
+            f"{str(path)!r} is damaged ({type(error).__name__}: {error}). Remove it, and what was written after it, then go on."
         ) from error
 
 

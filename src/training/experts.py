@@ -34,7 +34,7 @@ from monopoly_env.actions import HEADS
 from monopoly_env.errors import ConfigurationError, MonopolyError
 from monopoly_env.rules import RULES_VERSION, Rules
 from training import datasets
-from training.runs import CONFIG, Run
+from training.runs import CONFIG, Run, exclusive
 from training.settings import check_ranges, shaping
 from training.streams import MAX_GAMES, MAX_SEED, Experiences, seatings, stream
 
@@ -126,6 +126,7 @@ def command(options: Options) -> str:
     return shlex.join(words)
 
 
+@exclusive
 def execute(options: Options, console: Console) -> dict[str, Any]:
     """Write the data set, or the rest of it.
 

@@ -41,7 +41,7 @@ from training.devices import device_of
 from training.dueling import Settings, choose_margins, learn
 from training.reporting import Reporter
 from training.rollouts import PAIR, RATES, League, Pairs, collect
-from training.runs import Run
+from training.runs import Run, exclusive
 from training.settings import FREE, check_ranges, shaping
 
 SELF: Final = "self"  # among the opponents: the agent as it is
@@ -390,6 +390,7 @@ def finish(trainer: Trainer, report: Reporter) -> dict[str, Any]:
     return results
 
 
+@exclusive
 def execute(options: Options, console: Console) -> dict[str, Any]:
     """Train from the beginning or from what is there, then measure.
 

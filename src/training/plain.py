@@ -35,7 +35,7 @@ from training.learner import Learner
 from training.networks import HeadNetworks
 from training.replay import Replay, Transitions
 from training.reporting import Reporter
-from training.runs import Run
+from training.runs import Run, exclusive
 from training.settings import check_ranges, shaping
 from training.sources import EpsilonGreedy, Source
 
@@ -325,6 +325,7 @@ def draw(trainer: Trainer) -> tuple[Transitions | None, Transitions | None]:
     return replay["own"].sample(trainer.generator, options.batch), shown
 
 
+@exclusive
 def execute(options: Options, console: Console) -> dict[str, Any]:
     """Train from the beginning or from a checkpoint, then measure.
 

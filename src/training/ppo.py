@@ -44,7 +44,7 @@ from training.commands import resumable
 from training.devices import device_of
 from training.learner import DivergenceError
 from training.reporting import Reporter
-from training.runs import Run
+from training.runs import Run, exclusive
 from training.sb3 import ChoiceBuffer, MonopolyVecEnv
 from training.settings import check_ranges, shaping
 
@@ -339,6 +339,7 @@ def train(trainer: Trainer, run: Run, report: Reporter) -> None:
                 trainer.save(run.checkpoints)
 
 
+@exclusive
 def execute(options: Options, console: Console) -> dict[str, Any]:
     """Train from the beginning or from a checkpoint, then measure.
 

@@ -2,22 +2,66 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from filelock import FileLock, Timeout
 
 from monopoly_env.core import write_atomically
 from monopoly_env.errors import ConfigurationError
+from monopoly_env.kernels import cache_root
 
 CONFIG: Final = "config.json"
-LOCK: Final = ".lock"
-_LOCKED: Final[dict[Path, FileLock]] = {}  # the folders of this process, until it ends: the system frees them even if it is killed
+_LONGEST: Final = 200  # characters of a setting in a message
+
+Executed = TypeVar("Executed")
+
+
+def exclusive(execute: Callable[[Any, Any], Executed]) -> Callable[[Any, Any], Executed]:
+    """Decorate `execute(options, console)` of a command: it has `options.out` to itself."""
+
+    @functools.wraps(execute)
+    def guarded(options: Any, console: Any) -> Executed:
+        with alone(options.out):
+            return execute(options, console)
+
+    return guarded
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Keep other processes of this user and machine out of a folder; the system lets them in if this one is killed.
+
+    The lock lies in the cache folder of the library, so that nothing of it is left where the work is.
+
+    Raises:
+        ConfigurationError: Another process is at work there.
+    """
+    locks = cache_root() / "locks"
+    name = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:16]
+    try:
+        locks.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(locks / f"{name}.lock", blocking=False, is_singleton=True)  # the same process may come in again
+        lock.acquire()
+    except Timeout as error:
+        raise ConfigurationError(
+            f"Another process is at work in {str(folder)!r}: wait for it, stop it, or choose another --out."
+        ) from error
+    except (OSError, NotImplementedError):  # no place for locks, or none that knows them
+        yield
+        return
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 @dataclass(frozen=True)
@@ -99,44 +143,23 @@ class Run:
 
         Raises:
             ConfigurationError: There is a run and neither was asked for; there is none to resume, or one of other settings; the
-                folder holds something else, can't be written, or another process is at work in it.
+                folder holds something else, or can't be written.
         """
         run = cls(folder)
         if resume and overwrite:
             raise ConfigurationError("--resume goes on with a run, --overwrite removes it: choose one.")
+        if resume:
+            run._compare(settings)
+            return run
+        config = folder / CONFIG
         try:
-            if resume:
-                run._compare(settings)
-                run._lock()
-                return run
-            if folder.exists() and (not folder.is_dir() or any(path.name != LOCK for path in folder.iterdir())):
+            if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
                 run._clear(overwrite)
             folder.mkdir(parents=True, exist_ok=True)
-            run._lock()
         except OSError as error:
             raise ConfigurationError(f"Cannot write to {str(folder)!r}: {error.strerror}.") from error
-        write_atomically(folder / CONFIG, json.dumps(dict(settings), indent=1).encode())
+        write_atomically(config, json.dumps(dict(settings), indent=1).encode())
         return run
-
-    def _lock(self) -> None:
-        """Keep other processes out until this one ends.
-
-        Raises:
-            ConfigurationError: Another one is at work here.
-        """
-        path = self.folder.resolve() / LOCK
-        if path in _LOCKED:
-            return
-        lock = FileLock(path, blocking=False)
-        try:
-            lock.acquire()
-        except Timeout as error:
-            raise ConfigurationError(
-                f"Another process is at work in {str(self.folder)!r}: wait for it, stop it, or choose another --out."
-            ) from error
-        except NotImplementedError:  # a file system without locks
-            return
-        _LOCKED[path] = lock
 
     def _clear(self, overwrite: bool) -> None:
         """Remove the run that is here, if that was asked for; never anything else."""
@@ -148,7 +171,6 @@ class Run:
             )
         if not os.access(self.folder, os.W_OK | os.X_OK):
             raise ConfigurationError(f"Cannot write to {str(self.folder)!r}: Permission denied.")
-        self._lock()
         for path in (self.checkpoints, self.curves, self.pairs, self.rounds, self.hall, self.populations):
             if path.exists():
                 shutil.rmtree(path)
@@ -167,7 +189,9 @@ class Run:
             raise ConfigurationError(f"No run to resume in {str(self.folder)!r}: its {CONFIG} can't be read ({error}).") from error
         names = [*settings, *(name for name in begun if name not in settings)]
         differences = [
-            f"{name} is {settings.get(name)!r}, was {begun.get(name)!r}" for name in names if settings.get(name) != begun.get(name)
+            f"{name} is {_short(settings.get(name))}, was {_short(begun.get(name))}"
+            for name in names
+            if settings.get(name) != begun.get(name)
         ]
         if differences:
             raise ConfigurationError(f"The run in {str(self.folder)!r} was begun with other settings: {'; '.join(differences)}.")
@@ -175,3 +199,9 @@ class Run:
     def write_json(self, name: str, value: Any) -> None:
         """Write a JSON file into the folder."""
         write_atomically(self.folder / name, json.dumps(value, indent=1).encode())
+
+
+def _short(value: Any) -> str:
+    """A setting in a message: of long ones the beginning."""
+    told = repr(value)
+    return told if len(told) <= _LONGEST else f"{told[:_LONGEST]}..."

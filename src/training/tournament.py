@@ -39,7 +39,7 @@ from monopoly_env.core import write_atomically
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, nearest
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS
 from monopoly_env.rules import RULES_VERSION, Rules
-from training.runs import CONFIG, Run
+from training.runs import CONFIG, Run, alone
 
 GAMES: Final = ".parquet"  # results with every game, which `Results.load` reads
 SUFFIXES: Final = (".json", ".csv", GAMES)
@@ -120,9 +120,14 @@ def run(options: Options) -> Outcome:
         MonopolyError: Wrong options; a policy that breaks the rules; a file that can't be written.
     """
     _check(options)
+    folder = _folder(options)
+    with alone(folder) if folder else contextlib.nullcontext():
+        return _run(options, folder)
+
+
+def _run(options: Options, folder: Path | None) -> Outcome:
     tournament = Tournament(options)
     ratings = Ratings.load(options.ratings) if options.ratings and options.ratings.exists() else Ratings()
-    folder = _folder(options)
     kept = _open(folder, tournament, options) if folder else None
     outcome = tournament.play(kept)
     if options.ratings:

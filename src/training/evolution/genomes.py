@@ -202,7 +202,7 @@ class GeneticGenome(Genome):
         for name in fixed:
             if name not in kind.names:
                 raise ConfigurationError(f"The genome {kind.name!r} has no gene {name!r}. {nearest(name, kind.names)}")
-        self._kind, self._start = kind, policy.genome
+        self._kind, self._start, self._row = kind, policy.genome, policy.params
         self._evolved = np.array([place for place, name in enumerate(kind.names) if name not in fixed], np.int64)
         if len(self._evolved) < _LEAST:
             raise ConfigurationError(f"--fixed leaves {len(self._evolved)} genes of {kind.name!r} to evolve; it takes {_LEAST} or more.")
@@ -214,9 +214,10 @@ class GeneticGenome(Genome):
 
     def policy(self, vector: Vector, name: str) -> GeneticPolicy:
         """The player of a vector."""
-        genes = self._start.copy()
+        genes, row = self._start.copy(), self._row.copy()
         genes[self._evolved] = self.values(vector)
-        return self._kind.policy(genes, name)
+        row[: len(self._kind.number_names)] = self._kind.decode(genes[None])[0]  # the rest is scripted, as in the start
+        return GeneticPolicy(self._kind, row, name)
 
     def explain(self, vector: Vector) -> list[dict[str, Any]]:
         """A row for each gene that evolves: `name`, `before`, `after`, `unit`, `range`, `meaning`."""

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
 from monopoly_env.errors import ConfigurationError, nearest
 from training.evolution.evaluation import FITNESSES, Setting, held_out, split
 from training.evolution.genomes import Genome, genome, start_of
 from training.evolution.optimizers import CMAES, SEPARABLE_FROM, Optimizer
+from training.evolution.reporting import MANY
 from training.settings import FREE, check_ranges, shaping
 
 
@@ -33,7 +37,7 @@ class Options:
     of that paper)."""
     start: str | None = None
     """Player of that genome to begin with: a name or a saved policy; by default the one of its name (learned: expert, over which
-    a learned policy is put; rga, tga, pring: all genes a half)."""
+    a learned policy is put; rga, tga, pring: all genes a half). A gene nearer than .01 to 0 or 1 begins so far from it."""
     fixed: tuple[str, ...] = ()
     """Parameters that stay as they are."""
     generations: int = 100
@@ -128,4 +132,8 @@ def final_settings(options: Options) -> tuple[Setting, ...]:
 
 def settings(options: Options, genome: Genome) -> dict[str, Any]:
     """The settings that shape the result, as JSON has them: a resumed run must have the same."""
-    return shaping(options, _OPEN, begins_with={row["name"]: row["before"] for row in genome.explain(genome.origin)})
+    tables = [[str(table), table.weight, table.rules, table.turn_limit] for table in FITNESSES[options.fitness]]
+    begins: Any = {row["name"]: row["before"] for row in genome.explain(genome.origin)}
+    if len(begins) > MANY:  # rounded: the last digits of a logarithm differ between libraries
+        begins = hashlib.sha256(np.round(list(begins.values()), 9).tobytes()).hexdigest()[:16]
+    return shaping(options, _OPEN, tables=tables, begins_with=begins)

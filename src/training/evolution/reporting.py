@@ -109,7 +109,7 @@ def result_table(rows: Sequence[Mapping[str, Any]], title: str) -> Table:
 
 
 def genome_table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """What became of the numbers, for a terminal: of many those that moved most."""
+    """What became of the numbers, for a terminal: of many those that moved most, whether or not it made a difference."""
     told = sorted(rows, key=lambda row: -abs(row["after"] - row["before"]))[:LISTED] if len(rows) > MANY else rows
     shown = Table(title="The genome" if len(told) == len(rows) else f"The {LISTED} of {len(rows):,} numbers that moved most")
     shown.add_column("parameter")

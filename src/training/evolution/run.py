@@ -22,7 +22,7 @@ from training.evolution.evaluation import FITNESSES, HELD_OUT, Played, Setting, 
 from training.evolution.optimizers import check_restored
 from training.evolution.options import Options, check, final_settings, genome_of, optimizer_of, settings
 from training.evolution.reporting import CURVES, Reporter, write_csv
-from training.runs import Run
+from training.runs import Run, exclusive
 
 # What dice are for: games of one purpose never meet those of another again.
 _SEARCH, _COMPARE, _FINAL, _CURVE = range(4)
@@ -137,10 +137,14 @@ class Evolution:
         parts, state = checkpoints.read_last(folder)
         with checkpoints.understood(checkpoints.paths(folder)[-1]):
             arrays = parts["evolution"]
+            if not np.isfinite(arrays["fitness"]).all():
+                raise ValueError("a fitness is no number")
             for fitness in arrays["fitness"]:
                 self.optimizer.ask()
                 self.tell(fitness)
             check_restored(self.optimizer, arrays["mean"])
+            if arrays["best"].shape != self.best.shape:
+                raise ValueError(f"best has the shape {arrays['best'].shape}, not {self.best.shape}")
             self.best, self.measurements, self.curve = arrays["best"], list(state["measurements"]), list(state["curve"])
 
 
@@ -188,6 +192,7 @@ def finish(evolution: Evolution, run: Run, report: Reporter) -> dict[str, Any]:
     return results
 
 
+@exclusive
 def execute(options: Options, console: Console) -> dict[str, Any]:
     """Evolve from the beginning or from a checkpoint, then measure.
 

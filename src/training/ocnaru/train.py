@@ -26,7 +26,7 @@ from training.ocnaru.games import OwnGames, Played, compiled, joined
 from training.ocnaru.learner import HeadLearner, Memory
 from training.ocnaru.options import BLOCK, EXPERT_BLOCK, Options, check, epsilon, expert_games, own_games, settings
 from training.ocnaru.reporting import Reporter
-from training.runs import Run
+from training.runs import Run, exclusive
 from training.streams import stream
 
 EXPERTS: Final = "experts"
@@ -323,6 +323,7 @@ def finish(trainer: Trainer, run: Run) -> dict[str, Any]:
     return results
 
 
+@exclusive
 def execute(options: Options, console: Console) -> dict[str, Any]:
     """Train from the beginning or from a checkpoint, then measure.
 

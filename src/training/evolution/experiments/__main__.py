@@ -125,22 +125,33 @@ def _go_on(settings: Settings, console: Console) -> None:
         genetic.execute(settings, console)
 
 
+def parted(page: Path, name: str) -> tuple[str, str, str, str]:
+    """A page without the section of an experiment: what is before, the comments that the section lies between, and what is after.
+
+    Nothing is after if the page has no such section.
+
+    Raises:
+        FormatError: One of the comments is missing, or they are in the wrong order.
+    """
+    begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
+    text = page.read_text() if page.is_file() else "# Evolution, reproduced\n"
+    before, found_begin, rest = text.partition(begin)
+    _, found_end, after = rest.partition(end)
+    if found_begin and found_end:
+        return before, begin, end, after or "\n"
+    if found_begin or end in text:
+        raise FormatError(f"{str(page)!r}: {begin!r} and {end!r} must both be there, in this order. Mend the page, or remove both.")
+    return text, begin, end, ""
+
+
 def write_section(page: Path, name: str, title: str, text: str) -> None:
     """Put a section in its place on the page, or at the end if it has none yet.
 
     Raises:
         FormatError: One of the comments that it lies between is missing, or they are in the wrong order.
     """
-    begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
-    before, section = page.read_text() if page.is_file() else "# Evolution, reproduced\n", f"{begin}\n\n{text}\n\n{end}"
-    if begin in before or end in before:
-        head, found_begin, rest = before.partition(begin)
-        _, found_end, tail = rest.partition(end)
-        if not (found_begin and found_end):
-            raise FormatError(f"{str(page)!r}: {begin!r} and {end!r} must both be there, in this order. Mend the page, or remove both.")
-        written = head + section + tail
-    else:
-        written = f"{before}\n## {title}\n\n{section}\n"
+    before, begin, end, after = parted(page, name)
+    written = f"{before}{begin}\n\n{text}\n\n{end}{after}" if after else f"{before}\n## {title}\n\n{begin}\n\n{text}\n\n{end}\n"
     page.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(page, written.encode())
 
@@ -150,7 +161,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command; the exit status is 0 only if all runs went through and the page is written."""
     options = tyro.cli(Options, args=arguments, prog="python -m training.evolution.experiments", description=__doc__)
     console = Console(stderr=True)
-    for name in check(options):
+    names = check(options)
+    for name in names:
+        parted(options.page, name)  # a page that is damaged is better known now than after hours
+    for name in names:
         experiment = EXPERIMENTS[name]
         outcomes = carry_out(experiment.runs, options, console)
         share = f" --budget {options.budget:g}" if options.budget != 1 else ""

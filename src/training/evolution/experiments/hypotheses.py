@@ -70,7 +70,8 @@ def section(runs: Outcomes, pictures: Pictures) -> str:
     return "\n\n".join(
         [
             "Mean chance to buy by situation, over the last population and the lots of groups of three and more (two others cannot own in "
-            "a smaller one whose lot is for sale); intervals, 95%, from the spread between lots.",
+            "a smaller one whose lot is for sale); one run a kind; intervals, 95%, from the spread between lots, too narrow for bits, "
+            "which are inherited with their neighbours.",
             table(("genome", *mukhar.SITUATIONS, "last less first"), [(name, *_by_situation(run)) for name, run in kinds.items()]),
             f"Chance to obtain a lot by a gene p, {TRIES:,} tries each:",
             table(("p", "1 - (1 - p)^2", "obtained"), [_obtaining(chance) for chance in CHANCES]),
@@ -79,7 +80,7 @@ def section(runs: Outcomes, pictures: Pictures) -> str:
             "Mean genome: the rules of thumb.",
             table(("genome", "rule", "share", "how"), kept),
             "Mean chance to buy with and without trading, after as many generations; the rank correlation over lots between the two, and "
-            "beside it that of two runs without trading, which differ by chance alone:",
+            "beside it that of two runs without trading, which differ by chance alone (one pair of runs each):",
             table(("situation", "with trading", "without", "rank correlation", "of two without"), _trading(runs)),
             pictures.save("genes", told[_LASTING].plot(Figure(figsize=(10, 9), layout="constrained")), "The mean SGA"),
         ]

@@ -55,7 +55,8 @@ def section(runs: Outcomes, pictures: Pictures) -> str:
         [
             "Fitness FINISH_ORDER, raw. The paper: mean 149.96; RGA spans 92 to 204 in generation 0 and 112 to 184 in generation 100.",
             table(("population", "mean", "deviation", "least", "most"), rows),
-            "Of random populations least and most are means over the populations. Wins of 25% are fair against the panel.",
+            "Of random populations least and most are means over the populations. Below, one run a kind: intervals are of its games, "
+            "not of other runs. Wins of 25% are fair against the panel.",
             table(("genome", "champion against the panel", "mean genome", "games of evolution", "minutes", "games/s"), strength),
             pictures.save("fitness", _distributions(kinds), "Fitness in the first and the last generation"),
             pictures.save("strength", _strengths(kinds), "Wins against the panel by generation"),

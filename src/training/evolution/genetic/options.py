@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import math
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -40,8 +41,8 @@ class Common:
     """Players."""
     players: int = 4
     """Seats of a table."""
-    scripted: dict[str, float] = field(default_factory=dict)
-    """What the players of rga, tga and sga do that is no gene, by name, such as `of_buildings 0.1`; 1 turns a switch on: `thesis 1`."""
+    scripted: tuple[str, ...] = ()
+    """What the players of rga, tga and sga do that is no gene, where it differs: of_buildings=0.1; 1 turns a switch on: thesis=1."""
     rules: str = "mukhar"
     """Preset of rules."""
     turn_limit: int = 500
@@ -127,7 +128,7 @@ class Steady(Scheme, Common):
 
 MUKHAR2012: Final = Generational()
 MUKHAR2013: Final = Generational(
-    scripted={"of_buildings": 0.1, "thesis": 1.0}, rules="mukhar_thesis", population=1024, scale="percent", select="tournament"
+    scripted=("of_buildings=0.1", "thesis=1"), rules="mukhar_thesis", population=1024, scale="percent", select="tournament"
 )
 PRING: Final = Steady()
 PRESETS: Final[dict[str, Generational | Steady]] = {
@@ -168,7 +169,10 @@ def check(options: Generational | Steady) -> GenomeKind:
     if options.rules not in RULES:
         raise ConfigurationError(f"Unknown --rules {options.rules!r}. {nearest(options.rules, RULES)}")
     registry.resolve_all(list(options.panel))
-    kind = kind_of(options.genome).playing(**options.scripted)
+    kind = kind_of(options.genome)
+    if options.scripted and kind.scripted is None:
+        raise ConfigurationError(f"All of genome {kind.name!r} are genes, nothing is scripted: give --scripted without any number.")
+    kind = kind.playing(**_numbers(options.scripted))
     if isinstance(options, Steady):
         check_scheme(options, kind, options.population, options.players)
     else:
@@ -183,6 +187,18 @@ def check(options: Generational | Steady) -> GenomeKind:
             more = (games // options.players + 1) * options.players
             raise ConfigurationError(f"--{name.replace('_', '-')} must be a multiple of {options.players}, such as {more}.")
     return kind
+
+
+def _numbers(scripted: Sequence[str]) -> dict[str, float]:
+    """Numbers by name, of words such as `thesis=1`."""
+    numbers = {}
+    for word in scripted:
+        name, _, value = word.partition("=")
+        try:
+            numbers[name] = float(value)
+        except ValueError:
+            raise ConfigurationError(f"--scripted {word!r} must be a name and a number, such as of_buildings=0.1.") from None
+    return numbers
 
 
 def table_against(options: Generational | Steady, opponent: PolicyLike) -> Setting:

@@ -27,7 +27,7 @@ from training.evolution.evaluation import play
 from training.evolution.genetic.options import POPULATION, PRESETS, Generational, Steady, check, settings, table_against
 from training.evolution.genetic.searches import PANEL, Search, search_of
 from training.evolution.reporting import Reporter, write_csv
-from training.runs import Run
+from training.runs import Run, exclusive
 
 Options = Generational | Steady
 
@@ -198,6 +198,7 @@ def finish(options: Options, search: Search, keeper: Keeper, report: Reporter) -
     return results
 
 
+@exclusive
 def execute(options: Options, console: Console) -> dict[str, Any]:
     """Evolve from the beginning or from a checkpoint, then measure.
 

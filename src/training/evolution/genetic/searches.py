@@ -108,12 +108,16 @@ class Search(ABC):
         """Go on from a checkpoint.
 
         Raises:
-            ValueError: Arrays of other shapes, or curves that have not come so far.
+            ValueError: Arrays of other shapes or types, or curves that have not come so far.
         """
-        population, fitness, rows = self.kind.checked(arrays["population"]), arrays["fitness"], list(state["rows"])
-        if population.shape != self.population.shape or fitness.shape != (len(population),) or len(rows) != state["generation"]:
-            raise ValueError(f"population {population.shape}, fitness {fitness.shape}, {len(rows)} of {state['generation']} points")
-        self.population, self.fitness, self.generation, self.rows = population, fitness, len(rows), rows
+        for name, own in self.arrays().items():
+            if (arrays[name].shape, arrays[name].dtype) != (own.shape, own.dtype):
+                raise ValueError(f"{name} is {arrays[name].dtype} {arrays[name].shape}, not {own.dtype} {own.shape}")
+        rows = [{name: float(value) for name, value in row.items()} for row in state["rows"]]
+        if len(rows) != state["generation"] or any("fitness/mean" not in row for row in rows):
+            raise ValueError(f"{len(rows)} points of curves for {state['generation']} generations, or not of these curves")
+        self.population, self.fitness = self.kind.checked(arrays["population"]), arrays["fitness"]
+        self.generation, self.rows = len(rows), rows
 
 
 class Generations(Search):
