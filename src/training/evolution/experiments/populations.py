@@ -20,6 +20,8 @@ KINDS: Final = {
     kind: dataclasses.replace(MUKHAR2012, genome=kind, generations=300, keep_every=100, panel_every=25) for kind in ("rga", "tga", "sga")
 }  # fmt: skip
 
+_BIN: Final = 5  # points of a bar: whole ones, as the fitness is
+
 
 def by_luck_alone(settings: Generational) -> tuple[float, float, float]:
     """Standard deviation of the fitness of equal players under FINISH_ORDER, and the least and the most of the population to expect.
@@ -73,8 +75,10 @@ def _cost(run: Outcome) -> tuple[str, ...]:
 def _distributions(kinds: Outcomes) -> Figure:
     figure = Figure(figsize=(10, 3.2), layout="constrained")
     for axes, (name, run) in zip(figure.subplots(1, len(kinds), sharey=True, squeeze=False)[0], kinds.items(), strict=True):
-        for label, generation in (("first", 1), ("last", None)):
-            axes.hist(run.population(generation)["fitness"], bins=30, histtype="step", label=f"{label} generation")
+        parts = {"first": run.population(1)["fitness"], "last": run.population()["fitness"]}
+        bins = np.arange(min(part.min() for part in parts.values()), max(part.max() for part in parts.values()) + _BIN, _BIN)
+        for label, fitness in parts.items():
+            axes.hist(fitness, bins, histtype="step", label=f"{label} generation")
         axes.set(title=name, xlabel="fitness")
     axes.legend(fontsize="small")
     return figure
