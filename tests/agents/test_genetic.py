@@ -16,7 +16,8 @@ from scipy.stats import binom
 import agents
 import monopoly_env as me
 from agents import genetic
-from agents.genetic import KINDS, explain, mukhar
+from agents.genetic import KINDS, explain, mukhar, shipped
+from agents.genetic.kinds import GeneticPolicy
 from monopoly_env.engine.randomness import POLICIES, draw
 from tests.agents.trading import asked_of, landed, proposed
 from tests.play import act, asked, lot
@@ -399,3 +400,16 @@ def test_the_scripted_numbers_are_those_of_the_program() -> None:
     scripted = mukhar.Scripted()
     assert (scripted.of_buildings, scripted.built, scripted.base) == (0.05, 1, 200)
     assert len(scripted.row()) == mukhar._THESIS + 1
+
+
+def test_the_best_of_each_kind_come_with_the_library() -> None:
+    for name in shipped.POLICIES:
+        policy = agents.make(name)
+        assert isinstance(policy, GeneticPolicy)
+        assert policy.name == name == f"genetic/{policy.genome_kind.name}/best"
+        assert policy.genome_kind.fault(policy.params) == ""
+    genomes = {name: genetic.KINDS[name].random(1, np.random.default_rng(0))[0] for name in ("sga", "tga")}
+    found = shipped.unpack(shipped.pack(genomes))
+    assert found["sga"].tolist() == genomes["sga"].tolist()
+    assert np.abs(found["tga"] - genomes["tga"]).max() < 2**-11
+    assert shipped.FILE.stat().st_size < 12_000
