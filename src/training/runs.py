@@ -45,6 +45,16 @@ def alone(folder: Path) -> Iterator[None]:
     Raises:
         ConfigurationError: Another process is at work there.
     """
+    lock = _locked(folder)
+    try:
+        yield
+    finally:
+        if lock:
+            lock.release()
+
+
+def _locked(folder: Path) -> FileLock | None:
+    """The lock of a folder, taken; None where there is no place for locks, or none that knows them."""
     locks = cache_root() / "locks"
     name = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:16]
     try:
@@ -55,13 +65,9 @@ def alone(folder: Path) -> Iterator[None]:
         raise ConfigurationError(
             f"Another process is at work in {str(folder)!r}: wait for it, stop it, or choose another --out."
         ) from error
-    except (OSError, NotImplementedError):  # no place for locks, or none that knows them
-        yield
-        return
-    try:
-        yield
-    finally:
-        lock.release()
+    except (OSError, NotImplementedError):
+        return None
+    return lock
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.rules import RULES_VERSION
@@ -30,6 +34,11 @@ def check_ranges(options: Any, ranges: Mapping[str, tuple[float, float]]) -> Non
         if not all(low <= value <= high for value in numbers):
             wanted = f"{low:,} or more" if high == math.inf else f"from {low:,} to {high:,}"
             raise ConfigurationError(f"--{name.replace('_', '-')} must be {wanted}, not {given}.")
+
+
+def digest(numbers: NDArray[Any]) -> str:
+    """What stands for an array among the settings: 16 hexadecimal digits."""
+    return hashlib.sha256(np.ascontiguousarray(numbers).tobytes()).hexdigest()[:16]
 
 
 def shaping(options: Any, free: Sequence[str] = FREE, **more: Any) -> dict[str, Any]:

@@ -65,8 +65,7 @@ class GenomeKind:
         Raises:
             ConfigurationError: A number is unknown or out of range.
         """
-        switches = {o.name for o in fields(self.scripted) if o.metadata["unit"] == "switch"} if self.scripted else set()
-        kind = replace(self, given={n: bool(v) if n in switches and v in (0, 1) else v for n, v in given.items()})
+        kind = replace(self, given=_switched(self.scripted, given) if self.scripted else given)
         kind.rows(np.zeros((1, self.size)))
         return kind
 
@@ -146,9 +145,9 @@ class GenomeKind:
     def _fault_of_scripted(self, tail: Row) -> str:
         if self.scripted is None:
             return ""
-        values = zip(fields(self.scripted), tail.tolist(), strict=True)
+        names = [option.name for option in fields(self.scripted)]
         try:
-            self.scripted(**{o.name: bool(v) if o.metadata["unit"] == "switch" and v in (0, 1) else v for o, v in values})
+            self.scripted(**_switched(self.scripted, dict(zip(names, tail.tolist(), strict=True))))
         except ConfigurationError as error:
             return str(error).rstrip(".")
         return ""
@@ -330,6 +329,12 @@ _ALL: Final = (
 )
 
 KINDS: Final[Mapping[str, GenomeKind]] = {kind.name: kind for kind in _ALL}
+
+
+def _switched(kind: type[Parameters], numbers: Mapping[str, float]) -> dict[str, float]:
+    """The numbers of a scripted player, where 0 and 1 turn a switch off and on."""
+    switches = {option.name for option in fields(kind) if option.metadata["unit"] == "switch"}
+    return {name: bool(number) if name in switches and number in (0, 1) else number for name, number in numbers.items()}
 
 
 def _sizes() -> str:

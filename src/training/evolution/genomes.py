@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import Field, fields
 from typing import Any, Final, Protocol
 
@@ -90,17 +90,11 @@ class ScriptedGenome(Genome):
         self.start = _row(family, start)
         options = fields(FAMILIES[family])
         known = [option.name for option in options]
-        for name in fixed:
-            if name not in known:
-                raise ConfigurationError(f"The genome {family!r} has no parameter {name!r}. {nearest(name, known)}")
-        evolved = [place for name, place in FAMILIES[family].quantities().items() if name not in fixed]
-        if len(evolved) < _LEAST:
-            raise ConfigurationError(f"--fixed leaves {len(evolved)} parameters of {family!r} to evolve; it takes {_LEAST} or more.")
-        self._evolved = np.array(evolved)
-        self._options: list[Field[Any]] = [options[n] for n in evolved]
+        self._evolved = _evolving(family, "parameter", known, FAMILIES[family].quantities(), fixed)
+        self._options: list[Field[Any]] = [options[n] for n in self._evolved]
         self._low, self._high = np.array([option.metadata["range"] for option in self._options], np.float64).T
         self._multiplied = (self._low >= 0) & (self.start[self._evolved] > 0)
-        self.size = len(evolved)
+        self.size = len(self._evolved)
         self.names = tuple(option.name for option in self._options)
 
     def values(self, vector: Vector) -> Vector:
@@ -199,13 +193,9 @@ class GeneticGenome(Genome):
         policy = registry.resolve(start_of(kind.name) if start is None else start)
         if not isinstance(policy, GeneticPolicy) or policy.genome_kind.name != kind.name:
             raise ConfigurationError(f"The start {str(start)!r} is a {policy.kind!r}, no player of the genome {kind.name!r}.")
-        for name in fixed:
-            if name not in kind.names:
-                raise ConfigurationError(f"The genome {kind.name!r} has no gene {name!r}. {nearest(name, kind.names)}")
         self._kind, self._start, self._row = kind, policy.genome, policy.params
-        self._evolved = np.array([place for place, name in enumerate(kind.names) if name not in fixed], np.int64)
-        if len(self._evolved) < _LEAST:
-            raise ConfigurationError(f"--fixed leaves {len(self._evolved)} genes of {kind.name!r} to evolve; it takes {_LEAST} or more.")
+        places = {name: place for place, name in enumerate(kind.names)}
+        self._evolved = _evolving(kind.name, "gene", places, places, fixed)
         self.size, self.names = len(self._evolved), tuple(kind.names[place] for place in self._evolved)
 
     def values(self, vector: Vector) -> Vector:
@@ -249,11 +239,34 @@ def genome(name: str, players: int, start: PolicyLike | None, fixed: Sequence[st
     """
     if name == LEARNED:
         return LearnedGenome(players, start, fixed)
-    if name not in FAMILIES and name in KINDS:
+    if name in FAMILIES:  # two of them are kinds of genes, too: those are what populations evolve
+        return ScriptedGenome(name, start, fixed)
+    if name in KINDS:
         return GeneticGenome(KINDS[name], start, fixed)
-    if name not in FAMILIES:
-        raise ConfigurationError(f"Unknown genome {name!r}. {nearest(name, dict.fromkeys((*FAMILIES, *KINDS, LEARNED)))}")
-    return ScriptedGenome(name, start, fixed)
+    raise ConfigurationError(f"Unknown genome {name!r}. {nearest(name, dict.fromkeys((*FAMILIES, *KINDS, LEARNED)))}")
+
+
+def _evolving(genome: str, word: str, known: Iterable[str], places: Mapping[str, int], fixed: Sequence[str]) -> NDArray[np.int64]:
+    """(D,) the places of the numbers that evolve.
+
+    Args:
+        genome: Its name.
+        word: What it calls a number.
+        known: Names that may be fixed.
+        places: Of those that evolve unless they are fixed.
+        fixed: Names of those that stay as they are.
+
+    Raises:
+        ConfigurationError: An unknown one is fixed, or too few are left.
+    """
+    known = list(known)
+    for name in fixed:
+        if name not in known:
+            raise ConfigurationError(f"The genome {genome!r} has no {word} {name!r}. {nearest(name, known)}")
+    evolved = [place for name, place in places.items() if name not in fixed]
+    if len(evolved) < _LEAST:
+        raise ConfigurationError(f"--fixed leaves {len(evolved)} {word}s of {genome!r} to evolve; it takes {_LEAST} or more.")
+    return np.array(evolved, np.int64)
 
 
 def _made(family: str) -> CompiledPolicy:

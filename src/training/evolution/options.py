@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +14,7 @@ from monopoly_env.errors import ConfigurationError, nearest
 from training.evolution.evaluation import FITNESSES, Setting, held_out, split
 from training.evolution.genomes import Genome, genome, start_of
 from training.evolution.optimizers import CMAES, SEPARABLE_FROM, Optimizer
-from training.evolution.reporting import MANY
-from training.settings import FREE, check_ranges, shaping
+from training.settings import FREE, check_ranges, digest, shaping
 
 
 @dataclass(frozen=True)
@@ -87,6 +85,7 @@ _RANGES: Final[dict[str, tuple[float, float]]] = {
     "threads": (1, 1024),
 }
 # They change how long a run goes on, how fast, and what is told about it, but not which player it comes to.
+_TOLD: Final = 60  # numbers that config.json tells one by one; of more it holds a digest
 _OPEN: Final = (*FREE, "threads", "cluster", "generations", "final_games", "curve_games")
 
 
@@ -134,6 +133,6 @@ def settings(options: Options, genome: Genome) -> dict[str, Any]:
     """The settings that shape the result, as JSON has them: a resumed run must have the same."""
     tables = [[str(table), table.weight, table.rules, table.turn_limit] for table in FITNESSES[options.fitness]]
     begins: Any = {row["name"]: row["before"] for row in genome.explain(genome.origin)}
-    if len(begins) > MANY:  # rounded: the last digits of a logarithm differ between libraries
-        begins = hashlib.sha256(np.round(list(begins.values()), 9).tobytes()).hexdigest()[:16]
+    if len(begins) > _TOLD:  # rounded: the last digits of a logarithm differ between libraries
+        begins = digest(np.round(list(begins.values()), 9))
     return shaping(options, _OPEN, tables=tables, begins_with=begins)

@@ -18,7 +18,7 @@ from torch.utils.tensorboard import SummaryWriter
 from monopoly_env.core import write_atomically
 
 CURVES: Final = 200  # numbers with a curve of their own; of longer genomes the first
-MANY, LISTED = 60, 30  # numbers from which on a table lists some, and how many
+_MANY, _LISTED = 60, 30  # numbers from which on a table lists some, and how many
 
 
 class Reporter:
@@ -110,8 +110,8 @@ def result_table(rows: Sequence[Mapping[str, Any]], title: str) -> Table:
 
 def genome_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     """What became of the numbers, for a terminal: of many those that moved most, whether or not it made a difference."""
-    told = sorted(rows, key=lambda row: -abs(row["after"] - row["before"]))[:LISTED] if len(rows) > MANY else rows
-    shown = Table(title="The genome" if len(told) == len(rows) else f"The {LISTED} of {len(rows):,} numbers that moved most")
+    told = sorted(rows, key=lambda row: -abs(row["after"] - row["before"]))[:_LISTED] if len(rows) > _MANY else rows
+    shown = Table(title="The genome" if len(told) == len(rows) else f"The {_LISTED} of {len(rows):,} numbers that moved most")
     shown.add_column("parameter")
     for heading in ("before", "after", "unit", "range"):
         shown.add_column(heading, justify="right")

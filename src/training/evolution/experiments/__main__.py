@@ -8,7 +8,6 @@ python -m training.evolution.experiments --only skew --budget 0.02 --out runs/tr
 from __future__ import annotations
 
 import dataclasses
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -82,21 +81,23 @@ def carry_out(runs: Mapping[str, Settings], options: Options, console: Console) 
     for number, (name, full) in enumerate(runs.items()):
         folder = options.out / name.replace(" ", "_").replace(",", "")
         settings = dataclasses.replace(scaled(full, options.budget), out=folder, threads=options.threads)
-        if (folder / "evaluation.json").is_file():
-            _check_finished(settings)
+        outcomes[name] = Outcome(folder, settings)
+        if outcomes[name].evaluation.is_file():
+            _check_finished(outcomes[name])
         else:
             console.print(f"{name}, run {number + 1} of {len(runs)}")
             _go_on(settings, console)
-        outcomes[name] = Outcome(folder, settings)
     return outcomes
 
 
-def _check_finished(settings: Settings) -> None:
+def _check_finished(outcome: Outcome) -> None:
     """Raise unless the run that is finished in a folder is the one that is meant.
 
     Raises:
         ConfigurationError: It was begun with other settings, or is shorter or longer.
+        FormatError: What it found is damaged.
     """
+    settings = outcome.settings
     if isinstance(settings, options_of_cmaes.Options):
         shaping = options_of_cmaes.settings(settings, options_of_cmaes.genome_of(settings))
         length = settings.generations
@@ -105,12 +106,9 @@ def _check_finished(settings: Settings) -> None:
         shaping = options_of_genetic.settings(settings, kind, search_of(settings, kind).begins_with)
         length = genetic.length_of(settings)
     Run.open(settings.out, shaping, resume=True, overwrite=False)
-    path = settings.out / "evaluation.json"
-    with checkpoints.understood(path):
-        played = json.loads(path.read_text())["generations"]
-    if played != length:
+    if outcome.played != length:
         raise ConfigurationError(
-            f"The run in {str(settings.out)!r} ended after {played} generations, not {length:,}: choose another --out."
+            f"The run in {str(settings.out)!r} ended after {outcome.played} generations, not {length:,}: choose another --out."
         )
 
 

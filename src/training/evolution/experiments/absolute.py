@@ -11,7 +11,7 @@ from agents.policy import Policy
 from monopoly_env.reference import table
 from training.evolution.evaluation import FITNESSES, Setting, play
 from training.evolution.experiments import populations
-from training.evolution.experiments.experiment import Experiment, Outcomes, Pictures, percent
+from training.evolution.experiments.experiment import Experiment, Outcomes, Pictures, gain, percent
 from training.evolution.genetic.options import PANEL
 from training.evolution.genetic.run import overall
 from training.evolution.options import Options
@@ -83,8 +83,7 @@ def _gains(name: str, runs: Outcomes) -> list[tuple[str, ...]]:
     games = f"{settings.generations * settings.population * settings.games:,}"
     rows: list[tuple[str, ...]] = []
     for row in runs[name].results["tables"]:
-        gain = f"{row['difference']:+.1%} ({100 * row['difference_low']:+.1f} to {100 * row['difference_high']:+.1f})"
-        rows.append((name.removeprefix("absolute/"), games, row["opponents"], f"{row['start']:.1%}", f"{row['rate']:.1%}", gain))
+        rows.append((name.removeprefix("absolute/"), games, row["opponents"], f"{row['start']:.1%}", f"{row['rate']:.1%}", gain(row)))
     return rows
 
 

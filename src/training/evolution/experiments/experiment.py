@@ -40,11 +40,26 @@ class Outcome:
     folder: Path
     settings: Settings
 
+    @property
+    def evaluation(self) -> Path:
+        """The file that is written last: a run that has it is finished."""
+        return self.folder / "evaluation.json"
+
     @cached_property
     def results(self) -> dict[str, Any]:
         """What evaluation.json holds."""
-        told: dict[str, Any] = json.loads((self.folder / "evaluation.json").read_text())
+        told: dict[str, Any] = json.loads(self.evaluation.read_text())
         return told
+
+    @property
+    def played(self) -> int:
+        """How many generations it took.
+
+        Raises:
+            FormatError: evaluation.json is damaged.
+        """
+        with checkpoints.understood(self.evaluation):
+            return int(self.results["generations"])
 
     @cached_property
     def agent(self) -> Policy:
@@ -124,6 +139,11 @@ def mean_of(values: NDArray[np.float64]) -> tuple[float, float]:
     """Mean of independent runs, and half the width of its 95% interval by Student's t."""
     mean = float(values.mean())
     return mean, half_width((values - mean) / len(values), CONFIDENCE) if len(values) > 1 else float("nan")
+
+
+def gain(row: Mapping[str, Any]) -> str:
+    """What a search brought at a table, with its 95% interval; a row of `tables` of evaluation.json."""
+    return f"{row['difference']:+.1%} ({100 * row['difference_low']:+.1f} to {100 * row['difference_high']:+.1f})"
 
 
 def percent(rate: float, half: float) -> str:

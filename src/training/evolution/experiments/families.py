@@ -6,7 +6,7 @@ from typing import Final
 
 from monopoly_env.reference import table
 from training.evolution.evaluation import FITNESSES
-from training.evolution.experiments.experiment import Experiment, Outcomes, Pictures
+from training.evolution.experiments.experiment import Experiment, Outcomes, Pictures, gain
 from training.evolution.options import Options
 
 GENERATIONS: Final = {"strategic": 100, "expert": 60}
@@ -24,9 +24,8 @@ def section(runs: Outcomes, pictures: Pictures) -> str:
     for name, run in runs.items():
         genome, players = name.removeprefix("families/").split("_")
         for row in run.results["tables"]:
-            gain = f"{row['difference']:+.1%} ({100 * row['difference_low']:+.1f} to {100 * row['difference_high']:+.1f})"
             met = "yes" if row["opponents"] in map(str, FITNESSES[players]) else "no"
-            rows.append((genome, players, row["opponents"], met, f"{row['start']:.1%}", f"{row['rate']:.1%}", gain))
+            rows.append((genome, players, row["opponents"], met, f"{row['start']:.1%}", f"{row['rate']:.1%}", gain(row)))
     columns = ("family", "at tables of", "against", "met in the search", "by hand", "evolved", "gain, 95%")
     return table(columns, rows)
 

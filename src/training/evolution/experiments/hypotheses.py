@@ -63,7 +63,7 @@ def _gets(players: list[GeneticPolicy], seed: int) -> bool:
 
 def section(runs: Outcomes, pictures: Pictures) -> str:
     """Buy genes by situation, the chance to obtain, jail, trading."""
-    kinds = {name: runs[name] for name in _SHARED}
+    kinds = {name: runs[name] for name in populations.KINDS}
     told = {name: genetic.explain(run.mean) for name, run in kinds.items()}
     jail = [(name, row["opponents own"], row["states"], f"{row['leaves']:.3f}") for name, genome in told.items() for row in genome.jail]
     kept = [(name, r.name, f"{r.share:.2f}", r.how) for name, genome in told.items() for r in genome.rules if r.share is not None]
@@ -119,5 +119,4 @@ def _trading(runs: Outcomes) -> list[tuple[str, ...]]:
     return rows
 
 
-_SHARED: Final = populations.KINDS
-EXPERIMENT: Final = Experiment("Hypotheses about genes", _SHARED | TRADING, section)
+EXPERIMENT: Final = Experiment("Hypotheses about genes", {**populations.KINDS, **TRADING}, section)

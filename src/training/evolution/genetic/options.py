@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from training.evolution.genetic.breeding import Recipe, check_recipe
 from training.evolution.genetic.generation import Play, check_split
 from training.evolution.genetic.scores import MEASURES, SCALES
 from training.evolution.genetic.steady import Scheme, check_scheme
-from training.settings import FREE, check_ranges, shaping
+from training.settings import FREE, check_ranges, digest, shaping
 
 PANEL: Final = ("algorithmic", "gcp", "yasumura", "landlord/balanced")
 POPULATION: Final = "population.npz"  # what a run ends with: `population`, `fitness`, `kind`
@@ -233,5 +232,4 @@ def beginning(options: Generational | Steady, kind: GenomeKind, generator: np.ra
 
 def settings(options: Generational | Steady, kind: GenomeKind, population: NDArray[Any]) -> dict[str, Any]:
     """The settings that shape the result, as JSON has them: a resumed run must have the same."""
-    begins = hashlib.sha256(np.ascontiguousarray(population).tobytes()).hexdigest()[:16]
-    return shaping(options, _OPEN, genome=kind.name, genes=kind.size, begins_with=begins)
+    return shaping(options, _OPEN, genome=kind.name, genes=kind.size, begins_with=digest(population))
