@@ -10,9 +10,10 @@ import pytest
 from scipy.stats import binomtest
 
 from agents import genetic
+from agents.genetic import mukhar
 from monopoly_env.board import LOT_NAME, SQUARE_LOT
 from monopoly_env.errors import FormatError
-from training.evolution.experiments import fitnesses, hypotheses, populations, pring, skew
+from training.evolution.experiments import fitnesses, hypotheses, populations, pring, refusals, skew
 from training.evolution.experiments.__main__ import EXPERIMENTS, main, write_section
 from training.evolution.experiments.experiment import scaled
 from training.evolution.genetic import searches
@@ -23,8 +24,8 @@ from training.evolution.options import check as check_cmaes
 
 
 def test_every_run_has_settings_that_fit() -> None:
+    assert [name for name, experiment in EXPERIMENTS.items() if not experiment.runs] == ["refusals"]  # it plays games, no runs
     for experiment in EXPERIMENTS.values():
-        assert experiment.runs
         for settings in experiment.runs.values():
             for budget in (1.0, 0.01):
                 run = scaled(settings, budget)
@@ -125,3 +126,16 @@ def test_an_experiment_goes_on_where_it_was_stopped(
     assert "is damaged" in capsys.readouterr().err
     assert main(["--only", "skwe"]) == 2
     assert "Did you mean 'skew'" in capsys.readouterr().err
+
+
+def test_refusals_are_one_thing_each() -> None:
+    genomes = refusals.genomes()
+    situations = {name: [key for key in genomes if key[1:] == (name,)] for name in mukhar.SITUATIONS}
+    assert [len(keys) for keys in situations.values()] == [10, 10, 10, 7]  # two others cannot own in a group of two whose lot is for sale
+    refused = np.array([genes == 0 for key, genes in genomes.items() if len(key) == 2])
+    assert set(refused.sum(axis=1)) == {2, 3, 4}  # the lots of a group
+    assert refused.sum(axis=0).max() == 1  # no gene twice
+    assert refused.sum() == mukhar.OCCURS.sum()
+    jailed = [np.flatnonzero(genes == 0).tolist() for key, genes in genomes.items() if len(key) == 1]
+    assert jailed == [[160], [*range(161, 176)]]
+    assert not np.any(genomes[()] == 0)

@@ -23,7 +23,7 @@ from training import checkpoints
 from training.commands import resumable
 from training.evolution import options as options_of_cmaes
 from training.evolution import run as cmaes
-from training.evolution.experiments import absolute, families, fitnesses, hypotheses, populations, pring, skew
+from training.evolution.experiments import absolute, families, fitnesses, hypotheses, populations, pring, refusals, skew
 from training.evolution.experiments.experiment import Experiment, Outcome, Outcomes, Pictures, Settings, scaled
 from training.evolution.genetic import options as options_of_genetic
 from training.evolution.genetic import run as genetic
@@ -37,6 +37,7 @@ EXPERIMENTS: Final[dict[str, Experiment]] = {
     "hypotheses": hypotheses.EXPERIMENT,
     "pring": pring.EXPERIMENT,
     "absolute": absolute.EXPERIMENT,
+    "refusals": refusals.EXPERIMENT,
     "families": families.EXPERIMENT,
 }
 
@@ -46,7 +47,7 @@ class Options:
     """Answer what the published evolutions left open; the page keeps what is written between its sections."""
 
     only: tuple[str, ...] = ()
-    """Which: populations, skew, fitnesses, hypotheses, pring, absolute, families. Default: all."""
+    """Which: populations, skew, fitnesses, hypotheses, pring, absolute, refusals, families. Default: all."""
     out: Path = Path("runs/experiments")
     """Folder of the runs, a folder each. One that is finished is not played again, one that was stopped goes on."""
     page: Path = Path("docs/results/evolution.md")

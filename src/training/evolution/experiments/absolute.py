@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from agents.genetic import kind_of
 from agents.policy import Policy
 from monopoly_env.reference import table
-from training.evolution.evaluation import FITNESSES, Setting, play
+from training.evolution.evaluation import FITNESSES
 from training.evolution.experiments import populations
-from training.evolution.experiments.experiment import Experiment, Outcomes, Pictures, gain, percent
+from training.evolution.experiments.experiment import Experiment, Outcomes, Pictures, against_each, gain, percent
 from training.evolution.genetic.options import PANEL
-from training.evolution.genetic.run import overall
 from training.evolution.options import Options
 
-GAMES: Final = {"tga": 200_000, "rga": 200_000, "tga, longer": 2_000_000}
+GAMES: Final = {"tga": 200_000, "rga": 200_000, "tga, longer": 2_000_000, "rga, longer": 2_000_000}
 LEVELS: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
 _RULES: Final = "mukhar"
 _MEASURED: Final = 2400
@@ -34,15 +33,14 @@ def section(runs: Outcomes, pictures: Pictures) -> str:
     """Wins against the panel of genomes that are all alike, of what came of populations, and of what CMA-ES comes to."""
     del pictures
     players = _players(runs)
-    told = [_against(players, number, opponent) for number, opponent in enumerate(PANEL)]
+    told = against_each(players, PANEL, _RULES, _MEASURED)
     met = set(map(str, FITNESSES[_RULES]))
     columns = [f"{opponent}{', met by CMA-ES' if opponent in met else ''}" for opponent in (f"3 x {name}" for name in PANEL)]
-    measured = [(name, *_rates([rows[name] for rows in told])) for name in players]
     return "\n\n".join(
         [
             f"Rules `{_RULES}` and the bids of 2012, as in the populations. Wins against three of each of the panel, {_MEASURED:,} games "
             "each, 95% from the spread between seeds; 25% are fair. One run a search: another one would come to other genes.",
-            table(("genome", *columns, "mean"), measured),
+            table(("genome", *columns, "mean"), [(name, *(percent(*rate) for rate in rates)) for name, rates in told.items()]),
             f"CMA-ES from genes of a half, {_POPULATION} candidates a generation, {_EACH} games each, told wins against algorithmic, gcp:",
             table(
                 ("genome", "games of evolution", "against", "start", "evolved", "gain, 95%"),
@@ -59,22 +57,6 @@ def _players(runs: Outcomes) -> dict[str, Policy]:
     for name in populations.KINDS:
         players[f"{name}, mean after {runs[name].results['generations']} generations"] = runs[name].mean
     return players | {f"{name.removeprefix('absolute/')}, by CMA-ES": runs[name].agent for name in SEARCHES}
-
-
-def _against(players: dict[str, Policy], number: int, opponent: str) -> dict[str, dict[str, Any]]:
-    """How often each of the players wins against three of the same opponent, whose games have seeds of their own."""
-    played = play(list(players.values()), [Setting((opponent,) * 3, 1.0, _RULES)], _MEASURED, number)
-    rows = {}
-    for place, name in enumerate(players):
-        low, high = played.interval(place)
-        rows[name] = {"player": name, "hall": False, "rate": float(played.rates[place]), "low": low, "high": high}
-    return rows
-
-
-def _rates(rows: list[dict[str, Any]]) -> list[str]:
-    """Of a player: against each opponent, and the mean."""
-    pairs = [(row["rate"], (row["high"] - row["low"]) / 2) for row in rows]
-    return [percent(*pair) for pair in (*pairs, overall(rows, rows[0]["player"]))]
 
 
 def _gains(name: str, runs: Outcomes) -> list[tuple[str, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,12 +14,16 @@ from typing import Any, TypeAlias
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import Progress
 
 import agents
 from agents.policy import Policy
+from agents.registry import PolicyLike
 from agents.statistics import CONFIDENCE, half_width
 from monopoly_env.core import write_atomically
 from training import checkpoints
+from training.evolution.evaluation import Played, Setting, play
 from training.evolution.genetic.options import POPULATION, Generational, Steady
 from training.evolution.genetic.run import overall
 from training.evolution.options import Options
@@ -133,6 +137,38 @@ def scaled(settings: Settings, budget: float) -> Settings:
         if hasattr(settings, name):
             fewer[name] = max(1, round(budget * getattr(settings, name) / step)) * step
     return dataclasses.replace(settings, **fewer)
+
+
+def play_shown(players: Sequence[Policy], settings: Sequence[Setting], games: int, seed: int) -> Played:
+    """Play as `evaluation.play` does, under a progress bar."""
+    with Progress(console=Console(stderr=True)) as bar:
+        task = bar.add_task("games", total=len(players) * games)
+        return play(players, settings, games, seed, done=lambda ended: bar.advance(task, ended))
+
+
+def against_each(
+    players: Mapping[str, Policy], panel: Sequence[PolicyLike], rules: str, games: int
+) -> dict[str, list[tuple[float, float]]]:
+    """How often players win against three of each of a panel, all of them with the same dice.
+
+    Args:
+        players: By what they are called.
+        panel: The opponents, one at a time.
+        rules: A preset.
+        games: Of each player against each opponent.
+
+    Returns:
+        Of each player (rate, half the width of its 95% interval, from the spread between seeds): against each opponent, then the mean.
+    """
+    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in players}
+    for seed, opponent in enumerate(panel):
+        played = play_shown(list(players.values()), [Setting((opponent,) * 3, 1.0, rules)], games, seed)
+        for place, name in enumerate(players):
+            low, high = played.interval(place)
+            rows[name].append({"player": name, "hall": False, "rate": float(played.rates[place]), "low": low, "high": high})
+    return {
+        name: [*((row["rate"], (row["high"] - row["low"]) / 2) for row in own), overall(own, name)] for name, own in rows.items()
+    }  # fmt: skip
 
 
 def mean_of(values: NDArray[np.float64]) -> tuple[float, float]:

@@ -11,15 +11,16 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from monopoly_env.reference import table
-from training.evolution.experiments.experiment import Experiment, Outcomes, Pictures, mean_of, percent
+from training.evolution.experiments.experiment import Experiment, Outcomes, Pictures, against_each, mean_of, percent
 from training.evolution.genetic.generation import games_of
-from training.evolution.genetic.options import MUKHAR2013, Generational
+from training.evolution.genetic.options import MUKHAR2013, PANEL, Generational, check
 
 GAMES: Final = 200_000
 FITNESSES: Final = ("num_wins", "finish_order", "num_properties", "num_monopolies", "net_worth_share", "tournament")
 POPULATIONS: Final = (32, 128, 512, 1024)
 MATCHES: Final = (7, 25, 50, 100)
 PLAYERS: Final = ("champion", "mean")
+_MEASURED: Final = 4800
 BASE: Final = "finish_order"  # that the others are held against
 
 
@@ -44,10 +45,11 @@ def section(runs: Outcomes, pictures: Pictures) -> str:
     best = sorted(told, key=lambda name: -rates[name].max())[:5]
     return "\n\n".join(
         [
-            "Means over the other two, one run a cell; intervals, 95%, from the spread between cells. The last two columns "
-            f"are paired with the same populations and matches by {BASE}.",
+            "Wins against the panel: 25% are fair. Means over the other two, one run a cell; intervals, 95%, from the spread between "
+            f"cells. The last two columns are paired with the same populations and matches by {BASE}.",
             table(
-                ("fitness", *PLAYERS, *(f"{player}, less {BASE}" for player in PLAYERS)), [_by_fitness(rates, name) for name in FITNESSES]
+                ("fitness", *PLAYERS, *(f"{player}, less {BASE}" for player in PLAYERS)),
+                [_before_evolution(), *(_by_fitness(rates, name) for name in FITNESSES)],
             ),
             table(("population", *PLAYERS), [(f"{size:,}", *_means(rates, f"/{size}x")) for size in POPULATIONS]),
             table(("matches", *PLAYERS), [(number, *_means(rates, f"x{number}/")) for number in MATCHES]),
@@ -56,6 +58,14 @@ def section(runs: Outcomes, pictures: Pictures) -> str:
             pictures.save("fitnesses", _picture(rates), "Wins of the mean genome by fitness, population and matches"),
         ]
     )
+
+
+def _before_evolution() -> tuple[str, ...]:
+    """What the mean of random genomes wins."""
+    settings = next(iter(RUNS.values()))
+    kind = check(settings)
+    half = {"half": kind.policy(np.full(kind.size, 0.5))}
+    return "none: all genes a half", "", percent(*against_each(half, PANEL, settings.rules, _MEASURED)["half"][-1]), "", ""
 
 
 def _by_fitness(rates: Rates, fitness: str) -> tuple[str, ...]:

@@ -19,6 +19,8 @@ RANDOM: Final = {
 KINDS: Final = {
     kind: dataclasses.replace(MUKHAR2012, genome=kind, generations=300, keep_every=100, panel_every=25) for kind in ("rga", "tga", "sga")
 }  # fmt: skip
+# Its first 300 generations are those of `sga`; the others stand still.
+LONGER: Final = {"sga, longer": dataclasses.replace(KINDS["sga"], generations=1000, keep_every=500)}
 
 _BIN: Final = 5  # points of a bar: whole ones, as the fitness is
 
@@ -37,7 +39,7 @@ def by_luck_alone(settings: Generational) -> tuple[float, float, float]:
 def section(runs: Outcomes, pictures: Pictures) -> str:
     """Distributions of fitness, and how strong those are who come out."""
     random = [run for name, run in runs.items() if name.startswith("random/")]
-    kinds = {name: run for name, run in runs.items() if name in KINDS}
+    kinds = {name: run for name, run in runs.items() if name in KINDS | LONGER}
     settings = next(iter(kinds.values())).settings
     assert isinstance(settings, Generational)
     rows = [("equal players, by luck alone", f"{1.5 * settings.matches:g}", *(f"{value:.1f}" for value in by_luck_alone(settings)))]
@@ -73,7 +75,7 @@ def _cost(run: Outcome) -> tuple[str, ...]:
 
 
 def _distributions(kinds: Outcomes) -> Figure:
-    figure = Figure(figsize=(10, 3.2), layout="constrained")
+    figure = Figure(figsize=(12, 3.2), layout="constrained")
     for axes, (name, run) in zip(figure.subplots(1, len(kinds), sharey=True, squeeze=False)[0], kinds.items(), strict=True):
         parts = {"first": run.population(1)["fitness"], "last": run.population()["fitness"]}
         bins = np.arange(min(part.min() for part in parts.values()), max(part.max() for part in parts.values()) + _BIN, _BIN)
@@ -99,4 +101,4 @@ def _strengths(kinds: Outcomes) -> Figure:
     return figure
 
 
-EXPERIMENT: Final = Experiment("Random populations, and three kinds of genomes", RANDOM | KINDS, section)
+EXPERIMENT: Final = Experiment("Random populations, and three kinds of genomes", RANDOM | KINDS | LONGER, section)

@@ -43,10 +43,8 @@ def _varied(**changes: Any) -> Steady:
 VARIATIONS: Final = {
     "as published": _BASE,
     "population 1,000": _varied(population=1000),
-    "population 3,000": _varied(population=3000),
     "population 30,000": _varied(population=30_000),
     "mutation rate 0": _varied(mutation_rate=0.0),
-    "mutation rate 0.003": _varied(mutation_rate=0.003),
     "mutation rate 0.03": _varied(mutation_rate=0.03),
     "mutation rate 0.1": _varied(mutation_rate=0.1),
     "offset by up to 0.1": _varied(mutation="offset"),
