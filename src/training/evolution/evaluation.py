@@ -75,7 +75,7 @@ FITNESSES: Final[dict[str, tuple[Setting, ...]]] = {
     "ocnaru": duels(
         {"expert": 0.3, "strategic": 0.1, "strategic/late_game": 0.1, "algorithmic": 0.2, "gcp": 0.15, "friedman": 0.15}, "ocnaru"
     ),
-    "mukhar": tuple(Setting((name,) * 3, weight, "mukhar") for name, weight in {"algorithmic": 0.5, "gcp": 0.5}.items()),
+    **{rules: tuple(Setting((name,) * 3, 0.5, rules) for name in ("algorithmic", "gcp")) for rules in ("mukhar", "pring")},
 }  # fmt: skip
 
 # By seats at the table.

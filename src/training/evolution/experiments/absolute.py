@@ -1,4 +1,4 @@
-"""What the genomes of Mukhar & Kalita can do at all: chances that are all alike, and a search that is told wins against a panel."""
+"""What published genomes can do at all: genes that are all alike, and a search that is told wins against a panel."""
 
 from __future__ import annotations
 
@@ -10,37 +10,42 @@ from agents.genetic import kind_of
 from agents.policy import Policy
 from monopoly_env.reference import table
 from training.evolution.evaluation import FITNESSES
-from training.evolution.experiments import populations
-from training.evolution.experiments.experiment import Experiment, Outcomes, Pictures, against_each, gain, percent
+from training.evolution.experiments import populations, pring
+from training.evolution.experiments.experiment import Experiment, Outcomes, Pictures, Settings, against_each, gain, percent
 from training.evolution.genetic.options import PANEL
 from training.evolution.options import Options
 
-GAMES: Final = {"tga": 200_000, "rga": 200_000, "tga, longer": 2_000_000, "rga, longer": 2_000_000}
+# Searches by CMA-ES: the genome, and its games.
+GAMES: Final = {"tga": 200_000, "rga": 200_000, "tga, longer": 2_000_000, "rga, longer": 2_000_000, "pring": 400_000}
 LEVELS: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
-_RULES: Final = "mukhar"
+# By rules, which are a fitness, too: the kind whose genes are all alike, and what came of populations by the same rules.
+ALIKE: Final = {"mukhar": "tga", "pring": "pring"}
+POPULATIONS: Final[dict[str, dict[str, Settings]]] = {
+    "mukhar": {**populations.KINDS}, "pring": {name: pring.REPEATS[name] for name in list(pring.REPEATS)[:1]},
+}  # fmt: skip
 _MEASURED: Final = 2400
 _POPULATION, _EACH = 20, 240
-SEARCHES: Final = {
-    f"absolute/{name}": Options(
-        genome=name.partition(",")[0], fitness=_RULES, population=_POPULATION, games=_EACH, generations=games // (_POPULATION * _EACH),
-        sigma=1.0, final_games=9600, curve_games=0,
-    )
-    for name, games in GAMES.items()
-}  # fmt: skip
+
+
+def _search(name: str) -> Options:
+    genome = name.partition(",")[0]
+    return Options(
+        genome=genome, fitness="pring" if genome == "pring" else "mukhar", population=_POPULATION, games=_EACH,
+        generations=GAMES[name] // (_POPULATION * _EACH), sigma=1.0, final_games=9600, curve_games=0,
+    )  # fmt: skip
+
+
+SEARCHES: Final = {f"absolute/{name}": _search(name) for name in GAMES}
 
 
 def section(runs: Outcomes, pictures: Pictures) -> str:
     """Wins against the panel of genomes that are all alike, of what came of populations, and of what CMA-ES comes to."""
     del pictures
-    players = _players(runs)
-    told = against_each(players, PANEL, _RULES, _MEASURED)
-    met = set(map(str, FITNESSES[_RULES]))
-    columns = [f"{opponent}{', met by CMA-ES' if opponent in met else ''}" for opponent in (f"3 x {name}" for name in PANEL)]
     return "\n\n".join(
         [
-            f"Rules `{_RULES}` and the bids of 2012, as in the populations. Wins against three of each of the panel, {_MEASURED:,} games "
-            "each, 95% from the spread between seeds; 25% are fair. One run a search: another one would come to other genes.",
-            table(("genome", *columns, "mean"), [(name, *(percent(*rate) for rate in rates)) for name, rates in told.items()]),
+            f"Wins against three of each of the panel, {_MEASURED:,} games each, 95% from the spread between seeds; 25% are fair. One run "
+            "a search: another one would come to other genes.",
+            *(_measured(rules, runs) for rules in ALIKE),
             f"CMA-ES from genes of a half, {_POPULATION} candidates a generation, {_EACH} games each, told wins against algorithmic, gcp:",
             table(
                 ("genome", "games of evolution", "against", "start", "evolved", "gain, 95%"),
@@ -50,13 +55,24 @@ def section(runs: Outcomes, pictures: Pictures) -> str:
     )
 
 
-def _players(runs: Outcomes) -> dict[str, Policy]:
-    """Who is measured, by what the page calls him."""
-    alike = kind_of("tga")
+def _measured(rules: str, runs: Outcomes) -> str:
+    """The table of wins by some rules."""
+    met = set(map(str, FITNESSES[rules]))
+    columns = [f"{opponent}{', met by CMA-ES' if opponent in met else ''}" for opponent in (f"3 x {name}" for name in PANEL)]
+    told = against_each(_players(rules, runs), PANEL, rules, _MEASURED)
+    rows = [(name, *(percent(*rate) for rate in rates)) for name, rates in told.items()]
+    return table((f"genome, rules {rules}", *columns, "mean"), rows)
+
+
+def _players(rules: str, runs: Outcomes) -> dict[str, Policy]:
+    """Who is measured by some rules, by what the page calls him."""
+    alike = kind_of(ALIKE[rules])
     players: dict[str, Policy] = {f"all genes {n:g}": alike.policy(np.full(alike.size, n), f"all {n:g}") for n in LEVELS}
-    for name in populations.KINDS:
-        players[f"{name}, mean after {runs[name].results['generations']} generations"] = runs[name].mean
-    return players | {f"{name.removeprefix('absolute/')}, by CMA-ES": runs[name].agent for name in SEARCHES}
+    for name in POPULATIONS[rules]:
+        told = runs[name].results
+        players[f"{name}, mean after {told['generations']} {told['unit']}s"] = runs[name].mean
+    searches = [name for name, search in SEARCHES.items() if search.fitness == rules]
+    return players | {f"{name.removeprefix('absolute/')}, by CMA-ES": runs[name].agent for name in searches}
 
 
 def _gains(name: str, runs: Outcomes) -> list[tuple[str, ...]]:
@@ -69,4 +85,6 @@ def _gains(name: str, runs: Outcomes) -> list[tuple[str, ...]]:
     return rows
 
 
-EXPERIMENT: Final = Experiment("The same genomes, told wins against a panel", {**SEARCHES, **populations.KINDS}, section)
+EXPERIMENT: Final = Experiment(
+    "The same genomes, told wins against a panel", {**SEARCHES, **POPULATIONS["mukhar"], **POPULATIONS["pring"]}, section
+)
