@@ -39,7 +39,8 @@ and mortgages, the highest K first; bids go up to cash x K and the list price; i
 
 **`strategic`, `expert`** are ours: the numbers of scripted families. Switches and modes keep their defaults.
 
-`genetic/<kind>/best` is the best genome of a kind that we have found (docs/results/evolution.md).
+`genetic/<kind>/best` is the best genome of a kind that evolution has found here. Genes of 1 throughout, which say yes to everything,
+are better still for `rga`, `tga` and `sga` (docs/results/evolution.md).
 
 There is no `genetic/frayn`: of Frayn's player (2005) its evolution, its cash reserve and its results are known, but not what its genes say.
 """

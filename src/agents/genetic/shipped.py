@@ -14,7 +14,7 @@ from agents.scripted import evolved
 
 # By kind: the preset whose numbers the genome is.
 PRESETS: Final = {"expert": "expert/evolved", "strategic": "strategic/evolved"}
-EVOLVED: Final = ("sga",)  # those whose genes lie in the file
+EVOLVED: Final = ("rga", "tga", "sga", "pring")  # those whose genes lie in the file
 FILE: Final = Path(__file__).with_name("best.safetensors")
 
 
