@@ -71,10 +71,7 @@ def read_last(folder: Path) -> tuple[dict[str, dict[str, NDArray[Any]]], dict[st
     last = there[-1]
     try:
         state = json.loads((last / _STATE).read_text())
-        parts = {}
-        for path in sorted(last.glob("*.npz")):
-            with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-                parts[path.stem] = dict(file)
+        parts = {path.stem: _read_arrays(path) for path in sorted(last.glob("*.npz"))}
     except Exception as error:  # zipfile, zlib and NumPy raise a dozen kinds
         raise FormatError(f"The checkpoint {str(last)!r} is damaged ({error}). Remove it to resume from the one before.") from error
     return parts, state
@@ -120,10 +117,18 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
         FormatError: It is damaged.
     """
     try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-            return dict(file)
+        return _read_arrays(path)
     except Exception as error:  # zipfile, zlib and NumPy raise a dozen kinds
         raise FormatError(f"{str(path)!r} is damaged ({error}). Remove it, and what was written after it, then --resume.") from error
+
+
+def _read_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    with path.open("rb") as stream:
+        if not zipfile.is_zipfile(stream):  # NumPy would advise to load it unsafely
+            raise ValueError("no npz file, or cut off")
+        stream.seek(0)
+        with np.load(stream, allow_pickle=False) as file:
+            return dict(file)
 
 
 def _write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:

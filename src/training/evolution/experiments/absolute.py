@@ -6,7 +6,9 @@ from typing import Final
 
 import numpy as np
 
+import agents
 from agents.genetic import kind_of
+from agents.genetic.kinds import PREFIX
 from agents.policy import Policy
 from monopoly_env.reference import table
 from training.evolution.evaluation import FITNESSES
@@ -18,8 +20,9 @@ from training.evolution.options import Options
 # Searches by CMA-ES: the genome, and its games.
 GAMES: Final = {"tga": 200_000, "rga": 200_000, "tga, longer": 2_000_000, "rga, longer": 2_000_000, "pring": 400_000}
 LEVELS: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
-# By rules, which are a fitness, too: the kind whose genes are all alike, and what came of populations by the same rules.
+# By rules, which are a fitness, too: the kind whose genes are all alike, those that come with the library, and what came of populations.
 ALIKE: Final = {"mukhar": "tga", "pring": "pring"}
+SHIPPED: Final = {"mukhar": ("rga", "tga", "sga"), "pring": ("pring",)}
 POPULATIONS: Final[dict[str, dict[str, Settings]]] = {
     "mukhar": {**populations.KINDS}, "pring": {name: pring.REPEATS[name] for name in list(pring.REPEATS)[:1]},
 }  # fmt: skip
@@ -39,7 +42,7 @@ SEARCHES: Final = {f"absolute/{name}": _search(name) for name in GAMES}
 
 
 def section(runs: Outcomes, pictures: Pictures) -> str:
-    """Wins against the panel of genomes that are all alike, of what came of populations, and of what CMA-ES comes to."""
+    """Wins against the panel of genes that are all alike, of what came of populations and of CMA-ES, and of those that were kept."""
     del pictures
     return "\n\n".join(
         [
@@ -72,7 +75,8 @@ def _players(rules: str, runs: Outcomes) -> dict[str, Policy]:
         told = runs[name].results
         players[f"{name}, mean after {told['generations']} {told['unit']}s"] = runs[name].mean
     searches = [name for name, search in SEARCHES.items() if search.fitness == rules]
-    return players | {f"{name.removeprefix('absolute/')}, by CMA-ES": runs[name].agent for name in searches}
+    players |= {f"{name.removeprefix('absolute/')}, by CMA-ES": runs[name].agent for name in searches}
+    return players | {name: agents.make(name) for name in (f"{PREFIX}{kind}/best" for kind in SHIPPED[rules])}
 
 
 def _gains(name: str, runs: Outcomes) -> list[tuple[str, ...]]:

@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy.stats import norm
 
+from agents.genetic import kind_of, mukhar
 from monopoly_env.reference import table
 from training.evolution.experiments.experiment import Experiment, Outcome, Outcomes, Pictures, percent
 from training.evolution.genetic.options import MUKHAR2012, Generational
@@ -42,30 +43,39 @@ def section(runs: Outcomes, pictures: Pictures) -> str:
     kinds = {name: run for name, run in runs.items() if name in KINDS | LONGER}
     settings = next(iter(kinds.values())).settings
     assert isinstance(settings, Generational)
-    rows = [("equal players, by luck alone", f"{1.5 * settings.matches:g}", *(f"{value:.1f}" for value in by_luck_alone(settings)))]
+    rows = [("equal players, by luck alone", f"{1.5 * settings.matches:g}", *(f"{value:.1f}" for value in by_luck_alone(settings)), "", "")]
     first = np.concatenate([run.population()["fitness"] for run in random])
-    ends = np.array([[run.population()["fitness"].min(), run.population()["fitness"].max()] for run in random]).mean(axis=0)
-    rows.append((f"{len(random)} random populations", f"{first.mean():.2f}", f"{first.std():.1f}", *(f"{end:.1f}" for end in ends)))
+    reach = np.array([[run.population()["fitness"].min(), run.population()["fitness"].max()] for run in random]).mean(axis=0)
+    told = (f"{number:.1f}" for number in (first.std(), *reach))
+    rows.append((f"{len(random)} random populations", f"{first.mean():.2f}", *told, "", ""))
     for name, run in kinds.items():
         for generation in (*run.kept, None):
             fitness = run.population(generation)["fitness"]
             played = run.results["generations"] if generation is None else generation
             label = f"{name}, generation {played - 1}"
-            rows.append((label, f"{fitness.mean():.2f}", f"{fitness.std():.1f}", f"{fitness.min():.0f}", f"{fitness.max():.0f}"))
+            ends = f"{fitness.min():.0f}", f"{fitness.max():.0f}"
+            rows.append((label, f"{fitness.mean():.2f}", f"{fitness.std():.1f}", *ends, *_genes(run, generation)))
     strength = [
         (name, *(percent(*run.against_panel(player)) for player in ("champion", "mean")), *_cost(run)) for name, run in kinds.items()
     ]
     return "\n\n".join(
         [
             "Fitness FINISH_ORDER, raw. The paper: mean 149.96; RGA spans 92 to 204 in generation 0 and 112 to 184 in generation 100.",
-            table(("population", "mean", "deviation", "least", "most"), rows),
-            "Of random populations least and most are means over the populations. Below, one run a kind: intervals are of its games, "
+            table(("population", "mean", "deviation", "least", "most", "mean chance to buy", "its spread"), rows),
+            "Of random populations least and most are means over the populations. Chances to buy are means over situations and lots, their "
+            "spread is that between players. Below, one run a kind: intervals are of its games, "
             "not of other runs. Wins of 25% are fair against the panel.",
             table(("genome", "champion against the panel", "mean genome", "games of evolution", "minutes", "games/s"), strength),
             pictures.save("fitness", _distributions(kinds), "Fitness in the first and the last generation"),
             pictures.save("strength", _strengths(kinds), "Wins against the panel by generation"),
         ]
     )
+
+
+def _genes(run: Outcome, generation: int | None) -> tuple[str, str]:
+    """Mean chance to buy of a population, and how far its players differ in it: the deviation between them, mean over the genes."""
+    chances = kind_of(run.settings.genome).decode(run.population(generation)["population"])[:, mukhar.GENE_OF[mukhar.OCCURS]]
+    return f"{chances.mean():.3f}", f"{chances.std(axis=0).mean():.3f}"
 
 
 def _cost(run: Outcome) -> tuple[str, ...]:
