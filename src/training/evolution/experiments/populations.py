@@ -99,15 +99,15 @@ def _distributions(kinds: Outcomes) -> Figure:
 def _strengths(kinds: Outcomes) -> Figure:
     figure = Figure(figsize=(8, 4), layout="constrained")
     axes = figure.subplots()
-    for name, run in kinds.items():
+    for number, (name, run) in enumerate(kinds.items()):
         rows = [row for row in run.results["measurements"] if not row["hall"]]
         for player, style in (("champion", "-"), ("mean", "--")):
             generations = sorted({row["generation"] for row in rows})
             own = [[row["rate"] for row in rows if row["generation"] == n and row["player"] == player] for n in generations]
-            axes.plot(generations, [np.mean(rates) for rates in own], style, label=f"{name}, {player}")
+            axes.plot(generations, [np.mean(rates) for rates in own], style, color=f"C{number}", label=f"{name}, {player}")
     axes.axhline(0.25, color="grey", linewidth=0.8)
     axes.set(xlabel="generation", ylabel="wins against the panel")
-    axes.legend(fontsize="small")
+    figure.legend(fontsize="small", loc="outside right upper")
     return figure
 
 
