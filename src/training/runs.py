@@ -65,7 +65,7 @@ def _locked(folder: Path) -> FileLock | None:
         raise ConfigurationError(
             f"Another process is at work in {str(folder)!r}: wait for it, stop it, or choose another --out."
         ) from error
-    except (OSError, NotImplementedError):
+    except (OSError, NotImplementedError):  # a cache folder that is read-only, a file system without locks: work goes on, unguarded
         return None
     return lock
 

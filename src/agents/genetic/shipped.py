@@ -49,7 +49,7 @@ def _of_file(kind: str) -> NDArray[Any]:
 
 def _factory(kind: str, genome: Callable[[str], NDArray[Any]]) -> Callable[[], GeneticPolicy]:
     def make() -> GeneticPolicy:
-        """The best genome of its kind that we have found."""
+        """The best genome of its kind that evolution has found here."""
         return KINDS[kind].policy(genome(kind), f"{PREFIX}{kind}/best")
 
     return make

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import Field, fields
 from typing import Any, Final, Protocol
 
@@ -195,7 +195,7 @@ class GeneticGenome(Genome):
             raise ConfigurationError(f"The start {str(start)!r} is a {policy.kind!r}, no player of the genome {kind.name!r}.")
         self._kind, self._start, self._row = kind, policy.genome, policy.params
         places = {name: place for place, name in enumerate(kind.names)}
-        self._evolved = _evolving(kind.name, "gene", places, places, fixed)
+        self._evolved = _evolving(kind.name, "gene", kind.names, places, fixed)
         self.size, self.names = len(self._evolved), tuple(kind.names[place] for place in self._evolved)
 
     def values(self, vector: Vector) -> Vector:
@@ -246,7 +246,7 @@ def genome(name: str, players: int, start: PolicyLike | None, fixed: Sequence[st
     raise ConfigurationError(f"Unknown genome {name!r}. {nearest(name, dict.fromkeys((*FAMILIES, *KINDS, LEARNED)))}")
 
 
-def _evolving(genome: str, word: str, known: Iterable[str], places: Mapping[str, int], fixed: Sequence[str]) -> NDArray[np.int64]:
+def _evolving(genome: str, word: str, known: Sequence[str], places: Mapping[str, int], fixed: Sequence[str]) -> NDArray[np.int64]:
     """(D,) the places of the numbers that evolve.
 
     Args:
@@ -259,7 +259,6 @@ def _evolving(genome: str, word: str, known: Iterable[str], places: Mapping[str,
     Raises:
         ConfigurationError: An unknown one is fixed, or too few are left.
     """
-    known = list(known)
     for name in fixed:
         if name not in known:
             raise ConfigurationError(f"The genome {genome!r} has no {word} {name!r}. {nearest(name, known)}")

@@ -84,8 +84,8 @@ _RANGES: Final[dict[str, tuple[float, float]]] = {
     "seed": (0, (1 << 32) - 1),
     "threads": (1, 1024),
 }
-# They change how long a run goes on, how fast, and what is told about it, but not which player it comes to.
 _TOLD: Final = 60  # numbers that config.json tells one by one; of more it holds a digest
+# They change how long a run goes on, how fast, and what is told about it, but not which player it comes to.
 _OPEN: Final = (*FREE, "threads", "cluster", "generations", "final_games", "curve_games")
 
 

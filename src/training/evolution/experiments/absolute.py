@@ -24,7 +24,7 @@ LEVELS: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
 ALIKE: Final = {"mukhar": "tga", "pring": "pring"}
 SHIPPED: Final = {"mukhar": ("rga", "tga", "sga"), "pring": ("pring",)}
 POPULATIONS: Final[dict[str, dict[str, Settings]]] = {
-    "mukhar": {**populations.KINDS}, "pring": {name: pring.REPEATS[name] for name in list(pring.REPEATS)[:1]},
+    "mukhar": {**populations.KINDS}, "pring": {"pring/00": pring.REPEATS["pring/00"]},
 }  # fmt: skip
 _MEASURED: Final = 2400
 _POPULATION, _EACH = 20, 240
@@ -32,8 +32,9 @@ _POPULATION, _EACH = 20, 240
 
 def _search(name: str) -> Options:
     genome = name.partition(",")[0]
+    rules = next(rules for rules, kinds in SHIPPED.items() if genome in kinds)
     return Options(
-        genome=genome, fitness="pring" if genome == "pring" else "mukhar", population=_POPULATION, games=_EACH,
+        genome=genome, fitness=rules, population=_POPULATION, games=_EACH,
         generations=GAMES[name] // (_POPULATION * _EACH), sigma=1.0, final_games=9600, curve_games=0,
     )  # fmt: skip
 

@@ -25,7 +25,7 @@ from monopoly_env.core import write_atomically
 from training import checkpoints
 from training.evolution.evaluation import Played, Setting, play
 from training.evolution.genetic.options import POPULATION, Generational, Steady
-from training.evolution.genetic.run import overall
+from training.evolution.genetic.run import mean_rate, overall
 from training.evolution.options import Options
 from training.runs import Run
 
@@ -160,15 +160,13 @@ def against_each(
     Returns:
         Of each player (rate, half the width of its 95% interval, from the spread between seeds): against each opponent, then the mean.
     """
-    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in players}
+    rates: dict[str, list[tuple[float, float]]] = {name: [] for name in players}
     for seed, opponent in enumerate(panel):
         played = play_shown(list(players.values()), [Setting((opponent,) * 3, 1.0, rules)], games, seed)
         for place, name in enumerate(players):
             low, high = played.interval(place)
-            rows[name].append({"player": name, "hall": False, "rate": float(played.rates[place]), "low": low, "high": high})
-    return {
-        name: [*((row["rate"], (row["high"] - row["low"]) / 2) for row in own), overall(own, name)] for name, own in rows.items()
-    }  # fmt: skip
+            rates[name].append((float(played.rates[place]), (high - low) / 2))
+    return {name: [*own, mean_rate(own)] for name, own in rates.items()}
 
 
 def mean_of(values: NDArray[np.float64]) -> tuple[float, float]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 from scipy.stats import norm
 
 from agents.genetic import kind_of, mukhar
@@ -44,17 +45,18 @@ def section(runs: Outcomes, pictures: Pictures) -> str:
     settings = next(iter(kinds.values())).settings
     assert isinstance(settings, Generational)
     rows = [("equal players, by luck alone", f"{1.5 * settings.matches:g}", *(f"{value:.1f}" for value in by_luck_alone(settings)), "", "")]
-    first = np.concatenate([run.population()["fitness"] for run in random])
-    reach = np.array([[run.population()["fitness"].min(), run.population()["fitness"].max()] for run in random]).mean(axis=0)
+    first = np.array([run.population()["fitness"] for run in random])  # (30, 1000)
+    reach = first.min(axis=1).mean(), first.max(axis=1).mean()
     told = (f"{number:.1f}" for number in (first.std(), *reach))
     rows.append((f"{len(random)} random populations", f"{first.mean():.2f}", *told, "", ""))
     for name, run in kinds.items():
         for generation in (*run.kept, None):
-            fitness = run.population(generation)["fitness"]
+            population = run.population(generation)
+            fitness = population["fitness"]
             played = run.results["generations"] if generation is None else generation
             label = f"{name}, generation {played - 1}"
             ends = f"{fitness.min():.0f}", f"{fitness.max():.0f}"
-            rows.append((label, f"{fitness.mean():.2f}", f"{fitness.std():.1f}", *ends, *_genes(run, generation)))
+            rows.append((label, f"{fitness.mean():.2f}", f"{fitness.std():.1f}", *ends, *_genes(population)))
     strength = [
         (name, *(percent(*run.against_panel(player)) for player in ("champion", "mean")), *_cost(run)) for name, run in kinds.items()
     ]
@@ -72,9 +74,9 @@ def section(runs: Outcomes, pictures: Pictures) -> str:
     )
 
 
-def _genes(run: Outcome, generation: int | None) -> tuple[str, str]:
+def _genes(population: dict[str, NDArray[Any]]) -> tuple[str, str]:
     """Mean chance to buy of a population, and how far its players differ in it: the deviation between them, mean over the genes."""
-    chances = kind_of(run.settings.genome).decode(run.population(generation)["population"])[:, mukhar.GENE_OF[mukhar.OCCURS]]
+    chances = kind_of(str(population["kind"])).decode(population["population"])[:, mukhar.GENE_OF[mukhar.OCCURS]]
     return f"{chances.mean():.3f}", f"{chances.std(axis=0).mean():.3f}"
 
 

@@ -133,13 +133,18 @@ def against_panel(options: Options, search: Search, games: int, run: Run, report
 
 
 def overall(rows: Sequence[dict[str, Any]], player: str) -> tuple[float, float]:
-    """Mean rate of a player over the panel without the hall, and half the width of its 95% interval.
+    """Mean rate of a player over the panel without the hall, and half the width of its 95% interval."""
+    own = [row for row in rows if row["player"] == player and not row["hall"]]
+    return mean_rate([(row["rate"], (row["high"] - row["low"]) / 2) for row in own])
+
+
+def mean_rate(rates: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """The mean of rates against several opponents, each with half the width of its 95% interval, and that of the mean.
 
     Games against different opponents share no dice, so that their variances add up.
     """
-    own = [row for row in rows if row["player"] == player and not row["hall"]]
-    widths = np.array([row["high"] - row["low"] for row in own])
-    return float(np.mean([row["rate"] for row in own])), float(np.sqrt((widths**2).sum()) / 2 / len(own))
+    means, halves = np.array(rates, np.float64).reshape(-1, 2).T
+    return float(means.mean()), float(np.sqrt((halves**2).sum()) / len(halves))
 
 
 def _meet(options: Options, search: Search, keeper: Keeper, report: Reporter) -> None:
