@@ -36,7 +36,7 @@ from rich.table import Table
 
 import agents
 import monopoly_env as me
-from agents.genetic import GenomeKind, kind_of
+from agents.players.genetic import GenomeKind, kind_of
 from monopoly_env import encoding, monopoly_v0
 from monopoly_env.core import write_atomically
 from monopoly_env.engine.legal import count_legal, nth_legal

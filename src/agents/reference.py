@@ -12,12 +12,13 @@ from dataclasses import fields
 from functools import partial
 from typing import Any, Final
 
-from agents.registry import BUILT_IN, Factory
-from agents.scripted.parameters import Parameters
+from agents.players.vocabulary.parameters import Parameters
+from agents.registry import BUILT_IN
 from monopoly_env.errors import MonopolyError
+from monopoly_env.policy.names import Factory
 from monopoly_env.reference import Arguments, page, table, write_pages
 
-_ROOM: Final = "agents.scripted"
+_ROOM: Final = "agents.players"
 
 
 def agents_page() -> str:

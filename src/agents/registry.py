@@ -1,99 +1,27 @@
-"""Policies by name: the same names in the arena, the command lines, the environments and saved files."""
+"""The table of all policies of this package, by name. Importing it enters them where names are looked up (`monopoly_env.policy.names`)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Final
 
-from agents import actor, catalogue, files, genetic, neural
-from agents.catalogue import Factory, check, names, register
-from agents.learned import shipped
-from agents.learned.policy import LearnedPolicy
-from agents.ocnaru_networks import KIND as OCNARU_NETWORKS
-from agents.ocnaru_networks import OcnaruNetworks
-from agents.policy import Policy
-from agents.scripted import POLICIES
-from monopoly_env.errors import ConfigurationError, FormatError, nearest
-
-PolicyLike: TypeAlias = Policy | str | Path
-
-__all__ = ["BUILT_IN", "KINDS", "Factory", "PolicyLike", "check", "load", "make", "names", "register", "resolve", "resolve_all"]
+from agents.networks import actor, neural
+from agents.networks.learned import shipped
+from agents.networks.learned.policy import LearnedPolicy
+from agents.networks.ocnaru import KIND as OCNARU_NETWORKS
+from agents.networks.ocnaru import OcnaruNetworks
+from agents.players import POLICIES, genetic
+from agents.players.human import Human
+from monopoly_env.policy import names
+from monopoly_env.policy.names import Factory
 
 BUILT_IN: Final[dict[str, Factory]] = {**POLICIES, **genetic.POLICIES, **shipped.POLICIES}
-# Kinds of which there is none by name alone: options, or the file of a saved one, say what it is.
+# Kinds of which there is none by name alone: options, a console, or the file of a saved one, say what it is.
 KINDS: Final[dict[str, Factory]] = {
     "neural": neural.NeuralPolicy,
     "actor": actor.ActorPolicy,
     "learned": LearnedPolicy,
     OCNARU_NETWORKS: OcnaruNetworks,
+    "human": Human,
 }
 
-
-catalogue.fill(BUILT_IN, KINDS)
-
-
-def make(name: str, **options: Any) -> Policy:
-    """A policy by name.
-
-    Args:
-        name: One of `names()`.
-        **options: Options of that policy.
-
-    Raises:
-        ConfigurationError: An unknown name or option; the message names the nearest valid one.
-    """
-    policy: Policy = catalogue.make(name, **options)
-    return policy
-
-
-def load(path: str | Path) -> Policy:
-    """A saved policy.
-
-    Args:
-        path: A file that `policy.save` wrote.
-
-    Raises:
-        FormatError: The file is corrupt, foreign or of another version; the message says what differs.
-        ConfigurationError: Its kind of policy is not registered.
-    """
-    about, arrays = files.read(path)
-    check(about["kind"])
-    try:
-        policy = make(about["kind"], **about["options"])
-        policy.set_arrays(arrays)
-    except FormatError as error:
-        raise FormatError(f"{str(path)!r}: {error}") from error
-    policy.name = about["name"]
-    return policy
-
-
-def resolve(policy: PolicyLike) -> Policy:
-    """A policy from what users give: a policy, a name, or the path of a saved one.
-
-    Raises:
-        ConfigurationError: It is none of them.
-        FormatError: The file does not match.
-    """
-    if isinstance(policy, Policy):
-        return policy
-    if isinstance(policy, str) and catalogue.knows(policy):
-        return make(policy)
-    if isinstance(policy, (str, Path)) and Path(policy).suffix == files.SUFFIX:
-        return load(policy)
-    raise ConfigurationError(f"Unknown policy {policy!r}: give a name or a saved {files.SUFFIX} file. {nearest(policy, names())}")
-
-
-def resolve_all(policies: Sequence[PolicyLike]) -> list[Policy]:
-    """Policies from what users give; equal names and paths become one object.
-
-    Raises:
-        ConfigurationError: One of them is unknown.
-    """
-    made: dict[str, Policy] = {}
-    resolved = []
-    for given in policies:
-        key = str(given) if isinstance(given, (str, Path)) else f"object {id(given)}"
-        made.setdefault(key, resolve(given))
-        resolved.append(made[key])
-    return resolved
+names.fill(BUILT_IN, KINDS)

@@ -38,6 +38,18 @@ class EngineError(MonopolyError, RuntimeError):
     """An invariant of the engine is broken. This is a bug: please report it with the saved game."""
 
 
+class QuitError(MonopolyError):
+    """The person left the table.
+
+    Attributes:
+        on_purpose: False where the input just ended.
+    """
+
+    def __init__(self, message: str, on_purpose: bool) -> None:
+        super().__init__(message)
+        self.on_purpose = on_purpose
+
+
 def nearest(name: object, valid: Iterable[object]) -> str:
     """A hint for an error message: the closest valid name, then all of them.
 

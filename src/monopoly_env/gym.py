@@ -26,7 +26,7 @@ Both environments are thin skins over `monopoly_env.vector`. A process that make
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import gymnasium
 import numpy as np
@@ -38,14 +38,12 @@ from monopoly_env.actions import DECISION_NAMES, NUM_ACTIONS
 from monopoly_env.encoding import Encoding
 from monopoly_env.errors import ConfigurationError, GameOverError
 from monopoly_env.game import Game
+from monopoly_env.policy.resolve import PolicyLike
 from monopoly_env.registration import register
 from monopoly_env.rewards import Reward
 from monopoly_env.rules import Rules
 from monopoly_env.spaces import MaskedDiscrete, MaskedMultiDiscrete, check_render_mode, observation_space, open_heads, render
 from monopoly_env.vector import VectorMonopoly
-
-if TYPE_CHECKING:
-    from agents.registry import PolicyLike
 
 __all__ = ["DEFAULT_OPPONENTS", "MonopolyEnv", "MonopolyVectorEnv", "register"]
 

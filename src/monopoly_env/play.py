@@ -12,23 +12,23 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import numpy as np
 import tyro
 from rich.console import Console
 
 from monopoly_env import core, replays
-from monopoly_env.errors import ConfigurationError, MonopolyError
+from monopoly_env.errors import ConfigurationError, MonopolyError, QuitError
 from monopoly_env.game import Game
+from monopoly_env.policy.protocol import MEMORY, Decisions, Policy
+from monopoly_env.policy.resolve import make, resolve
 from monopoly_env.render import narrate
 from monopoly_env.render.text import PLAYERS, board
 from monopoly_env.replays import Replay
 from monopoly_env.text import to_text
 
-if TYPE_CHECKING:
-    from agents.policy import Policy
-
+HUMAN: Final = "human"  # the player who is asked at the terminal
 REPLAY: Final = "replay"  # the first word of a command that steps through a recorded game
 _KEYS: Final = """Enter: the next thing that happens.  A number: on, or back, to that turn.
 b: the board.  t: the position in words.  a: all the rest without a stop.  q: leave.  ?: this help."""
@@ -106,15 +106,12 @@ def run(options: Options, console: Console) -> int:
     Raises:
         MonopolyError: Wrong options.
     """
-    from agents.human import Human, QuitError  # the one look upwards: players sit in the seats of a game
-    from agents.registry import resolve
-
     if options.delay < 0 or options.max_turns < 1 or options.boards < 0:
         raise ConfigurationError("--delay and --boards must not be negative, --max-turns must be at least 1.")
     game = core.load(options.load) if options.load else core.new_game(len(options.players), options.rules, options.seed)
     if game.num_players != len(options.players):
         raise ConfigurationError(f"The saved game has {game.num_players} players; --players names {len(options.players)}.")
-    policies = [Human(console=console) if name == "human" else resolve(name) for name in options.players]
+    policies = [make(HUMAN, console=console) if name == HUMAN else resolve(name) for name in options.players]
     names = [f"{PLAYERS[seat]} ({policy.name})" for seat, policy in enumerate(policies)]
     status = 0
     try:
@@ -131,16 +128,13 @@ def run(options: Options, console: Console) -> int:
 
 def play(game: Game, policies: Sequence[Policy], names: Sequence[str], console: Console, options: Options) -> None:
     """Let the policies decide until the game or the turns are over, and tell what happens."""
-    from agents.human import Human
-    from agents.policy import MEMORY, Decisions
-
     memory = np.zeros((len(policies), 1, MEMORY))
     games = core.batch_of(game)
     shown = -1
     while not core.is_over(game) and game.turns <= options.max_turns:
         seat = int(game.player)
         due = options.boards and game.turns % options.boards == 0
-        if game.turns != shown and (due or isinstance(policies[seat], Human)):
+        if game.turns != shown and (due or policies[seat].kind == HUMAN):
             console.print(board(game, colour=console.is_terminal), markup=False, highlight=False)
             shown = int(game.turns)
         action = int(policies[seat].act(Decisions(games, memory[seat]))[0])

@@ -25,7 +25,7 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,6 +38,8 @@ from monopoly_env.encoding import Encoding
 from monopoly_env.engine.agenda import FAULTS
 from monopoly_env.errors import ConfigurationError, EngineError, GameOverError, IllegalActionError
 from monopoly_env.game import Game, Games, empty_games
+from monopoly_env.policy.protocol import MEMORY, CompiledPolicy, Decisions, Policy, kernel_list, padded_rows
+from monopoly_env.policy.resolve import PolicyLike, resolve_all
 from monopoly_env.rewards import Reward
 from monopoly_env.rules import Rules
 from monopoly_env.stepping import (
@@ -58,10 +60,6 @@ from monopoly_env.stepping import (
     first_illegal,
     write_observations,
 )
-
-if TYPE_CHECKING:
-    from agents.policy import Policy
-    from agents.registry import PolicyLike
 
 DEFAULT_PLAYERS: Final = 4
 _SLICE: Final = 256  # games; for fewer, a thread costs more than it brings
@@ -172,8 +170,6 @@ class VectorMonopoly:
 
     def _build(self) -> None:
         """Make the arrays."""
-        from agents.policy import MEMORY, CompiledPolicy, kernel_list, padded_rows
-
         count, players = self.num_games, self.num_players
         kept = count if self.opponents else 0
         # Compiled opponents come first in the kernels' numbering.
@@ -314,8 +310,6 @@ class VectorMonopoly:
         return self.__dict__ | {"_pool": None, "_kernels": None, "_views": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        from agents.policy import CompiledPolicy, kernel_list
-
         self.__dict__.update(state)
         self._kernels = kernel_list([policy for policy in self._numbered if isinstance(policy, CompiledPolicy)])
         # The kernels must write the arrays that the batch has.
@@ -382,8 +376,6 @@ class VectorMonopoly:
 
     def _ask(self, policy: Policy, games: NDArray[np.int64]) -> NDArray[np.int64]:
         """The actions of a batched opponent in the games of these numbers."""
-        from agents.policy import Decisions
-
         records = self.games[games]
         decisions = Decisions(records)
         self.games["policy_draws"][games] = records["policy_draws"]  # keys were drawn
@@ -453,8 +445,6 @@ def _resolve(opponents: Sequence[PolicyLike] | None) -> tuple[Policy, ...]:
         return ()
     if isinstance(opponents, str):
         raise ConfigurationError(f"opponents={opponents!r} must be a list, one policy a seat: [{opponents!r}] is a table of two.")
-    from agents.registry import resolve_all  # the one look upwards: policies by name
-
     return tuple(resolve_all(opponents))
 
 

@@ -20,13 +20,14 @@ from typing import Any, Final
 import tyro
 from rich.console import Console
 
-from training import commands, evaluation
-from training.commands import resumable
+from training.run import command as commands
+from training.run import panel as evaluation
+from training.run.command import resumable
 
 DEFAULT: Final = "rollouts"
 # Each: the module with its Options and `execute`, and what it is.
 PRESETS: Final = {
-    "rollouts": ("training.improvement", "networks over a scripted parent, taught by pairs of games that differ in one action"),
+    "rollouts": ("training.rollouts.learner", "networks over a scripted parent, taught by pairs of games that differ in one action"),
     "plain": ("training.plain", "double deep Q-learning with replay, from games of one's own and of a watched expert; 2 players"),
     "ocnaru": ("training.ocnaru", "the thesis's hybrid: seven networks, taught one at a time by experts' games and own ones"),
 }  # fmt: skip

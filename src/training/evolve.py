@@ -25,7 +25,7 @@ from typing import Any, Final
 import tyro
 from rich.console import Console
 
-from training.commands import chosen, preset_help, resumable
+from training.run.command import chosen, preset_help, resumable
 
 DEFAULT: Final = "cmaes"
 _GENETIC: Final = "training.evolution.genetic.run"

@@ -5,7 +5,7 @@ python -m training.experts --encoding ocnaru100 --heads buy --out runs/buy      
 python -m training.experts --rules official --policies fp/a fp/b fp/c landlord/balanced --num-players 4 --out runs/four
 python -m training.experts --games 100000 --resume                              # go on with a run that was stopped
 
-Training of this library takes the same games without the disk, from `training.streams`.
+Training of this library takes the same games without the disk, from `training.experience.streams`.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ import tyro
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from agents import registry
-from agents.policy import CompiledPolicy
 from monopoly_env import encoding as encodings
 from monopoly_env.actions import HEADS
 from monopoly_env.errors import ConfigurationError, MonopolyError
+from monopoly_env.policy.protocol import CompiledPolicy
+from monopoly_env.policy.resolve import resolve_all
 from monopoly_env.rules import RULES_VERSION, Rules
-from training import datasets
-from training.runs import CONFIG, Run, exclusive
-from training.settings import check_ranges, shaping
-from training.streams import MAX_GAMES, MAX_SEED, Experiences, seatings, stream
+from training.experience import datasets
+from training.experience.streams import MAX_GAMES, MAX_SEED, Experiences, seatings, stream
+from training.run.folder import CONFIG, Run, exclusive
+from training.run.options import check_ranges, shaping
 
 _BLOCK: Final = 32  # games that a shard grows by
 _MEGABYTE: Final = 1_000_000
@@ -113,7 +113,7 @@ def settings(options: Options) -> dict[str, Any]:
 
 def _described(options: Options) -> list[dict[str, Any]]:
     """The policies with their numbers."""
-    field = registry.resolve_all(options.policies)
+    field = resolve_all(options.policies)
     return [{"name": policy.name, "params": policy.params.tolist()} for policy in field if isinstance(policy, CompiledPolicy)]
 
 
@@ -262,7 +262,7 @@ In Python, in this folder:
 {reading}
 ```
 
-With monopoly-env: `for experiences in training.datasets.load(folder)`, which checks versions and shards.
+With monopoly-env: `for experiences in training.experience.datasets.load(folder)`, which checks versions and shards.
 
 ## Caveats
 
@@ -270,7 +270,7 @@ With monopoly-env: `for experiences in training.datasets.load(folder)`, which ch
 - Rows of a game are no independent samples. Split training and test data by `game`.
 - The reward is at the end: `outcome`. A game that reaches the limit of 1,000 turns a player, or that of its rules, is decided by worth.
 - Observations are rounded to float16: flags are exact, amounts to a part in 2,000. `worth` and `final_worth` are exact.
-- Rules and features are those of one version; `training.datasets.load` refuses data of another one.
+- Rules and features are those of one version; `training.experience.datasets.load` refuses data of another one.
 
 ## Licence
 

@@ -19,8 +19,8 @@ from torch.nn import functional
 
 from monopoly_env.actions import HEAD_NAMES, HEAD_OF
 from monopoly_env.errors import MonopolyError
+from training.experience.replay import Transitions, unpack
 from training.networks import HeadNetworks
-from training.replay import Transitions, unpack
 
 
 class DivergenceError(MonopolyError, ArithmeticError):

@@ -1,4 +1,4 @@
-"""Action values by one network a head, in torch: what is trained. `agents.neural` plays the same numbers in NumPy."""
+"""Action values by one network a head, in torch: what is trained. `agents.networks.neural` plays the same numbers in NumPy."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class HeadNetworks(nn.Module):
         return values
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:
-        """Weights and biases, named as `agents.neural` has them; copies."""
+        """Weights and biases, named as `agents.networks.neural` has them; copies."""
         return {name.removeprefix("layers."): tensor.detach().cpu().numpy().copy() for name, tensor in self.state_dict().items()}
 
     def set_arrays(self, arrays: Mapping[str, NDArray[np.float32]]) -> None:

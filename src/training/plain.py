@@ -21,23 +21,26 @@ import numpy as np
 import torch
 from rich.console import Console
 
-from agents import files, registry
-from agents.neural import OFFER_HEADS, NeuralPolicy, Repertoire
+from agents.networks.neural import OFFER_HEADS, NeuralPolicy, Repertoire
 from monopoly_env import encoding as encodings
 from monopoly_env import rewards
 from monopoly_env.actions import HEAD_NAMES
 from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.policy import files
+from monopoly_env.policy.names import names
+from monopoly_env.policy.resolve import resolve
 from monopoly_env.rules import Rules
 from monopoly_env.vector import VectorMonopoly
-from training import checkpoints, evaluation
-from training.devices import device_of
+from training.experience.replay import Replay, Transitions
+from training.experience.sources import EpsilonGreedy, Source
 from training.learner import Learner
 from training.networks import HeadNetworks
-from training.replay import Replay, Transitions
-from training.reporting import Reporter
-from training.runs import Run, exclusive
-from training.settings import check_ranges, shaping
-from training.sources import EpsilonGreedy, Source
+from training.run import checkpoints
+from training.run import panel as evaluation
+from training.run.devices import device_of
+from training.run.folder import Run, exclusive
+from training.run.options import check_ranges, shaping
+from training.run.report import Reporter
 
 SELF: Final = "self"  # among the opponents
 NOBODY: Final = "none"  # in place of an expert or a parent
@@ -154,7 +157,7 @@ def check(options: Options) -> None:
         MonopolyError: A number out of range, an unknown name, a missing file, or settings that do not go together.
     """
     check_ranges(options, _RANGES)
-    known = (NOBODY, *registry.names())
+    known = (NOBODY, *names())
     for who in (*(name for name in options.opponents if name != SELF), *options.panel, options.expert, options.parent):
         if who not in known and Path(who).suffix != files.SUFFIX:
             raise ConfigurationError(f"Unknown policy {who!r}. {nearest(who, (SELF, *known))}")
@@ -173,7 +176,7 @@ def check(options: Options) -> None:
     agent(options)  # its heads, parent and encoding
     for who in (*options.opponents, *options.panel, options.expert):
         if who not in (SELF, NOBODY):
-            registry.resolve(who)  # its file
+            resolve(who)  # its file
     device_of(options.device)
 
 
@@ -204,7 +207,7 @@ def sources_of(options: Options) -> dict[str, list[Source]]:
         vec = VectorMonopoly(
             games, options.num_players, options.rules, options.encoding, opponents, options.seed * 1000 + number, reward=options.reward
         )  # fmt: skip
-        behind = registry.resolve(parent) if parent else None
+        behind = resolve(parent) if parent else None
         return Source(who, vec, repertoire, options.n_step, options.discount, behind)
 
     share = options.games // len(options.opponents)

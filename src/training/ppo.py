@@ -31,22 +31,25 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.utils import set_random_seed
 
-from agents import files, registry
-from agents.actor import ActorPolicy
-from agents.neural import OFFER_HEADS, Repertoire
+from agents.networks.actor import ActorPolicy
+from agents.networks.neural import OFFER_HEADS, Repertoire
 from monopoly_env import rewards
 from monopoly_env.actions import HEAD_NAMES
 from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.policy import files
+from monopoly_env.policy.names import names
+from monopoly_env.policy.resolve import resolve
 from monopoly_env.rules import Rules
 from monopoly_env.vector import VectorMonopoly
-from training import checkpoints, evaluation
-from training.commands import resumable
-from training.devices import device_of
 from training.learner import DivergenceError
-from training.reporting import Reporter
-from training.runs import Run, exclusive
+from training.run import checkpoints
+from training.run import panel as evaluation
+from training.run.command import resumable
+from training.run.devices import device_of
+from training.run.folder import Run, exclusive
+from training.run.options import check_ranges, shaping
+from training.run.report import Reporter
 from training.sb3 import ChoiceBuffer, MonopolyVecEnv
-from training.settings import check_ranges, shaping
 
 NOBODY: Final = "none"  # in place of a parent
 LEARNED: Final = tuple(head for head in HEAD_NAMES if head not in OFFER_HEADS)
@@ -153,7 +156,7 @@ def check(options: Options) -> None:
         MonopolyError: A number out of range, an unknown name, a missing file, or settings that do not go together.
     """
     check_ranges(options, _RANGES)
-    known = registry.names()
+    known = names()
     for who in (*options.opponents, *options.panel, *((options.parent,) if options.parent != NOBODY else ())):
         if who not in known and Path(who).suffix != files.SUFFIX:
             raise ConfigurationError(f"Unknown policy {who!r}. {nearest(who, known)}")
@@ -171,7 +174,7 @@ def check(options: Options) -> None:
     rewards.make(options.reward)
     agent(options)  # its heads, parent and encoding
     for who in (*options.opponents, *options.panel):
-        registry.resolve(who)  # its file
+        resolve(who)  # its file
     device_of(options.device)
 
 
@@ -203,7 +206,7 @@ def games_of(options: Options) -> MonopolyVecEnv:
         for who in options.opponents
     ]
     parent = _name(options.parent)
-    return MonopolyVecEnv(tables, Repertoire(options.heads, options.raise_freely), registry.resolve(parent) if parent else None)
+    return MonopolyVecEnv(tables, Repertoire(options.heads, options.raise_freely), resolve(parent) if parent else None)
 
 
 class Trainer:

@@ -21,13 +21,13 @@ from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer, MaskableR
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 
-from agents.neural import Repertoire, share_out
-from agents.policy import MEMORY, Decisions, Policy
+from agents.networks.neural import Repertoire, share_out
 from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.errors import ConfigurationError
+from monopoly_env.policy.protocol import MEMORY, Decisions, Policy
 from monopoly_env.spaces import observation_space
 from monopoly_env.vector import Batch, VectorMonopoly
-from training.sources import _arrays_of
+from training.experience.sources import _arrays_of
 
 
 class MonopolyVecEnv(VecEnv):

@@ -28,18 +28,21 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
-from agents import arena, files, registry
-from agents.policy import Policy
-from agents.progress import games_bar
-from agents.ratings import CrossTable, Ratings, Strengths, cross_table, strengths
-from agents.results import Results, merge
-from agents.statistics import CONFIDENCE
+from agents import arena
+from agents.arena.progress import games_bar
+from agents.arena.ratings import CrossTable, Ratings, Strengths, cross_table, strengths
+from agents.arena.results import Results, merge
+from agents.arena.statistics import CONFIDENCE
 from monopoly_env import replays
 from monopoly_env.core import write_atomically
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, nearest
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS
+from monopoly_env.policy import files
+from monopoly_env.policy.names import names
+from monopoly_env.policy.protocol import Policy
+from monopoly_env.policy.resolve import resolve_all
 from monopoly_env.rules import RULES_VERSION, Rules
-from training.runs import CONFIG, Run, alone
+from training.run.folder import CONFIG, Run, alone
 
 GAMES: Final = ".parquet"  # results with every game, which `Results.load` reads
 SUFFIXES: Final = (".json", ".csv", GAMES)
@@ -181,7 +184,7 @@ def expand(given: Sequence[str]) -> list[str]:
     Raises:
         ConfigurationError: A pattern matches nothing.
     """
-    known = registry.names()
+    known = names()
     found: list[str] = []
     by_pattern: set[str] = set()
     for name in given:
@@ -213,7 +216,7 @@ class Tournament:
         self.size = (len(self.given) if twice else MIN_PLAYERS) if options.table_size is None else options.table_size
         if not MIN_PLAYERS <= self.size <= MAX_PLAYERS:
             raise ConfigurationError(f"table_size must be a whole number from {MIN_PLAYERS} to {MAX_PLAYERS}, not {self.size}.")
-        players = registry.resolve_all(self.given)
+        players = resolve_all(self.given)
         if len(players) < self.size:
             raise ConfigurationError(f"A table of {self.size} needs as many policies; {len(players)} were given.")
         self.tables = list(itertools.combinations(players, self.size))

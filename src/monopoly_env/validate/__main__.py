@@ -20,7 +20,7 @@ from monopoly_env.errors import ConfigurationError, MonopolyError
 from monopoly_env.text import to_text
 from monopoly_env.validate import fuzz as fuzzer
 from monopoly_env.validate import landing as odds
-from monopoly_env.validate import published as literature
+from studies import published as literature
 
 _PIPED_WIDTH = 200  # columns of tables that do not go to a terminal
 

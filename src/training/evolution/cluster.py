@@ -17,10 +17,10 @@ from typing import Any, Final, NoReturn, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.policy import CompiledPolicy
-from agents.tables import ASKED, Line, Table
+from agents.arena.table import ASKED, Line, Table
 from monopoly_env.errors import ConfigurationError, MonopolyError
 from monopoly_env.kernels import source_hash
+from monopoly_env.policy.protocol import CompiledPolicy
 from monopoly_env.rules import Rules
 
 LOCAL: Final = "local"
@@ -119,7 +119,7 @@ def play_piece(description: tuple[Any, ...], seeds: NDArray[np.uint64], seats: N
 @cache
 def _version() -> str:
     """A hash of all that decides how games go."""
-    return source_hash("agents.tables") + source_hash("agents.registry")
+    return source_hash("agents.arena.table") + source_hash("agents.registry")
 
 
 @contextmanager

@@ -12,13 +12,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from agents import registry
-from agents.policy import Policy
-from agents.registry import PolicyLike
-from agents.seating import arrangements, orders_of
-from agents.statistics import Difference, clustered, paired_difference
-from agents.tables import Line, Table
+from agents.arena.seating import arrangements, orders_of
+from agents.arena.statistics import Difference, clustered, paired_difference
+from agents.arena.table import Line, Table
 from monopoly_env.errors import ConfigurationError
+from monopoly_env.policy.protocol import Policy
+from monopoly_env.policy.resolve import PolicyLike, resolve_all
 from monopoly_env.rules import Rules
 
 _SHORT: Final = 120  # turns of each player: partners who never trade their groups drag games on, and the score then tells as much
@@ -168,7 +167,7 @@ def play(
         ConfigurationError: The games do not split evenly; an unknown opponent.
     """
     counts = split(settings, games)
-    opponents = registry.resolve_all([opponent for setting in settings for opponent in setting.opponents])
+    opponents = resolve_all([opponent for setting in settings for opponent in setting.opponents])
     others = list(dict.fromkeys(opponents))
     waiting, units = iter(opponents), 0
     alike: dict[tuple[int, str, int], list[tuple[NDArray[np.int16], NDArray[np.int32]]]] = defaultdict(list)

@@ -10,16 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from agents import registry
-from agents.genetic.kinds import KINDS, PREFIX, GeneticPolicy, GenomeKind, kind_of
-from agents.learned.play import SIZES
-from agents.learned.policy import LearnedPolicy
-from agents.policy import CompiledPolicy, Policy, Row
-from agents.registry import PolicyLike
-from agents.scripted.expert.parameters import Expert
-from agents.scripted.parameters import SHARE, Parameters
-from agents.scripted.strategic import Strategic
+from agents.networks.learned.play import SIZES
+from agents.networks.learned.policy import LearnedPolicy
+from agents.players.expert.parameters import Expert
+from agents.players.genetic.kinds import KINDS, PREFIX, GeneticPolicy, GenomeKind, kind_of
+from agents.players.strategic import Strategic
+from agents.players.vocabulary.parameters import SHARE, Parameters
 from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.policy.protocol import CompiledPolicy, Policy, Row
+from monopoly_env.policy.resolve import PolicyLike, make, resolve
 
 Vector = NDArray[np.float64]  # (D,), zeros: the player that evolution begins with
 
@@ -143,7 +142,7 @@ class LearnedGenome(Genome):
         Raises:
             ConfigurationError: The start is neither, an unknown number, or none is left.
         """
-        learned = registry.resolve(BASE if start is None else start)
+        learned = resolve(BASE if start is None else start)
         if not isinstance(learned, LearnedPolicy):
             learned = LearnedPolicy(()).changed(parent=np.stack([_row(BASE, start)] * len(SIZES)))
         self._learned, self._place = learned, min(players, SIZES[-1]) - SIZES[0]
@@ -190,7 +189,7 @@ class GeneticGenome(Genome):
         """
         if kind.bits:
             raise ConfigurationError(f"The genes of {kind.name!r} are bits: evolve them by --preset mukhar2012, or the numbers of 'tga'.")
-        policy = registry.resolve(start_of(kind.name) if start is None else start)
+        policy = resolve(start_of(kind.name) if start is None else start)
         if not isinstance(policy, GeneticPolicy) or policy.genome_kind.name != kind.name:
             raise ConfigurationError(f"The start {str(start)!r} is a {policy.kind!r}, no player of the genome {kind.name!r}.")
         self._kind, self._start, self._row = kind, policy.genome, policy.params
@@ -269,14 +268,14 @@ def _evolving(genome: str, word: str, known: Sequence[str], places: Mapping[str,
 
 
 def _made(family: str) -> CompiledPolicy:
-    policy = registry.make(family)
+    policy = make(family)
     assert isinstance(policy, CompiledPolicy)
     return policy
 
 
 def _row(family: str, start: PolicyLike | None) -> Row:
     """The row of a policy of the family."""
-    policy = registry.resolve(family if start is None else start)
+    policy = resolve(family if start is None else start)
     if not isinstance(policy, CompiledPolicy) or policy.kernel is not _made(family).kernel:
         raise ConfigurationError(f"The start {str(start)!r} is a {policy.kind!r}, no player of the genome {family!r}.")
     return policy.params.copy()

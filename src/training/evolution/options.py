@@ -14,7 +14,7 @@ from monopoly_env.errors import ConfigurationError, nearest
 from training.evolution.evaluation import FITNESSES, Setting, held_out, split
 from training.evolution.genomes import Genome, genome, start_of
 from training.evolution.optimizers import CMAES, SEPARABLE_FROM, Optimizer
-from training.settings import FREE, check_ranges, digest, shaping
+from training.run.options import FREE, check_ranges, digest, shaping
 
 
 @dataclass(frozen=True)

@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from agents.policy import Policy
-from agents.tables import Table
-from training import checkpoints
+from agents.arena.table import Table
+from monopoly_env.policy.protocol import Policy
 from training.evolution import cluster
 from training.evolution.evaluation import FITNESSES, HELD_OUT, Played, Setting, play
 from training.evolution.optimizers import check_restored
 from training.evolution.options import Options, check, final_settings, genome_of, optimizer_of, settings
 from training.evolution.reporting import CURVES, Reporter, write_csv
-from training.runs import Run, exclusive
+from training.run import checkpoints
+from training.run.folder import Run, exclusive
 
 # What dice are for: games of one purpose never meet those of another again.
 _SEARCH, _COMPARE, _FINAL, _CURVE = range(4)

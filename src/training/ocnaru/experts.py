@@ -1,7 +1,7 @@
 """Phase 1: what the experts' decisions led to, learned by regression on how their games ended.
 
-The experiences come from `training.streams` and never touch the disk. A pool of each network fills with the decisions that it would
-have been asked; a full pool is learned in shuffled batches, several times over where such decisions are rare, and emptied.
+The experiences come from `training.experience.streams` and never touch the disk. A pool of each network fills with the decisions that it
+would have been asked; a full pool is learned in shuffled batches, several times over where such decisions are rare, and emptied.
 
 The thesis stores outcomes, not rewards: this is Monte-Carlo regression on the decision that the expert took, no imitation. What he never
 does is not learned here. To the outcome the program adds a bonus for the decision of which nothing more is known. Ours is what annex A
@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from agents.ocnaru_networks import NETWORKS
+from agents.networks.ocnaru import NETWORKS
 from monopoly_env.actions import A_BUILD, A_BUY, A_JAIL, A_MORTGAGE, A_SELL, A_TURN, A_UNMORTGAGE, HEAD_NAMES, HEAD_OF
 from monopoly_env.board import (
     GROUP_OF,
@@ -35,9 +35,9 @@ from monopoly_env.encoding import ocnaru
 from monopoly_env.engine import agenda
 from monopoly_env.engine.building import COLOURS
 from monopoly_env.rules import Rules, choices
+from training.experience.streams import Experiences
 from training.ocnaru.learner import HeadLearner
-from training.rewards import Quantities, Variant, reward
-from training.streams import Experiences
+from training.ocnaru.rewards import Quantities, Variant, reward
 
 POOL: Final = 32_768  # experiences that are shuffled together
 HEADS: Final = ("buy", "build", "sell", "mortgage", "unmortgage", "jail")  # of the stream: where a network might be asked
@@ -121,7 +121,7 @@ def bonuses(head: str, experiences: Experiences, choice: NDArray[np.int64], rule
         experiences: N decisions that it would have been asked.
         choice: (N,) what was chosen.
         rules: Of the games.
-        variant: See `training.rewards`.
+        variant: See `training.ocnaru.rewards`.
     """
     seen = experiences.observation.astype(np.float64)
     worth, cash = experiences.worth.astype(np.float64).T

@@ -13,9 +13,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.ocnaru_networks import CHOICE, EPSILON, NAMES, NOTED, OPEN, PARENTS, WATCHED, OcnaruNetworks
-from agents.policy import MEMORY, CompiledPolicy, kernel_list
-from agents.scripted.reading import NO_LOT
+from agents.networks.ocnaru import CHOICE, EPSILON, NAMES, NOTED, OPEN, PARENTS, WATCHED, OcnaruNetworks
+from agents.players.vocabulary.reading import NO_LOT
 from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.core import new_games
 from monopoly_env.encoding import ocnaru
@@ -24,9 +23,10 @@ from monopoly_env.engine.step import answer, is_legal, settle_one, write_mask
 from monopoly_env.errors import ConfigurationError, IllegalActionError
 from monopoly_env.game import BY_CAP, Games
 from monopoly_env.kernels import borrowed, entry
+from monopoly_env.policy.protocol import MEMORY, CompiledPolicy, kernel_list
 from monopoly_env.rules import Rules
-from training.rewards import NUM_QUANTITIES, WORTH, Moment, Quantities, Variant, own_worth, reward, terminal, write_quantities
-from training.streams import TURN_LIMIT
+from training.experience.streams import TURN_LIMIT
+from training.ocnaru.rewards import NUM_QUANTITIES, WORTH, Moment, Quantities, Variant, own_worth, reward, terminal, write_quantities
 
 _SLICE: Final = 8  # games a thread plays at a time
 _MOST: Final = 1024  # decisions of a network that are noted in a game
@@ -42,7 +42,7 @@ class Moves(NamedTuple):
         choice: (N,) int64, the output that it chose.
         open: (N,) int64, the outputs that were open, a bit each.
         before: (N, `NUM_QUANTITIES`) float64, before the decision.
-        after: The same after it, the worth a round later; see `training.rewards`.
+        after: The same after it, the worth a round later; see `training.ocnaru.rewards`.
         other: (N,) int8, 1 if the parent would have acted otherwise, 0 if not, -1 of later picks of the same plan.
         game: (N,) int64, the number of the game.
     """
@@ -91,8 +91,8 @@ class Played(NamedTuple):
 
         Args:
             head: Whose decisions these are.
-            variant: See `training.rewards`.
-            moment: When the worth after a decision is looked at, see `training.rewards`.
+            variant: See `training.ocnaru.rewards`.
+            moment: When the worth after a decision is looked at, see `training.ocnaru.rewards`.
             stale: Reproduce the defect of the published program: what it keeps of the state before is the live object, so that every
                 difference is 0, whatever was done seems not to have been done, and the end of the game is not seen.
         """

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from agents.ocnaru_networks import HIDDEN, NETWORKS
+from agents.networks.ocnaru import HIDDEN, NETWORKS
 from monopoly_env.encoding import ocnaru
 
 
@@ -74,7 +74,7 @@ class HeadLearner:
         self.target.load_state_dict(self.online.state_dict())
 
     def numbers(self) -> dict[str, NDArray[np.float32]]:
-        """Weights and biases, named as `agents.ocnaru_networks` has them; copies."""
+        """Weights and biases, named as `agents.networks.ocnaru` has them; copies."""
         return _named(self.head, self.online)
 
     def arrays(self) -> dict[str, NDArray[Any]]:

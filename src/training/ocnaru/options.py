@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from agents import registry
-from agents.ocnaru_networks import GATED, NAMES, OcnaruNetworks
-from agents.policy import CompiledPolicy
+from agents.networks.ocnaru import GATED, NAMES, OcnaruNetworks
 from monopoly_env.errors import ConfigurationError
+from monopoly_env.policy.protocol import CompiledPolicy
+from monopoly_env.policy.resolve import resolve_all
 from monopoly_env.rules import Rules
-from training.devices import device_of
-from training.rewards import Moment, Variant
-from training.settings import FREE, check_ranges, shaping
+from training.ocnaru.rewards import Moment, Variant
+from training.run.devices import device_of
+from training.run.options import FREE, check_ranges, shaping
 
 BLOCK: Final = 40  # own games that are played by the same numbers while the network learns from the 40 before
 EXPERT_BLOCK: Final = 512
@@ -134,7 +134,7 @@ def check(options: Options) -> None:
         named = getattr(options, setting)
         if not named:
             raise ConfigurationError(f"--{setting.replace('_', '-')} must name somebody.")
-        policies = registry.resolve_all(named)
+        policies = resolve_all(named)
         if setting in ("experts", "opponents"):
             for policy in policies:
                 if not isinstance(policy, CompiledPolicy):

@@ -15,19 +15,20 @@ import torch
 from numpy.typing import NDArray
 from rich.console import Console
 
-from agents import registry
-from agents.ocnaru_networks import NETWORKS, OcnaruNetworks
+from agents.networks.ocnaru import NETWORKS, OcnaruNetworks
+from monopoly_env.policy.resolve import resolve_all
 from monopoly_env.rules import Rules
-from training import checkpoints, evaluation
-from training.devices import device_of
+from training.experience.streams import stream
 from training.learner import DivergenceError
 from training.ocnaru.experts import HEADS, Pool, chosen, goals
 from training.ocnaru.games import OwnGames, Played, compiled, joined
 from training.ocnaru.learner import HeadLearner, Memory
 from training.ocnaru.options import BLOCK, EXPERT_BLOCK, Options, check, epsilon, expert_games, own_games, settings
 from training.ocnaru.reporting import Reporter
-from training.runs import Run, exclusive
-from training.streams import stream
+from training.run import checkpoints
+from training.run import panel as evaluation
+from training.run.devices import device_of
+from training.run.folder import Run, exclusive
 
 EXPERTS: Final = "experts"
 AFTER_EXPERTS: Final = "experts.safetensors"  # in the folder of a run: all networks after phase 1
@@ -220,7 +221,7 @@ def play_own_games(trainer: Trainer, run: Run, report: Reporter) -> None:
     """Let one network play, and learn from its games; the next block is played meanwhile, by what was learned before this one."""
     options, head, total = trainer.options, trainer.name, trainer.games(trainer.stage)
     learner = trainer.learners[head]
-    opponents = compiled(registry.resolve_all(options.opponents))
+    opponents = compiled(resolve_all(options.opponents))
     own = OwnGames(opponents, trainer.rules, options.seed + trainer.stage, options.threads)
 
     def begin(first: int) -> list[Future[Played]]:

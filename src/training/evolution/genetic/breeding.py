@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.genetic import GenomeKind
+from agents.players.genetic import GenomeKind
 from monopoly_env.errors import ConfigurationError, nearest
 from training.evolution.operators import CROSSOVERS, MUTATIONS, OF_BITS, REALS_ONLY, SELECTIONS, Fitness, elite, legacy_sga
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.genetic import GenomeKind
-from agents.tables import Line, Table
+from agents.arena.table import Line, Table
+from agents.players.genetic import GenomeKind
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.rules import Rules
 from training.evolution.genetic.scores import MEASURES, scaled, summed

@@ -12,19 +12,18 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from agents import registry
-from agents.genetic import GenomeKind, kind_of
-from agents.registry import PolicyLike
-from agents.tables import MOST
+from agents.arena.table import MOST
+from agents.players.genetic import GenomeKind, kind_of
 from monopoly_env.errors import ConfigurationError, FormatError, nearest
+from monopoly_env.policy.resolve import PolicyLike, resolve_all
 from monopoly_env.rules import PRESETS as RULES
-from training import checkpoints
 from training.evolution.evaluation import Setting
 from training.evolution.genetic.breeding import Recipe, check_recipe
 from training.evolution.genetic.generation import Play, check_split
 from training.evolution.genetic.scores import MEASURES, SCALES
 from training.evolution.genetic.steady import Scheme, check_scheme
-from training.settings import FREE, check_ranges, digest, shaping
+from training.run import checkpoints
+from training.run.options import FREE, check_ranges, digest, shaping
 
 PANEL: Final = ("algorithmic", "gcp", "yasumura", "landlord/balanced")
 POPULATION: Final = "population.npz"  # what a run ends with: `population`, `fitness`, `kind`
@@ -167,7 +166,7 @@ def check(options: Generational | Steady) -> GenomeKind:
     check_ranges(options, {name: ends for name, ends in _RANGES.items() if name in named})
     if options.rules not in RULES:
         raise ConfigurationError(f"Unknown --rules {options.rules!r}. {nearest(options.rules, RULES)}")
-    registry.resolve_all(list(options.panel))
+    resolve_all(list(options.panel))
     kind = kind_of(options.genome)
     if options.scripted and kind.scripted is None:
         raise ConfigurationError(f"All of genome {kind.name!r} are genes, nothing is scripted: give --scripted without any number.")

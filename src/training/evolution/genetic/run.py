@@ -17,17 +17,17 @@ from rich.console import Console
 from rich.table import Table
 
 import agents
-from agents.genetic.kinds import PREFIX
-from agents.policy import CompiledPolicy, Policy
-from agents.registry import PolicyLike
+from agents.players.genetic.kinds import PREFIX
 from monopoly_env.errors import MonopolyError
-from training import checkpoints
+from monopoly_env.policy.protocol import CompiledPolicy, Policy
+from monopoly_env.policy.resolve import PolicyLike
 from training.evolution import cluster
 from training.evolution.evaluation import play
 from training.evolution.genetic.options import POPULATION, PRESETS, Generational, Steady, check, settings, table_against
 from training.evolution.genetic.searches import PANEL, Search, search_of
 from training.evolution.reporting import Reporter, write_csv
-from training.runs import Run, exclusive
+from training.run import checkpoints
+from training.run.folder import Run, exclusive
 
 Options = Generational | Steady
 

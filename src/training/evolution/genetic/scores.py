@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.tables import Line
+from agents.arena.table import Line
 from monopoly_env.board import GROUP_LOTS, NUM_GROUPS, NUM_LOTS
 from monopoly_env.errors import ConfigurationError
 

@@ -10,8 +10,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.genetic import GenomeKind
-from agents.tables import Table
+from agents.arena.table import Table
+from agents.players.genetic import GenomeKind
 from training.evolution.genetic.breeding import Recipe, breed
 from training.evolution.genetic.generation import Outcome, evaluate, games_of
 from training.evolution.genetic.options import Generational, Steady, beginning

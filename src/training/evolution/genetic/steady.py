@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.genetic import GenomeKind
+from agents.players.genetic import GenomeKind
 from monopoly_env.errors import ConfigurationError, nearest
 from training.evolution.genetic.generation import Outcome, Play, play_seats, table_of
 from training.evolution.genetic.scores import num_wins, summed

@@ -1,0 +1,483 @@
+"""How strong policies are, from the ranks of many tables: Plackett-Luce strengths, ratings that go on, and who beats whom.
+
+`strengths` fits one number a policy to all games at once (Plackett, Applied Statistics 24, 1975; Luce, 1959): at a table, the
+chance to come first is a policy's strength over the sum of all strengths, and so on among the rest. For tables of two that is
+the model behind Elo's ratings. `Ratings` moves with each new result and is kept in a file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from monopoly_env.core import write_atomically
+from monopoly_env.errors import ConfigurationError, FormatError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from rich.table import Table
+
+    from agents.arena.results import Results
+
+POINTS: Final = 400.0  # points for a strength ten times as high, as in chess
+REPLICATES: Final = 400  # a percentile of 2.5% then rests on ten of them
+FORMAT: Final = "monopoly-ratings"
+FORMAT_VERSION: Final = 1
+_CONFIDENCE: Final = 0.95
+_PRIOR: Final = 0.5  # games that each policy is held to have won, and to have lost, besides: keeps strengths finite
+_LEAST: Final = 1e-9  # of a drawn weight: keeps the arithmetic away from zero, far beyond any percentile that is asked for
+_TOLERANCE: Final = 1e-9  # of a logarithm of a strength
+_ITERATIONS: Final = 10_000
+_DARK: Final = 0.35  # from an even share: such a square needs light text
+_BATCH: Final = 16  # replicates whose weights are drawn at once
+
+Choice = tuple[int, tuple[int, ...]]  # who came first, and among whom (himself included, in rising order)
+
+
+@dataclass(frozen=True)
+class Strengths:
+    """Plackett-Luce strengths of N policies.
+
+    Attributes:
+        names: Policies.
+        points: (N,) float64, 400 times the decimal logarithm of the strength: 400 points more are ten wins for each loss. 0 is the
+            mean of the middle half of the field (of all, if they are less than four), so that those who never win, whose
+            strength may be anything below, do not make all others unsure.
+        low: (N,) float64, where the 95% interval begins; minus infinity where a single unit says nothing of the spread.
+        high: (N,) float64, where it ends.
+        games: (N,) int64, games each sat in.
+    """
+
+    names: tuple[str, ...]
+    points: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    games: NDArray[np.int64]
+
+    @property
+    def against_average(self) -> NDArray[np.float64]:
+        """(N,) float64, the chance to win a game of two against a policy of 0 points."""
+        return 1.0 / (1.0 + 10.0 ** (-self.points / POINTS))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row a policy, the strongest first.
+
+        Returns:
+            `rank`; `name`; `games`; `points`; `points_low`, `points_high`, None where nothing is known of the spread;
+            `against_average`.
+        """
+        order = sorted(range(len(self.names)), key=lambda i: (-self.points[i], self.names[i]))
+        chance = self.against_average
+        return [
+            {
+                "rank": rank, "name": self.names[i], "games": int(self.games[i]), "points": float(self.points[i]),
+                "points_low": _finite(self.low[i]), "points_high": _finite(self.high[i]), "against_average": float(chance[i]),
+            }
+            for rank, i in enumerate(order, 1)
+        ]  # fmt: skip
+
+
+def strengths(
+    names: Sequence[str], seats: ArrayLike, place: ArrayLike, unit: ArrayLike, replicates: int = REPLICATES, seed: int = 0
+) -> Strengths:
+    """Fit Plackett-Luce strengths to the ranks of all games.
+
+    Ties are shared: k policies of one rank count as all orders among them, each with weight 1 / k!. So that a policy that won
+    everything has a finite strength, each is held to have won and lost half a game besides, spread evenly over all others. One
+    policy in several seats of a table counts as several players of one strength.
+
+    The interval is that of the Bayesian bootstrap (Rubin, Annals of Statistics 9, 1981) over units: all games of a unit get one
+    exponential weight, the games held besides gamma weights of their size. For independent games of two policies that is Jeffreys'
+    interval, which stays honest where one of them won everything.
+
+    Args:
+        names: N policies.
+        seats: (G, P) int, the policy in each seat.
+        place: (G, P) int, ranks, 1 won.
+        unit: (G,) int, games that share their luck (a seed).
+        replicates: Of the bootstrap.
+        seed: Of its weights; the same arguments give the same interval.
+
+    Raises:
+        ConfigurationError: Shapes or numbers that do not fit.
+    """
+    seats_, place_, unit_ = _checked(names, seats, place, unit)
+    kinds, counts = _count_choices(seats_, place_, unit_)
+    model = _Model(len(names), kinds)
+    total = np.asarray(counts.sum(axis=0)).ravel()
+    prior = _PRIOR / (len(names) - 1)
+    best = model.fit(total, np.full(model.pairs, prior))
+    generator = np.random.Generator(np.random.Philox(seed))
+    drawn: list[NDArray[np.float64]] = []
+    for first in range(0, replicates, _BATCH):
+        batch = min(_BATCH, replicates - first)
+        weighted = np.asarray(generator.standard_exponential((batch, counts.shape[0])) @ counts)
+        priors = np.maximum(generator.standard_gamma(prior, (batch, model.pairs)), _LEAST)
+        drawn += [model.fit(*row, best) for row in zip(weighted, priors, strict=True)]
+    middle = np.argsort(best)[len(names) // 4 : len(names) - len(names) // 4]
+    scale = POINTS / math.log(10.0)
+    low, high = np.full(len(names), -np.inf), np.full(len(names), np.inf)
+    if counts.shape[0] > 1 and replicates > 1:
+        spread = np.array(drawn) - np.mean(np.array(drawn)[:, middle], axis=1, keepdims=True)
+        low, high = scale * np.quantile(spread, [(1 - _CONFIDENCE) / 2, (1 + _CONFIDENCE) / 2], axis=0)
+    games = np.array([(seats_ == policy).any(axis=1).sum() for policy in range(len(names))], np.int64)
+    return Strengths(tuple(names), scale * (best - best[middle].mean()), low, high, games)
+
+
+def _checked(names: Sequence[str], seats: ArrayLike, place: ArrayLike, unit: ArrayLike) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """The arrays of `strengths`.
+
+    Raises:
+        ConfigurationError: They do not fit.
+    """
+    seats_, place_, unit_ = np.asarray(seats), np.asarray(place), np.asarray(unit)
+    if len(names) < 2:
+        raise ConfigurationError(f"Strengths compare two policies or more; {len(names)} were given.")
+    if seats_.ndim != 2 or seats_.shape != place_.shape or unit_.shape != seats_.shape[:1] or not len(seats_):
+        raise ConfigurationError(
+            f"Give seats (G, P), places (G, P) and units (G,) of one or more games, not {seats_.shape}, {place_.shape}, {unit_.shape}."
+        )
+    if seats_.min() < 0 or seats_.max() >= len(names) or place_.min() < 1:
+        raise ConfigurationError(f"Seats must be numbers of the {len(names)} policies, from 0, and places ranks, from 1.")
+    return seats_, place_, unit_
+
+
+def _count_choices(seats: NDArray[Any], place: NDArray[Any], unit: NDArray[Any]) -> tuple[list[Choice], Any]:
+    """Ranks as successive choices: who came first among all, who among the rest, and so on.
+
+    Returns:
+        The K different choices, and how often each was made in each unit: a sparse (U, K) matrix.
+    """
+    order = np.argsort(place, axis=1, kind="stable")
+    outcome = np.concatenate([np.take_along_axis(seats, order, 1), np.take_along_axis(place, order, 1)], axis=1)
+    outcomes, kind = np.unique(outcome, axis=0, return_inverse=True)
+    _, number = np.unique(unit, return_inverse=True)
+    met = sparse.csr_array((np.ones(len(kind)), (number, kind.ravel())))
+    index: dict[Choice, int] = {}
+    rows, columns, weights = [], [], []
+    for row, ranked in enumerate(outcomes.tolist()):
+        for choice, weight in _choices(ranked[: seats.shape[1]], ranked[seats.shape[1] :]):
+            rows.append(row)
+            columns.append(index.setdefault(choice, len(index)))
+            weights.append(weight)
+    shape = (len(outcomes), max(1, len(index)))  # of one policy against itself nothing is learned
+    return list(index), met @ sparse.csr_array((weights, (rows, columns)), shape=shape)
+
+
+def _choices(policies: list[int], places: list[int]) -> Iterable[tuple[Choice, float]]:
+    """The choices that a ranking is made of, with their weights; tied policies come in all orders alike."""
+    start = 0
+    for _, group in itertools.groupby(places):
+        tied = len(list(group))
+        rest = policies[start + tied :]
+        for size in range(tied, 0, -1):
+            weight = 1.0 / (math.comb(tied, size) * size)
+            for left in itertools.combinations(policies[start : start + tied], size):
+                members = tuple(sorted([*left, *rest]))
+                if members[0] != members[-1]:
+                    yield from (((winner, members), weight) for winner in left)
+        start += tied
+
+
+class _Model:
+    """Luce's spectral ranking, iterated (Maystre and Grossglauser, NeurIPS 2015), on choices that are counted.
+
+    A step of `choix.lsr_pairwise_dense` takes wins of i over j, and moves from j to i at the rate wins / (w_i + w_j). A choice of i among
+    a set moves from each other j of the set at the rate 1 / (sum of the set): that is the step for larger tables, given as many wins
+    as amount to the same rate. With tables of two this is `choix.ilsr_pairwise_dense`.
+    """
+
+    def __init__(self, count: int, kinds: Sequence[Choice]) -> None:
+        self.count = count
+        self._pairs = [(winner, tuple(sorted((winner, loser)))) for winner in range(count) for loser in range(count) if winner != loser]
+        self.pairs = len(self._pairs)
+        self._kinds = len(kinds)
+        choices = [*kinds, *self._pairs]
+        rows = np.repeat(np.arange(len(choices)), [len(members) for _, members in choices])
+        member = np.array([policy for _, members in choices for policy in members])
+        winner = np.array([winner for winner, _ in choices])[rows]
+        ones = np.ones(len(rows))
+        self._sets = sparse.csr_array((ones, (rows, member)), shape=(len(choices), count))
+        self._moves = sparse.csr_array((ones, (winner * count + member, rows)), shape=(count * count, len(choices)))
+
+    def fit(self, made: NDArray[np.float64], prior: NDArray[np.float64], start: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """The logarithms of the strengths that make the choices likeliest, of mean 0.
+
+        Args:
+            made: (K,), how often each choice was made.
+            prior: (pairs,), how often each policy is held to have beaten each other.
+            start: A first guess.
+        """
+        import choix
+
+        made = np.concatenate([made[: self._kinds], prior])
+        logs = np.zeros(self.count) if start is None else start
+        for _ in range(_ITERATIONS):
+            strength = np.exp(logs)
+            rates = (self._moves @ (made / (self._sets @ strength))).reshape(self.count, self.count)
+            step = choix.lsr_pairwise_dense(rates * (strength[:, None] + strength), initial_params=logs)
+            step -= step.mean()
+            if np.abs(step - logs).max() < _TOLERANCE:
+                return step
+            logs = step
+        raise ConfigurationError("The strengths do not settle: too few games connect the policies.")
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+# --- who beats whom -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CrossTable:
+    """Who ends before whom, where both sit at a table.
+
+    Attributes:
+        names: N policies.
+        share: (N, N) float64, how often the policy of the row came before that of the column; a tie is half; NaN if they never met.
+        games: (N, N) int64, how often they met.
+    """
+
+    names: tuple[str, ...]
+    share: NDArray[np.float64]
+    games: NDArray[np.int64]
+
+    def sorted(self, names: Sequence[str]) -> CrossTable:
+        """The same table with the policies in another order."""
+        order = [self.names.index(name) for name in names]
+        return CrossTable(tuple(names), self.share[np.ix_(order, order)], self.games[np.ix_(order, order)])
+
+    def table(self) -> Table:
+        """As a rich table, in percent; columns have the numbers of the rows."""
+        from rich.table import Table
+
+        table = Table(title="Who ends before whom, in percent", caption=self._met())
+        table.add_column("", justify="right")
+        table.add_column("policy", no_wrap=True)
+        for number in range(1, len(self.names) + 1):
+            table.add_column(str(number), justify="right", no_wrap=True)
+        for number, (name, row) in enumerate(zip(self.names, self.share, strict=True), 1):
+            table.add_row(str(number), name, *("" if np.isnan(share) else f"{share:.1%}"[:-1] for share in row))
+        return table
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """As coloured squares with the percentage in each.
+
+        Args:
+            axes: Where to draw; new ones by default.
+        """
+        if axes is None:
+            import matplotlib.pyplot
+
+            side = 2.5 + 0.55 * len(self.names)
+            axes = matplotlib.pyplot.subplots(figsize=(side + 1.0, side), layout="constrained")[1]
+        ticks = range(len(self.names))
+        axes.imshow(self.share, cmap="RdBu", vmin=0.0, vmax=1.0)
+        axes.set_xticks(ticks, self.names, rotation=45, ha="right", rotation_mode="anchor")
+        axes.set_yticks(ticks, self.names)
+        for row, column in itertools.product(ticks, ticks):
+            share = self.share[row, column]
+            if not np.isnan(share):
+                colour = "white" if abs(share - 0.5) > _DARK else "black"
+                axes.text(column, row, f"{100 * share:.0f}", ha="center", va="center", fontsize=8, color=colour)
+        axes.set_title(f"How often the row ends before the column, in percent\n{self._met()}", fontsize=10)
+        return axes
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values; None where two never met."""
+        shares = [[None if np.isnan(share) else float(share) for share in row] for row in self.share]
+        return {"names": list(self.names), "share": shares, "games": self.games.tolist()}
+
+    def _met(self) -> str:
+        met = self.games[~np.isnan(self.share)]
+        if not met.size:
+            return "no games"
+        fewest, most = int(met.min()), int(met.max())
+        return f"{fewest:,} games a pair" if fewest == most else f"{fewest:,} to {most:,} games a pair"
+
+
+def cross_table(names: Sequence[str], seats: ArrayLike, place: ArrayLike) -> CrossTable:
+    """Who ends before whom.
+
+    Args:
+        names: N policies.
+        seats: (G, P) int, the policy in each seat.
+        place: (G, P) int, ranks.
+    """
+    seats_, place_ = np.asarray(seats, np.int64), np.asarray(place)
+    count = len(names)
+    ahead, met = np.zeros(count * count), np.zeros(count * count, np.int64)
+    for one, other in itertools.permutations(range(seats_.shape[1]), 2):
+        pair = seats_[:, one] * count + seats_[:, other]
+        won = (place_[:, one] < place_[:, other]) + 0.5 * (place_[:, one] == place_[:, other])
+        ahead += np.bincount(pair, won, count * count)
+        met += np.bincount(pair, minlength=count * count)
+    games = met.reshape(count, count)
+    np.fill_diagonal(games, 0)  # of a policy against itself nothing is learned
+    share = np.divide(ahead.reshape(count, count), games, out=np.full((count, count), np.nan), where=games > 0)
+    return CrossTable(tuple(names), share, games)
+
+
+# --- ratings that go on -------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Rating:
+    """What is believed of one policy's skill.
+
+    Attributes:
+        mu: The mean of the belief.
+        sigma: Its standard deviation.
+        games: Games it rests on.
+    """
+
+    mu: float
+    sigma: float
+    games: int = 0
+
+    @property
+    def ordinal(self) -> float:
+        """A skill that it has almost surely: mu minus three sigma."""
+        return self.mu - 3.0 * self.sigma
+
+
+@dataclass
+class Ratings:
+    """Ratings by openskill's Plackett-Luce model, which new results move on; kept in a JSON file.
+
+    Attributes:
+        players: Ratings by name of the policy.
+        counted: Digests of the results that went in: the same results are not counted twice.
+    """
+
+    players: dict[str, Rating] = field(default_factory=dict)
+    counted: list[str] = field(default_factory=list)
+
+    def update(self, results: Results) -> bool:
+        """Let the games of an arena move the ratings, in an order drawn from the results' seed, so that no table comes last.
+
+        A policy that sits in several seats takes the mean of what they would have become.
+
+        Args:
+            results: Games; policies are known by their names.
+
+        Returns:
+            Whether they were counted; False if they had been before.
+        """
+        digest = _digest(results)
+        if digest in self.counted:
+            return False
+        model = _openskill()
+        for name in results.names:
+            fresh = model.rating()
+            self.players.setdefault(name, Rating(fresh.mu, fresh.sigma))
+        rated = [self.players[name] for name in results.names]
+        order = np.random.Generator(np.random.Philox(results.seed)).permutation(results.games)
+        for seats, place in zip(results.seats[order].tolist(), results.place[order].tolist(), strict=True):
+            _rate(model, [rated[policy] for policy in seats], place)
+        self.counted.append(digest)
+        return True
+
+    def chances(self, names: Sequence[str]) -> list[float]:
+        """The chance of each to win a game among them.
+
+        Raises:
+            ConfigurationError: One of them has no rating.
+        """
+        for name in names:
+            if name not in self.players:
+                raise ConfigurationError(f"{name!r} has no rating yet.")
+        model = _openskill()
+        teams = [[model.rating(mu=self.players[name].mu, sigma=self.players[name].sigma)] for name in names]
+        return [float(chance) for chance in model.predict_win(teams)]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row a policy, the highest `mu` first: `name`, `mu`, `sigma`, `ordinal`, `games`."""
+        ranked = sorted(self.players.items(), key=lambda item: (-item[1].mu, item[0]))
+        return [
+            {"name": name, "mu": rating.mu, "sigma": rating.sigma, "ordinal": rating.ordinal, "games": rating.games}
+            for name, rating in ranked
+        ]
+
+    def save(self, path: str | Path) -> None:
+        """Write the ratings to a JSON file; it is there whole or not at all.
+
+        Raises:
+            ConfigurationError: The file can't be written.
+        """
+        players = {name: {"mu": r.mu, "sigma": r.sigma, "games": r.games} for name, r in self.players.items()}
+        written = {**_versions(), "players": players, "counted": self.counted}
+        write_atomically(path, (json.dumps(written, indent=1) + "\n").encode())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Ratings:
+        """Ratings that `save` wrote.
+
+        Raises:
+            FormatError: The file is missing, corrupt, foreign or of another version.
+        """
+        try:
+            written = json.loads(Path(path).read_text(encoding="utf-8"))
+            expected = _versions()
+            differences = [
+                f"{key} is {written.get(key)!r}, expected {value!r}" for key, value in expected.items() if written.get(key) != value
+            ]
+            if differences:
+                raise FormatError(f"{str(path)!r} does not match this version: {'; '.join(differences)}.")
+            players = {str(name): Rating(float(r["mu"]), float(r["sigma"]), int(r["games"])) for name, r in written["players"].items()}
+            if not all(math.isfinite(rating.mu) and 0 < rating.sigma < math.inf for rating in players.values()):
+                raise ValueError("a rating is no number")
+            return cls(players, [str(digest) for digest in written["counted"]])
+        except FormatError:
+            raise
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise FormatError(f"{str(path)!r} holds no ratings: {error}.") from error
+
+
+def _openskill() -> Any:
+    from openskill.models import PlackettLuce
+
+    return PlackettLuce()
+
+
+def _versions() -> dict[str, Any]:
+    """What a file must agree with: otherwise its numbers mean something else."""
+    model = _openskill()
+    scale = {name: getattr(model, name) for name in ("mu", "sigma", "beta", "tau")}
+    return {"format": FORMAT, "format_version": FORMAT_VERSION, "model": "PlackettLuce", "scale": scale}
+
+
+def _rate(model: Any, rated: Sequence[Rating], place: Sequence[int]) -> None:
+    """One game moves the ratings of those who sat there."""
+    teams = [[model.rating(mu=rating.mu, sigma=rating.sigma)] for rating in rated]
+    moved = [team[0] for team in model.rate(teams, ranks=[float(rank) for rank in place])]
+    if len({id(rating) for rating in rated}) == len(rated):
+        groups = [(rating, [new]) for rating, new in zip(rated, moved, strict=True)]
+    else:
+        one_of_each = {id(rating): rating for rating in rated}
+        groups = [(one, [new for rating, new in zip(rated, moved, strict=True) if rating is one]) for one in one_of_each.values()]
+    for rating, new in groups:
+        rating.mu = sum(seat.mu for seat in new) / len(new)
+        rating.sigma = sum(seat.sigma for seat in new) / len(new)
+        rating.games += 1
+
+
+def _digest(results: Results) -> str:
+    """A hash of who played whom, by which rules, with which ranks."""
+    about = [list(results.names), results.rules, results.seed, results.turn_limit]
+    hashed = hashlib.sha256(json.dumps(about).encode())
+    for array in (results.seats, results.place):
+        hashed.update(np.ascontiguousarray(array, np.int64).tobytes())
+    return hashed.hexdigest()[:16]

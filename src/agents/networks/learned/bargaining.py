@@ -1,0 +1,199 @@
+"""Bargaining: the price that a partner just agrees to, where it is known by which numbers he judges.
+
+The parent finds out which goods should change hands and guesses a price. A partner of a kind that was met in training can be
+modelled, and his limit is then found by asking the model: an offer goes exactly there, and an offer of his is answered by a
+counter-offer at his limit. Who refuses once what the model would take is of another kind, and from then on the parent deals with him
+alone. Where two players are left he always does (`play.first_answer`).
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from agents.players.expert.parameters import MARGIN
+from agents.players.expert.trading import (
+    FAILED,
+    PENDING,
+    TABLE,
+    acceptance,
+    evidence,
+    judge,
+    learn,
+    list_value,
+    may_counter,
+    naivety,
+    price_range,
+    simple_limit,
+    was_refused,
+    was_taken,
+)
+from agents.players.expert.values import fill_strengths, turns_left
+from agents.players.vocabulary.offers import plan, planned
+from monopoly_env.actions import A_ASK, A_REPLY, A_TRADE
+from monopoly_env.board import ALL_LOTS
+from monopoly_env.engine import agenda
+from monopoly_env.engine.mortgage import transfer_fees
+from monopoly_env.engine.sets import has
+from monopoly_env.engine.trade import COUNTER
+from monopoly_env.game import Game
+from monopoly_env.kernels import kernel
+from monopoly_env.policy.protocol import Row
+from monopoly_env.rules import number
+
+# Its memory, where the parent keeps nothing.
+_TRIED: Final = 57  # the partner, plus one, to whom something is offered that the model takes, while the outcome is unknown; the goods
+
+_SURE: Final = 0.99  # chance that a partner who judges by the model does what it says
+_BARTER: Final = number("trade", "one_for_one")  # without money
+
+
+@kernel
+def bargain(game: Game, base: int, params: Row, model: Row, memory: Row) -> int:
+    """The parent's answer, at the limit of a partner who judges by the model where that promises more.
+
+    Args:
+        game: It waits for a decision.
+        base: The parent's answer.
+        params: The parent's parameters.
+        model: The partners'.
+        memory: The parent's, after his answer; the price of an offer that he has planned is replaced.
+
+    Returns:
+        The parent's answer, or a counter-offer.
+    """
+    seat = int(game.player)
+    _note_outcome(game, seat, memory)
+    if game.rules.trade == _BARTER:
+        return base
+    if A_TRADE <= base < A_ASK:
+        partner = (seat + base - A_TRADE + 1) % int(game.num_players)
+        if not has(int(memory[FAILED]), partner):
+            _press(game, seat, partner, params, model, memory)
+    elif game.decision == agenda.REPLY and may_counter(game) and not has(int(memory[FAILED]), int(game.offer_from)):
+        return _counter(game, seat, base, params, model, memory)
+    return base
+
+
+@kernel
+def _note_outcome(game: Game, seat: int, memory: Row) -> None:
+    """Note who refused what the model takes."""
+    partner = int(memory[_TRIED]) - 1
+    if partner >= 0 and not agenda.ASK <= game.decision <= agenda.CASH:  # it has been answered
+        if not was_taken(game, seat, partner, int(memory[_TRIED + 1]), int(memory[_TRIED + 2])):
+            memory[FAILED] = int(memory[FAILED]) | 1 << partner
+        memory[_TRIED] = 0
+
+
+class _Terms(NamedTuple):
+    """What is to change hands between two players, and what the partner wants for it.
+
+    Attributes:
+        seat: Who offers.
+        partner: To whom.
+        ask: Goods asked for, a bit each.
+        give: Goods given.
+        limit: The least dollars that he takes if he judges by the model; infinite if no sum that may be offered is enough.
+        simple: The least that he takes if he goes by list prices.
+        unsure: The uncertainty of that.
+        turns: See `turns_left`.
+        total: Of all strengths, which are in memory.
+    """
+
+    seat: int
+    partner: int
+    ask: int
+    give: int
+    limit: float
+    simple: float
+    unsure: float
+    turns: float
+    total: float
+
+
+@kernel
+def _terms(game: Game, seat: int, partner: int, ask: int, give: int, params: Row, model: Row, memory: Row) -> _Terms:
+    """The terms at hand; the present strengths are written to memory."""
+    turns = turns_left(game, params)
+    total = fill_strengths(game, turns, params, memory[TABLE:])
+    lots, theirs = ask & ALL_LOTS, give & ALL_LOTS
+    low, high = price_range(game, seat, partner, ask, give, float(transfer_fees(game, lots)), float(transfer_fees(game, theirs)), params)
+    wanted, paid = list_value(game, partner, seat, lots, params)[1], list_value(game, seat, partner, theirs, params)[0]
+    simple, unsure = simple_limit(wanted, paid, partner, params, memory)
+    limit = least_price(game, seat, partner, ask, give, np.ceil(low), np.floor(high), model)
+    return _Terms(seat, partner, ask, give, limit, simple, unsure, turns, total)
+
+
+@kernel
+def _press(game: Game, seat: int, partner: int, params: Row, model: Row, memory: Row) -> None:
+    """Replace the price of a planned offer by the partner's limit where that promises more."""
+    ask, give, cash = planned(memory)
+    terms, price = _terms(game, seat, partner, ask, give, params, model, memory), float(cash)
+    more = _promise(game, terms, terms.limit, params, memory) > _promise(game, terms, price, params, memory)
+    if more and not was_refused(game, seat, partner, ask, give, terms.limit):
+        price = terms.limit
+        plan(ask, give, int(price), memory)
+    _try(terms, price, memory)
+
+
+@kernel
+def _counter(game: Game, seat: int, base: int, params: Row, model: Row, memory: Row) -> int:
+    """The answer to an offer: the parent's, or a counter-offer at the maker's limit."""
+    maker, get, give = int(game.offer_from), int(game.offer_give), int(game.offer_ask)
+    terms = _terms(game, seat, maker, get, give, params, model, memory)
+    promised = 0.0
+    if base == A_REPLY + 1:
+        promised = judge(game, seat, maker, get, give, -float(game.offer_cash), terms.total, terms.turns, params, memory)
+    elif base == A_REPLY + COUNTER:
+        promised = _promise(game, terms, float(planned(memory)[2]), params, memory)
+    if _promise(game, terms, terms.limit, params, memory) <= promised:
+        return base
+    plan(get, give, int(terms.limit), memory)
+    learn(game, seat, params, memory)  # of the offer before, if its outcome was not noted yet
+    _try(terms, terms.limit, memory)
+    return A_REPLY + COUNTER
+
+
+@kernel
+def _try(terms: _Terms, price: float, memory: Row) -> None:
+    """Note an offer, and what its outcome would say."""
+    memory[PENDING], memory[PENDING + 1], memory[PENDING + 2] = terms.partner + 1, terms.ask, terms.give
+    memory[PENDING + 3], memory[PENDING + 4] = evidence(_judged(price, terms.limit), acceptance(price, terms.simple, terms.unsure))
+    if price >= terms.limit:
+        memory[_TRIED], memory[_TRIED + 1], memory[_TRIED + 2] = terms.partner + 1, terms.ask, terms.give
+        memory[PENDING + 4] = 0.0  # a refusal says that he is of neither kind, not that he goes by list prices
+
+
+@kernel
+def least_price(game: Game, seat: int, partner: int, ask: int, give: int, low: float, high: float, model: Row) -> float:
+    """The least whole dollars between low and high at which the model agrees to a trade; infinite if it does at none."""
+    table = np.empty(TABLE + len(game.place))
+    turns = turns_left(game, model)
+    total = fill_strengths(game, turns, model, table[TABLE:])
+    if high < low or judge(game, partner, seat, give, ask, -high, total, turns, model, table) < model[MARGIN]:
+        return np.inf
+    while low < high:
+        middle = np.floor((low + high) / 2)
+        if judge(game, partner, seat, give, ask, -middle, total, turns, model, table) >= model[MARGIN]:
+            high = middle
+        else:
+            low = middle + 1
+    return high
+
+
+@kernel
+def _judged(price: float, limit: float) -> float:
+    """The chance that a partner who judges by the model agrees."""
+    return _SURE if price >= limit else 1 - _SURE
+
+
+@kernel
+def _promise(game: Game, terms: _Terms, price: float, params: Row, memory: Row) -> float:
+    """The expected gain of an offer; zero if it could not be made, or gains too little where it is accepted."""
+    if not np.isfinite(price):
+        return 0.0
+    gain = judge(game, terms.seat, terms.partner, terms.ask, terms.give, price, terms.total, terms.turns, params, memory)
+    naive = naivety(terms.partner, params, memory)
+    odds = (1 - naive) * _judged(price, terms.limit) + naive * acceptance(price, terms.simple, terms.unsure)
+    return gain * odds if gain >= params[MARGIN] / 2 else 0.0

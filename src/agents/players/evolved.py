@@ -1,0 +1,27 @@
+"""Families by numbers that evolution found, as presets: `<family>/evolved` for tables of four, `<family>/evolved/two` for two.
+
+`python -m training.evolve` found them; by which commands, and how much stronger they are, is in docs/results/evolution.md.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from agents.players import expert, strategic
+from agents.players.expert.parameters import Expert
+from agents.players.strategic.parameters import Strategic
+from agents.players.vocabulary.parameters import Parameters, family
+from monopoly_env.policy.protocol import CompiledPolicy, PolicyKernel
+
+NUMBERS: Final[dict[str, dict[str, Any]]] = json.loads((Path(__file__).parent / "evolved.json").read_text())  # by preset
+_FAMILIES: Final[dict[str, tuple[PolicyKernel, type[Parameters]]]] = {
+    "expert": (expert.POLICIES["expert"]().kernel, Expert),
+    "strategic": (strategic.POLICIES["strategic"]().kernel, Strategic),
+}
+
+POLICIES: Final[dict[str, Callable[..., CompiledPolicy]]] = {
+    name: family(name, *_FAMILIES[name.split("/")[0]], **numbers) for name, numbers in NUMBERS.items()
+}

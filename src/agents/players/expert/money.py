@@ -1,0 +1,261 @@
+"""Cash: what the next throw may cost, what being short of it costs, and how cash is raised."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agents.players.expert import odds
+from agents.players.expert.parameters import CHEAP, DEAR, LIFT, MISSED, RUIN
+from agents.players.expert.values import present_strength, turns_left
+from agents.players.vocabulary.reading import NO_LOT, STREETS, in_whole_groups, legal
+from monopoly_env.actions import A_MORTGAGE, A_SELL, A_TURN, A_UNMORTGAGE
+from monopoly_env.board import (
+    ALL_LOTS,
+    HOUSE_PRICE,
+    JAIL_SQUARE,
+    LOT_SQUARE,
+    MORTGAGE,
+    NUM_LOTS,
+    NUM_STREETS,
+    PRICE,
+    RENT,
+)
+from monopoly_env.engine.building import liquidation_of_buildings
+from monopoly_env.engine.mortgage import interest, lifting_cost, principal
+from monopoly_env.engine.players import mortgage_values, solvent_seats
+from monopoly_env.engine.rent import ordinary_rent
+from monopoly_env.engine.sets import has, lowest, size
+from monopoly_env.game import Game
+from monopoly_env.kernels import kernel
+from monopoly_env.policy.protocol import Row
+
+_FLAT_TAX: Final = 200  # dollars
+_SALE_LOSS: Final = 1.0  # a building sold for a dollar has cost two
+_INCOME_TAX_SQUARE, _LUXURY_TAX_SQUARE = 4, 38
+
+
+@kernel
+def row_of(game: Game, seat: int) -> int:
+    """The row of the tables of odds for a token: its square, or in jail."""
+    return odds.IN_JAIL if game.jail[seat] > 0 else int(game.position[seat])
+
+
+@kernel
+def spare_lots(game: Game, seat: int) -> int:
+    """The lots that can be mortgaged and belong to no complete colour."""
+    return int(game.lots[seat]) & ~int(game.mortgaged) & ~in_whole_groups(int(game.lots[seat]) & STREETS)
+
+
+@kernel
+def estate(game: Game, seat: int) -> int:
+    """What the buildings, and the lots of complete colours, would bring besides the spare lots (dollars)."""
+    groups = int(game.lots[seat]) & ~int(game.mortgaged) & ~spare_lots(game, seat)
+    return liquidation_of_buildings(game, seat, int(game.rules.sell_ratio)) + mortgage_values(game, groups)
+
+
+@kernel
+def _shortfall(due: float, cash: float, spare: float, rest: float, ruin: float, params: Row) -> float:
+    """The loss that owing a sum means (dollars)."""
+    short = due - cash
+    if short <= 0:
+        return 0.0
+    loss = params[CHEAP] * min(short, spare)
+    short -= spare
+    if short > 0:
+        loss += params[DEAR] * min(short, rest)
+        if short > rest:
+            loss += ruin
+    return loss
+
+
+@kernel
+def risk(game: Game, seat: int, row: int, cash: float, spare: float, rest: float, worth: float, params: Row) -> float:
+    """The expected loss of the next turn from holding only this much cash (dollars).
+
+    Args:
+        game: The others' lots.
+        seat: Whose risk.
+        row: Where the token starts, a row of the tables of odds.
+        cash: Dollars in hand.
+        spare: What mortgages of single lots would bring.
+        rest: What all else would bring.
+        worth: The player's strength, lost by ruin.
+        params: Of the policy.
+    """
+    board, owned = int(game.rules.board), int(game.lots[seat])
+    ruin, loss, salary = params[RUIN] * worth, 0.0, int(game.rules.go_salary)
+    here = JAIL_SQUARE if row == odds.IN_JAIL else row
+    for other in range(game.num_players):
+        if other == seat:
+            continue
+        lots = int(game.lots[other])
+        owned |= lots
+        lots &= ~int(game.mortgaged)
+        while lots:
+            lot = lowest(lots)
+            lots &= lots - 1
+            chance = odds.NEXT_LOT[board, row, lot]
+            if chance > 0:
+                due = float(ordinary_rent(game, other, lot, odds.AVERAGE_THROW))
+                ahead = cash + salary if LOT_SQUARE[board, lot] < here else cash
+                if due > ahead:
+                    loss += chance * _shortfall(due, ahead, spare, rest, ruin, params)
+    if cash < _FLAT_TAX:
+        ahead = cash + salary if here > _INCOME_TAX_SQUARE else cash
+        loss += odds.NEXT[board, row, _INCOME_TAX_SQUARE] * _shortfall(float(_FLAT_TAX), ahead, spare, rest, ruin, params)
+        tax = float(game.rules.luxury_tax)
+        loss += odds.NEXT[board, row, _LUXURY_TAX_SQUARE] * _shortfall(tax, cash, spare, rest, ruin, params)
+    free = ALL_LOTS & ~owned
+    if free and params[MISSED] > 0:
+        while free:
+            lot = lowest(free)
+            free &= free - 1
+            short = int(PRICE[board, lot]) - cash
+            if short > 0:
+                loss += odds.NEXT_LOT[board, row, lot] * params[MISSED] * short
+    return loss
+
+
+@kernel
+def added_risk(game: Game, seat: int, spent: float, worth: float, params: Row) -> float:
+    """What spending from cash, then from mortgages of single lots, adds to the expected loss of the next turn (dollars)."""
+    cash, spare = float(game.cash[seat]), float(mortgage_values(game, spare_lots(game, seat)))
+    rest, row = float(estate(game, seat)), row_of(game, seat)
+    borrowed = max(0.0, spent - cash)
+    after = risk(game, seat, row, cash - spent + borrowed, spare - borrowed, rest, worth, params)
+    return after - risk(game, seat, row, cash, spare, rest, worth, params) + params[CHEAP] * borrowed
+
+
+@kernel
+def rents_due(game: Game, seat: int, row: int) -> float:
+    """The rent that a seat expects to pay in its next turn (dollars)."""
+    board, total = int(game.rules.board), 0.0
+    for other in range(game.num_players):
+        if other != seat and (game.rules.rent_in_jail or game.jail[other] == 0):
+            lots = int(game.lots[other]) & ~int(game.mortgaged)
+            while lots:
+                lot = lowest(lots)
+                lots &= lots - 1
+                total += odds.NEXT_LOT[board, row, lot] * ordinary_rent(game, other, lot, odds.AVERAGE_THROW)
+    return total
+
+
+@kernel
+def rents_coming(game: Game, seat: int) -> float:
+    """The rent that a seat expects from the next turn of every other player (dollars)."""
+    total = 0.0
+    lots = int(game.lots[seat]) & ~int(game.mortgaged)
+    while lots:
+        lot = lowest(lots)
+        lots &= lots - 1
+        total += visits(game, seat, lot) * ordinary_rent(game, seat, lot, odds.AVERAGE_THROW)
+    return total
+
+
+@kernel
+def visits(game: Game, seat: int, lot: int) -> float:
+    """How often the other players come to a lot in their next turns."""
+    board, count = int(game.rules.board), 0.0
+    for other in range(game.num_players):
+        if other != seat and game.place[other] == 0:
+            count += odds.NEXT_LOT[board, row_of(game, other), lot]
+    return count
+
+
+# --- raising cash -------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def rent_lost(game: Game, seat: int, lot: int, turns: float) -> float:
+    """What mortgaging a lot loses over the turns left (dollars)."""
+    board = int(game.rules.board)
+    return turns * odds.LATER_LOT[board, lot] * ordinary_rent(game, seat, lot, odds.AVERAGE_THROW)
+
+
+@kernel
+def least_loss(game: Game, seat: int, lots: int, turns: float) -> int:
+    """The lot whose mortgage loses the least for each dollar that it brings."""
+    best, least = NO_LOT, 0.0
+    while lots:
+        lot = lowest(lots)
+        lots &= lots - 1
+        loss = rent_lost(game, seat, lot, turns) / int(MORTGAGE[game.rules.board, lot])
+        if best == NO_LOT or loss < least:
+            best, least = lot, loss
+    return best
+
+
+@kernel
+def raise_cash(game: Game, seat: int, params: Row) -> int:
+    """Mortgage or sell what loses the least for each dollar; houses and complete colours after all else."""
+    turns = turns_left(game, params)
+    board = int(game.rules.board)
+    lots = legal(game, A_MORTGAGE, NUM_LOTS)
+    spare = lots & spare_lots(game, seat)
+    if spare:
+        return A_MORTGAGE + least_loss(game, seat, spare, turns)
+    action, least = A_TURN, 0.0  # give up, where only that or a trade is left
+    while lots:
+        lot = lowest(lots)
+        lots &= lots - 1
+        loss = rent_lost(game, seat, lot, turns) / int(MORTGAGE[board, lot])
+        if action == A_TURN or loss < least:
+            action, least = A_MORTGAGE + lot, loss
+    streets = legal(game, A_SELL, NUM_STREETS)
+    while streets:
+        street = lowest(streets)
+        streets &= streets - 1
+        level = int(game.level[street])
+        before = int(RENT[board, street, level - 1]) * (2 if level == 1 else 1)
+        lost = turns * odds.LATER_LOT[board, street] * (int(RENT[board, street, level]) - before)
+        loss = _SALE_LOSS + lost / (int(HOUSE_PRICE[board, street]) / 2)
+        if action == A_TURN or loss < least:
+            action, least = A_SELL + street, loss
+    return action
+
+
+# --- mortgages ----------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def _earned(game: Game, seat: int, lot: int, params: Row) -> float:
+    """What lifting a mortgage brings back (dollars); of a complete colour also what it costs, for it opens the way to houses."""
+    opponents = size(solvent_seats(game)) - 1
+    earned = rent_lost(game, seat, lot, params[LIFT] * opponents)
+    if has(in_whole_groups(int(game.lots[seat]) & STREETS), lot):
+        earned += lifting_cost(game, lot)
+    return earned
+
+
+@kernel
+def _lifting_risk(game: Game, seat: int, lot: int, cost: int, params: Row) -> float:
+    """What lifting adds to the expected loss of the next turn (dollars): the lot could be mortgaged again."""
+    worth, cash = present_strength(game, seat, turns_left(game, params), params), float(game.cash[seat])
+    spare, rest, row = float(mortgage_values(game, spare_lots(game, seat))), float(estate(game, seat)), row_of(game, seat)
+    after = risk(game, seat, row, cash - cost, spare + int(MORTGAGE[game.rules.board, lot]), rest, worth, params)
+    return after - risk(game, seat, row, cash, spare, rest, worth, params)
+
+
+@kernel
+def lift(game: Game, seat: int, params: Row) -> int:
+    """Lift the mortgage that earns most for each dollar, if it earns its interest and the risk; A_TURN if there is none."""
+    lots = legal(game, A_UNMORTGAGE, NUM_LOTS) & ~int(game.fresh_mortgages)  # what was mortgaged for a house stays so
+    best, most = NO_LOT, 0.0
+    while lots:
+        lot = lowest(lots)
+        lots &= lots - 1
+        gain = _earned(game, seat, lot, params) / lifting_cost(game, lot)
+        if gain > most:
+            best, most = lot, gain
+    if best == NO_LOT:
+        return A_TURN
+    cost = lifting_cost(game, best)
+    pays = most * cost > interest(game, best) + _lifting_risk(game, seat, best, cost, params)
+    return A_UNMORTGAGE + best if pays else A_TURN
+
+
+@kernel
+def lifts_at_once(game: Game, seat: int, lot: int, params: Row) -> bool:
+    """Whether to lift the mortgage of a lot that was just received, which saves its interest."""
+    gain = _earned(game, seat, lot, params) + interest(game, lot)
+    return gain > _lifting_risk(game, seat, lot, principal(game, lot), params)

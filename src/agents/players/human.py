@@ -1,0 +1,125 @@
+"""A person at the terminal, as a policy like any other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+
+from monopoly_env import actions, core
+from monopoly_env.board import LOT_NAME, PRICE
+from monopoly_env.errors import ConfigurationError, MonopolyError, QuitError
+from monopoly_env.game import Game
+from monopoly_env.policy.protocol import BatchedPolicy, Decisions
+from monopoly_env.render.text import PLAYERS, board
+
+HELP = """Answer with the number of an action or with its text, such as: build Boardwalk
+  b       show the board        s FILE  save the game
+  ?       this help             q       quit"""
+
+
+class Human(BatchedPolicy):
+    """Shows each decision on a console and reads the answer."""
+
+    def __init__(self, name: str = "human", console: Console | None = None) -> None:
+        """Sit down.
+
+        Args:
+            name: What the others call this player.
+            console: Where to show and read; the terminal by default.
+        """
+        self.name = name
+        self.console = console or Console()
+
+    @property
+    def kind(self) -> str:
+        """The registered name."""
+        return "human"
+
+    def act(self, decisions: Decisions) -> NDArray[np.int64]:
+        """Ask for one decision after the other.
+
+        Raises:
+            QuitError: The person quit, or there is no more input.
+        """
+        return np.array([self._ask(game) for game in decisions.games], np.int64)
+
+    def _ask(self, game: Game) -> int:
+        legal = core.legal_actions(game)
+        self._show(game, legal)
+        while True:
+            try:
+                text = self.console.input(f"{PLAYERS[game.player]}> ").strip()
+            except EOFError:
+                raise QuitError("No more input: the game is left unfinished.", on_purpose=False) from None
+            try:
+                action = self._understand(text, game, legal)
+            except QuitError:
+                raise
+            except MonopolyError as error:
+                self._say(str(error))
+                continue
+            if action is not None:
+                return action
+
+    def _show(self, game: Game, legal: NDArray[np.int64]) -> None:
+        decision = actions.DECISION_NAMES[game.decision]
+        cash = f"${game.cash[game.player]:,}"
+        self._say(f"{PLAYERS[game.player]} ({self.name}), {cash}: {actions.DECISIONS[decision]}{_subject(game)}. ? for help.")
+        for number, action in enumerate(legal, start=1):
+            self._say(f"  {number:3} {actions.describe(action, game)}")
+
+    def _understand(self, text: str, game: Game, legal: NDArray[np.int64]) -> int | None:
+        """The action that an answer names; None where it was a command.
+
+        Raises:
+            ConfigurationError: Neither an action nor a command.
+            QuitError: `q`.
+        """
+        command, _, rest = text.partition(" ")
+        if command == "q":
+            raise QuitError("You left the table.", on_purpose=True)
+        if command == "s" and rest:
+            core.save(game, Path(rest).expanduser())
+            self._say(f"Saved to {rest}.")
+        elif text == "b":
+            self.console.print(board(game, colour=self.console.is_terminal), markup=False, highlight=False)
+        elif text in ("?", ""):
+            self._say(HELP)
+        elif text.isdecimal():
+            if not 1 <= int(text) <= len(legal):
+                raise ConfigurationError(f"{text} is not in the list: 1 to {len(legal)}.")
+            return int(legal[int(text) - 1])
+        else:
+            return _named(text, game, legal)
+        return None
+
+    def _say(self, text: str) -> None:
+        self.console.print(text, markup=False, highlight=False)
+
+
+def _named(text: str, game: Game, legal: NDArray[np.int64]) -> int:
+    """The legal action of this text."""
+    for action in legal:
+        if actions.describe(action, game).casefold() == text.casefold():
+            return int(action)
+    action = actions.parse(text)
+    raise ConfigurationError(f"{actions.describe(action, game)!r} is not legal now.")
+
+
+def _subject(game: Game) -> str:
+    """What a decision is about: the lot, the auction, the offer or the debt."""
+    names = LOT_NAME[int(game.rules.board)]
+    first = int(game.agenda[game.depth - 1, 2])
+    match actions.DECISION_NAMES[game.decision]:
+        case "buy" | "takeover":
+            return f" ({names[first]}, ${PRICE[int(game.rules.board), first]})"
+        case "bid" | "sealed_bid":
+            lot = int(game.auction_lot)
+            return f" ({names[lot] if lot < len(names) else 'a scarce building'}; standing bid ${game.auction_bid})"
+        case "debt":
+            return f" (${first:,} due)"
+        case _:
+            return ""

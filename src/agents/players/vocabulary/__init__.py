@@ -1,0 +1,1 @@
+"""What several scripted players share: how they read a game, compose an offer, and describe their parameters."""

@@ -1,0 +1,79 @@
+"""A policy from what users give: a name, the path of a saved one, or the policy itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from monopoly_env.errors import ConfigurationError, FormatError, nearest
+from monopoly_env.policy import files, names
+from monopoly_env.policy.protocol import Policy
+
+PolicyLike: TypeAlias = Policy | str | Path
+
+
+def make(name: str, **options: Any) -> Policy:
+    """A policy by name.
+
+    Args:
+        name: One of `names()`.
+        **options: Options of that policy.
+
+    Raises:
+        ConfigurationError: An unknown name or option; the message names the nearest valid one.
+    """
+    policy: Policy = names.make(name, **options)
+    return policy
+
+
+def load(path: str | Path) -> Policy:
+    """A saved policy.
+
+    Args:
+        path: A file that `policy.save` wrote.
+
+    Raises:
+        FormatError: The file is corrupt, foreign or of another version; the message says what differs.
+        ConfigurationError: Its kind of policy is not registered.
+    """
+    about, arrays = files.read(path)
+    names.check(about["kind"])
+    try:
+        policy = make(about["kind"], **about["options"])
+        policy.set_arrays(arrays)
+    except FormatError as error:
+        raise FormatError(f"{str(path)!r}: {error}") from error
+    policy.name = about["name"]
+    return policy
+
+
+def resolve(policy: PolicyLike) -> Policy:
+    """A policy from what users give: a policy, a name, or the path of a saved one.
+
+    Raises:
+        ConfigurationError: It is none of them.
+        FormatError: The file does not match.
+    """
+    if isinstance(policy, Policy):
+        return policy
+    if isinstance(policy, str) and names.knows(policy):
+        return make(policy)
+    if isinstance(policy, (str, Path)) and Path(policy).suffix == files.SUFFIX:
+        return load(policy)
+    raise ConfigurationError(f"Unknown policy {policy!r}: give a name or a saved {files.SUFFIX} file. {nearest(policy, names.names())}")
+
+
+def resolve_all(policies: Sequence[PolicyLike]) -> list[Policy]:
+    """Policies from what users give; equal names and paths become one object.
+
+    Raises:
+        ConfigurationError: One of them is unknown.
+    """
+    made: dict[str, Policy] = {}
+    resolved = []
+    for given in policies:
+        key = str(given) if isinstance(given, (str, Path)) else f"object {id(given)}"
+        made.setdefault(key, resolve(given))
+        resolved.append(made[key])
+    return resolved

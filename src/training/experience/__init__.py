@@ -1,0 +1,1 @@
+"""Where learners get experience from, and where it is kept."""

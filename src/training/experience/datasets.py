@@ -1,0 +1,459 @@
+"""Experiences on disk: a folder of shards, `dataset.json` that says what they are, and a card for its readers.
+
+    for experiences in load("runs/experts"):
+        learn(experiences.observation, experiences.action, experiences.outcome)
+
+A shard holds whole games and is there whole or not at all; so is the line of `dataset.json` that lists it. `python -m
+training.experts` writes such a folder; docs/datasets.md shows how to read one without this library.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import zipfile
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import monopoly_env
+from agents.networks.neural import features_digest
+from monopoly_env import encoding as encodings
+from monopoly_env.actions import DECISION_NAMES, HEADS
+from monopoly_env.core import write_atomically
+from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, nearest
+from monopoly_env.rules import RULES_VERSION
+from training.experience.replay import PACKED
+from training.experience.streams import Experiences
+
+FORMAT: Final = "monopoly-experiences"
+FORMAT_VERSION: Final = 1
+ABOUT: Final = "dataset.json"
+CARD: Final = "README.md"
+FEATURES: Final = "features"  # in a shape: the length of an observation
+
+_ROW_GROUP: Final = 1 << 13  # rows of a parquet file that are compressed together
+_ENCODERS: Final = 4  # shards that are compressed at a time
+_LEVEL: Final = 1  # of npz compression: the columns are mostly zeros, and more effort takes longer than it saves
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a data set, a field of `Experiences`.
+
+    Attributes:
+        name: Of the field.
+        dtype: NumPy's name of its type.
+        shape: Of one row; empty for a number.
+        unit: Of its numbers.
+        meaning: In a sentence.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int | str, ...]
+    unit: str
+    meaning: str
+
+
+COLUMNS: Final = (
+    Column("observation", "float16", (FEATURES,), "see docs/observation.md", "what the deciding player saw"),
+    Column("choices", "uint8", (PACKED,), "bits", "the legal actions: `numpy.unpackbits(choices, axis=1, count=205)`"),
+    Column("action", "int16", (), "index, 0 to 204", "what he did; `heads` says what it means, docs/actions.md in words"),
+    Column("decision", "int8", (), "index", "what was asked, a number of `decisions`"),
+    Column("player", "int8", (), "index", "his seat"),
+    Column("game", "int32", (), "index", "the number of the game"),
+    Column("outcome", "float32", (), "-1 to 1", "how the game ended for him: 1 for the winner, -1/(players - 1) for each other"),
+    Column("worth", "float32", (2,), "dollars", "when he decided: his net worth (cash, prices of his lots and buildings), and his cash"),
+    Column("final_worth", "float32", (), "dollars", "his net worth at the end; of a bankrupt, his cash less the debt that ruined him"),
+)
+
+
+def schema_rows(columns: Iterable[Column] = COLUMNS) -> list[str]:
+    """The columns as lines of a Markdown table."""
+    rows = ["| column | type | shape | unit | meaning |", "|---|---|---|---|---|"]
+    for column in columns:
+        shape = ", ".join(map(str, ("N", *column.shape)))
+        rows.append(f"| `{column.name}` | {column.dtype} | ({shape}) | {column.unit} | {column.meaning} |")
+    return rows
+
+
+# --- shards -------------------------------------------------------------------------------------------------------------
+
+
+def _to_npz(experiences: Experiences) -> bytes:
+    """As np.savez_compressed writes it, but without the time of day: equal experiences are equal bytes."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, column in experiences._asdict().items():
+            array = io.BytesIO()
+            np.lib.format.write_array(array, np.ascontiguousarray(column), allow_pickle=False)
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), array.getvalue(), zipfile.ZIP_DEFLATED, _LEVEL)
+    return buffer.getvalue()
+
+
+def _from_npz(data: bytes) -> dict[str, NDArray[Any]]:
+    with np.load(io.BytesIO(data), allow_pickle=False) as file:
+        return dict(file)
+
+
+def _to_parquet(experiences: Experiences) -> bytes:
+    """Rows of numbers are lists of a fixed length."""
+    import pyarrow
+    from pyarrow import parquet
+
+    fields, arrays = [], []
+    for name, column in experiences._asdict().items():
+        numbers = pyarrow.array(np.ascontiguousarray(column).ravel())
+        kind = numbers.type if column.ndim == 1 else pyarrow.list_(pyarrow.field("element", numbers.type, nullable=False), column.shape[1])
+        fields.append(pyarrow.field(name, kind, nullable=False))
+        arrays.append(numbers if column.ndim == 1 else pyarrow.FixedSizeListArray.from_arrays(numbers, type=kind))
+    buffer = io.BytesIO()
+    table = pyarrow.table(arrays, schema=pyarrow.schema(fields))
+    parquet.write_table(table, buffer, compression="zstd", use_dictionary=False, row_group_size=_ROW_GROUP)
+    return buffer.getvalue()
+
+
+def _from_parquet(data: bytes) -> dict[str, NDArray[Any]]:
+    from pyarrow import parquet
+
+    table = parquet.read_table(io.BytesIO(data))
+    arrays = {}
+    for name in table.column_names:
+        column = table[name].combine_chunks()
+        width = getattr(column.type, "list_size", None)
+        arrays[name] = column.to_numpy() if width is None else column.flatten().to_numpy().reshape(-1, width)
+    return arrays
+
+
+class Format(NamedTuple):
+    """How a shard is written and read."""
+
+    encode: Callable[[Experiences], bytes]
+    decode: Callable[[bytes], dict[str, NDArray[Any]]]
+
+
+FORMATS: Final = {"parquet": Format(_to_parquet, _from_parquet), "npz": Format(_to_npz, _from_npz)}
+
+
+def check_format(name: str) -> None:
+    """Raise unless shards of this format can be written and read here.
+
+    Raises:
+        ConfigurationError: There is no such format, or its library is missing.
+    """
+    if name not in FORMATS:
+        raise ConfigurationError(f"Unknown format {name!r}. {nearest(name, FORMATS)}")
+    if name == "parquet":
+        try:
+            import pyarrow  # noqa: F401 - only whether it is there
+        except ImportError as error:
+            raise ConfigurationError("The format parquet needs pyarrow: pip install 'monopoly-env[results]', or choose npz.") from error
+
+
+class Shard(NamedTuple):
+    """Some whole games, ready to be written.
+
+    Attributes:
+        data: The bytes of the file.
+        experiences: How many it holds.
+        games: How many games these are of, with those in which nothing was asked.
+    """
+
+    data: bytes
+    experiences: int
+    games: int
+
+
+def gather(blocks: Iterable[tuple[Experiences, int]], limit: int) -> Iterator[tuple[Experiences, int]]:
+    """Put blocks of games together to shards.
+
+    Args:
+        blocks: Experiences and the number of games that they are of.
+        limit: Bytes of a shard in memory; a block that is larger alone becomes a shard of its own.
+
+    Yields:
+        The experiences of a shard and the number of its games. Which these are depends on the blocks alone, not on where one begins, as
+        long as that is the beginning of a shard.
+    """
+    parts: list[Experiences] = []
+    games = weight = 0
+    for block, count in blocks:
+        bytes_of_block = sum(column.nbytes for column in block)
+        if parts and weight + bytes_of_block > limit:
+            yield Experiences.joined(parts), games
+            parts, games, weight = [], 0, 0
+        parts.append(block)
+        games += count
+        weight += bytes_of_block
+    if parts:
+        yield Experiences.joined(parts), games
+
+
+def encode(games: Iterable[tuple[Experiences, int]], form: str, threads: int) -> Iterator[Shard]:
+    """Turn experiences into shards, some at a time on threads of their own: compressing them takes longer than playing the games.
+
+    Args:
+        games: The experiences of each shard and the number of its games.
+        form: A name of `FORMATS`.
+        threads: How many at a time, at most four: each takes its memory.
+
+    Yields:
+        The shards, in their order.
+    """
+    threads = min(threads, _ENCODERS)
+    pool = ThreadPoolExecutor(threads, "encode")
+    waiting: deque[tuple[Future[bytes], int, int]] = deque()
+    try:
+        for experiences, count in games:
+            waiting.append((pool.submit(FORMATS[form].encode, experiences), experiences.size, count))
+            if len(waiting) > threads:
+                yield _shard(*waiting.popleft())
+        while waiting:
+            yield _shard(*waiting.popleft())
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _shard(data: Future[bytes], experiences: int, games: int) -> Shard:
+    return Shard(data.result(), experiences, games)
+
+
+# --- a folder -----------------------------------------------------------------------------------------------------------
+
+
+def versions(encoding: encodings.Encoding) -> dict[str, Any]:
+    """What a data set must agree with to be read by this version."""
+    return {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "rules_version": RULES_VERSION,
+        "features": features_digest(encoding),
+        "columns": [asdict(column) | {"shape": list(column.shape)} for column in COLUMNS],
+    }
+
+
+class Writer:
+    """A data set that is being written, or goes on being written.
+
+    Attributes:
+        folder: Where.
+        shards: What is listed of each finished shard, in their order.
+    """
+
+    def __init__(self, folder: Path, about: Mapping[str, Any], encoding: encodings.Encoding, form: str) -> None:
+        """Begin, or go on with the intact shards that are in the folder.
+
+        Args:
+            folder: A folder that is there.
+            about: JSON values that say how the data are made.
+            encoding: Of the observations.
+            form: A name of `FORMATS`.
+
+        Raises:
+            ConfigurationError: The folder can't be written.
+        """
+        self.folder = folder
+        self._suffix = form
+        self._about = {
+            **versions(encoding),
+            "monopoly_env": monopoly_env.__version__,
+            **about,
+            "shard_format": form,
+            "decisions": list(DECISION_NAMES),
+            "heads": {name: [head.start, head.stop] for name, head in HEADS.items()},
+            "feature_names": list(encoding.names),
+        }
+        self.shards = self._intact()
+        self._clean()
+        self._list(finished=False)
+
+    def total(self, what: str) -> int:
+        """The sum of `games`, `experiences` or `bytes` over the finished shards."""
+        return sum(shard[what] for shard in self.shards)
+
+    def add(self, shard: Shard) -> None:
+        """Write the next shard.
+
+        Raises:
+            ConfigurationError: It can't be written: no right to, or the disk is full.
+        """
+        name = f"shard-{len(self.shards):05d}.{self._suffix}"
+        self._write(name, shard.data)
+        self.shards.append(
+            {
+                "file": name,
+                "first_game": self.total("games"),
+                "games": shard.games,
+                "experiences": shard.experiences,
+                "bytes": len(shard.data),
+                "sha256": hashlib.sha256(shard.data).hexdigest(),
+            }
+        )
+        self._list(finished=False)
+
+    def finish(self, card: str) -> None:
+        """Say that all is there.
+
+        Args:
+            card: What README.md says.
+
+        Raises:
+            ConfigurationError: The folder can't be written.
+        """
+        self._write(CARD, card.encode())
+        self._list(finished=True)
+
+    def _list(self, *, finished: bool) -> None:
+        totals = {"finished": finished, "games_written": self.total("games"), "experiences": self.total("experiences")}
+        self._write(ABOUT, (json.dumps({**self._about, **totals, "shards": self.shards}, indent=1) + "\n").encode())
+
+    def _write(self, name: str, data: bytes) -> None:
+        try:
+            write_atomically(self.folder / name, data)
+        except ConfigurationError as error:
+            raise ConfigurationError(f"{error} Mend that and go on with --resume: the finished shards are kept.") from error
+
+    def _intact(self) -> list[dict[str, Any]]:
+        """The first shards of the folder up to one that is missing or damaged."""
+        try:
+            listed = json.loads((self.folder / ABOUT).read_text(encoding="utf-8"))["shards"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return []
+        intact = []
+        for shard in listed:
+            if not _is_whole(self.folder, shard):
+                break
+            intact.append(shard)
+        return intact
+
+    def _clean(self) -> None:
+        """Remove what is not listed: written by a run that was killed before it could say so, or while it wrote."""
+        listed = {shard["file"] for shard in self.shards}
+        for path in _files(self.folder):
+            if path.name not in (*listed, ABOUT, CARD):
+                path.unlink()
+
+
+def clear(folder: Path) -> None:
+    """Remove the data set in a folder, and nothing else."""
+    for path in _files(folder):
+        path.unlink()
+
+
+def _files(folder: Path) -> list[Path]:
+    """What data sets leave in a folder, with the temporary files of a run that was killed while it wrote."""
+    return [path for name in ("shard-*", ABOUT, CARD) for pattern in (name, f".{name}.*") for path in folder.glob(pattern)]
+
+
+def _is_whole(folder: Path, shard: Mapping[str, Any]) -> bool:
+    try:
+        digest: str = hashlib.sha256((folder / shard["file"]).read_bytes()).hexdigest()
+    except OSError:
+        return False
+    return bool(digest == shard["sha256"])
+
+
+# --- reading ------------------------------------------------------------------------------------------------------------
+
+
+def describe(folder: str | os.PathLike[str]) -> dict[str, Any]:
+    """What `dataset.json` says, checked against this version.
+
+    Args:
+        folder: Of a data set.
+
+    Raises:
+        FormatError: There is no data set, it is not finished, or it is of another version; the message says what differs.
+    """
+    path = Path(folder) / ABOUT
+    try:
+        about = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FormatError(f"{os.fspath(folder)!r} holds no data set: {ABOUT} can't be read ({error.strerror}).") from error
+    except ValueError as error:
+        raise FormatError(f"{os.fspath(folder)!r} holds no data set: {ABOUT} is no JSON ({error}).") from error
+    if not isinstance(about, dict) or about.get("format") != FORMAT:
+        raise FormatError(f"{os.fspath(folder)!r} holds no data set: the format of {ABOUT} is not {FORMAT!r}.")
+    differences = _differences(about)
+    if differences:
+        raise FormatError(f"{os.fspath(folder)!r} does not match this version: {'; '.join(differences)}.")
+    if not about.get("finished"):
+        raise FormatError(
+            f"{os.fspath(folder)!r} is not finished: it has {about.get('games_written', 0):,} of {about.get('games', 0):,} games. "
+            "Write the rest: python -m training.experts with the same options and --resume."
+        )
+    return about
+
+
+def _differences(about: Mapping[str, Any]) -> list[str]:
+    """In what a data set is of another version than this one."""
+    try:
+        expected = versions(encodings.make(about["encoding"], about["num_players"]))
+    except (KeyError, MonopolyError) as error:
+        return [f"its encoding is unknown here ({error})"]
+    differences = [
+        f"{name} is {about.get(name)!r}, expected {value!r}"
+        for name, value in expected.items()
+        if name != "columns" and about.get(name) != value
+    ]
+    given = {column.get("name"): column for column in about.get("columns", ())}
+    for column in expected["columns"]:
+        for fact in ("dtype", "shape"):
+            there = given.get(column["name"], {}).get(fact)
+            if there != column[fact]:
+                differences.append(f"{fact} of column {column['name']!r} is {there!r}, expected {column[fact]!r}")
+    if about.get("shard_format") not in FORMATS:
+        differences.append(f"shard_format is {about.get('shard_format')!r}, expected one of {', '.join(FORMATS)}")
+    return differences
+
+
+def load(folder: str | os.PathLike[str]) -> Iterator[Experiences]:
+    """Read a data set, a shard at a time.
+
+    Args:
+        folder: Of a data set.
+
+    Yields:
+        The experiences of each shard.
+
+    Raises:
+        FormatError: There is no data set, it is not finished, of another version, or a shard is missing or damaged.
+        ConfigurationError: The library that reads its format is missing.
+    """
+    about = describe(folder)
+    check_format(about["shard_format"])
+    return (_read(Path(folder), about, shard) for shard in about["shards"])
+
+
+def _read(folder: Path, about: Mapping[str, Any], shard: Mapping[str, Any]) -> Experiences:
+    path = folder / shard["file"]
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise FormatError(f"Shard {str(path)!r} can't be read: {error.strerror}.") from error
+    if hashlib.sha256(data).hexdigest() != shard["sha256"]:
+        raise FormatError(f"Shard {str(path)!r} is damaged: it is not the file that {ABOUT} lists.")
+    arrays = FORMATS[about["shard_format"]].decode(data)
+    experiences = Experiences(**{column.name: arrays[column.name] for column in COLUMNS})
+    _check_columns(path, experiences, len(about["feature_names"]), shard["experiences"])
+    return experiences
+
+
+def _check_columns(path: Path, experiences: Experiences, features: int, rows: int) -> None:
+    """Raise unless the arrays are what the schema says."""
+    for column in COLUMNS:
+        array = getattr(experiences, column.name)
+        shape = (rows, *(features if length == FEATURES else length for length in column.shape))
+        if array.dtype != column.dtype or array.shape != shape:
+            raise FormatError(
+                f"Shard {str(path)!r}: column {column.name!r} is {array.dtype} {array.shape}, expected {column.dtype} {shape}."
+            )

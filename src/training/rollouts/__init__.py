@@ -1,0 +1,1 @@
+"""Networks over a scripted parent, taught by pairs of rollouts that differ in one action."""

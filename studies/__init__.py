@@ -1,0 +1,1 @@
+"""What writes the pages of docs/results: each `python -m studies.X`, from a checkout."""

@@ -1,0 +1,185 @@
+"""What an experiment is, and what is read of the folders of its runs."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import Progress
+
+import agents
+from agents.arena.statistics import CONFIDENCE, half_width
+from monopoly_env.core import write_atomically
+from monopoly_env.policy.protocol import Policy
+from monopoly_env.policy.resolve import PolicyLike
+from training.evolution.evaluation import Played, Setting, play
+from training.evolution.genetic.options import POPULATION, Generational, Steady
+from training.evolution.genetic.run import mean_rate, overall
+from training.evolution.options import Options
+from training.run import checkpoints
+from training.run.folder import Run
+
+Settings: TypeAlias = Generational | Steady | Options
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A run that has come to its end.
+
+    Attributes:
+        folder: Where it is.
+        settings: What it was.
+    """
+
+    folder: Path
+    settings: Settings
+
+    @property
+    def evaluation(self) -> Path:
+        """The file that is written last: a run that has it is finished."""
+        return self.folder / "evaluation.json"
+
+    @cached_property
+    def results(self) -> dict[str, Any]:
+        """What evaluation.json holds."""
+        told: dict[str, Any] = json.loads(self.evaluation.read_text())
+        return told
+
+    @property
+    def played(self) -> int:
+        """How many generations it took.
+
+        Raises:
+            FormatError: evaluation.json is damaged.
+        """
+        with checkpoints.understood(self.evaluation):
+            return int(self.results["generations"])
+
+    @cached_property
+    def agent(self) -> Policy:
+        """The agent of the run."""
+        return agents.load(Run(self.folder).agent)
+
+    @cached_property
+    def mean(self) -> Policy:
+        """The mean genome of a population."""
+        return agents.load(self.folder / "mean.safetensors")
+
+    def population(self, generation: int | None = None) -> dict[str, NDArray[Any]]:
+        """`population` (N, G) and `fitness` (N,) of a generation that was kept; by default of the last."""
+        path = self.folder / POPULATION if generation is None else Run(self.folder).population(generation)
+        return checkpoints.read_arrays(path)
+
+    @property
+    def kept(self) -> list[int]:
+        """The generations that were kept."""
+        return sorted(int(path.stem) for path in Run(self.folder).populations.glob("*.npz"))
+
+    def against_panel(self, player: str) -> tuple[float, float]:
+        """Mean rate of `champion` or `mean` over the panel at the end, and half the width of its 95% interval."""
+        return overall(self.results["panel"], player)
+
+
+Outcomes: TypeAlias = Mapping[str, Outcome]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A question, and runs that answer it.
+
+    Attributes:
+        title: Of its section.
+        runs: Settings by the names of the runs, which are their folders; experiments may share runs.
+        section: Makes the text of the section of the outcomes, and saves its pictures by `Pictures`.
+    """
+
+    title: str
+    runs: Mapping[str, Settings]
+    section: Callable[[Outcomes, Pictures], str]
+
+
+class Pictures:
+    """Saves the pictures of a page beside it."""
+
+    def __init__(self, page: Path) -> None:
+        """Of a page that is to be written."""
+        self.folder = page.with_suffix("")
+
+    def save(self, name: str, figure: Figure, about: str) -> str:
+        """Save a picture; returns the line of the page that shows it."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format="png", dpi=100)
+        write_atomically(self.folder / f"{name}.png", buffer.getvalue())
+        return f"![{about}]({self.folder.name}/{name}.png)"
+
+
+def scaled(settings: Settings, budget: float) -> Settings:
+    """A run of a share of its length: generations, matches and measurements are cut, each at least to the least that makes sense."""
+    if budget == 1:
+        return settings
+    fewer: dict[str, Any] = {}
+    for name in ("generations", "waves", "matches", "matings"):
+        if hasattr(settings, name):
+            fewer[name] = min(getattr(settings, name), max(2, round(budget * getattr(settings, name))))
+    step = 240  # splits over the orders of seats of all tables
+    for name in ("games", "measure_games", "curve_games", "panel_games", "final_games"):
+        if hasattr(settings, name):
+            fewer[name] = max(1, round(budget * getattr(settings, name) / step)) * step
+    return dataclasses.replace(settings, **fewer)
+
+
+def play_shown(players: Sequence[Policy], settings: Sequence[Setting], games: int, seed: int) -> Played:
+    """Play as `evaluation.play` does, under a progress bar."""
+    with Progress(console=Console(stderr=True)) as bar:
+        task = bar.add_task("games", total=len(players) * games)
+        return play(players, settings, games, seed, done=lambda ended: bar.advance(task, ended))
+
+
+def against_each(
+    players: Mapping[str, Policy], panel: Sequence[PolicyLike], rules: str, games: int
+) -> dict[str, list[tuple[float, float]]]:
+    """How often players win against three of each of a panel, all of them with the same dice.
+
+    Args:
+        players: By what they are called.
+        panel: The opponents, one at a time.
+        rules: A preset.
+        games: Of each player against each opponent.
+
+    Returns:
+        Of each player (rate, half the width of its 95% interval, from the spread between seeds): against each opponent, then the mean.
+    """
+    rates: dict[str, list[tuple[float, float]]] = {name: [] for name in players}
+    for seed, opponent in enumerate(panel):
+        played = play_shown(list(players.values()), [Setting((opponent,) * 3, 1.0, rules)], games, seed)
+        for place, name in enumerate(players):
+            low, high = played.interval(place)
+            rates[name].append((float(played.rates[place]), (high - low) / 2))
+    return {name: [*own, mean_rate(own)] for name, own in rates.items()}
+
+
+def mean_of(values: NDArray[np.float64]) -> tuple[float, float]:
+    """Mean of independent runs, and half the width of its 95% interval by Student's t."""
+    mean = float(values.mean())
+    return mean, half_width((values - mean) / len(values), CONFIDENCE) if len(values) > 1 else float("nan")
+
+
+def gain(row: Mapping[str, Any]) -> str:
+    """What a search brought at a table, with its 95% interval; a row of `tables` of evaluation.json."""
+    return f"{row['difference']:+.1%} ({100 * row['difference_low']:+.1f} to {100 * row['difference_high']:+.1f})"
+
+
+def percent(rate: float, half: float) -> str:
+    """A rate with half the width of its interval."""
+    return f"{rate:.1%} ± {100 * half:.1f}"

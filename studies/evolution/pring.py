@@ -1,0 +1,139 @@
+"""Pring's table of preferences, over 20 runs, and the variations that he left untested."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from typing import Any, Final
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from scipy.stats import spearmanr
+
+from monopoly_env.board import GROUP_OF, GROUPS, LOT_NAME, NUM_LOTS
+from monopoly_env.reference import table
+from studies.evolution.experiment import Experiment, Outcome, Outcomes, Pictures, percent
+from training.evolution.genetic.options import PRING, Steady
+
+GAMES: Final = 400_000
+SEEDS: Final = 20
+CHEAP: Final = ("brown", "light_blue", "pink")
+_UK: Final = 2
+_BASE: Final = dataclasses.replace(PRING, panel_every=0, final_games=480)
+
+# Pring 2015, 10,000 players, random-choice crossover, 400,000 games.
+PUBLISHED: Final = {
+    "Mayfair": 0.932, "Park Lane": 0.929, "Vine Street": 0.907, "Bow Street": 0.898, "Marlborough Street": 0.897, "Coventry Street": 0.370,
+    "Leicester Square": 0.369, "Piccadilly": 0.368, "Strand": 0.346, "Trafalgar Square": 0.319, "Fleet Street": 0.305, "Bond Street": 0.281,
+    "Oxford Street": 0.271, "Regent Street": 0.269, "Northumberland Avenue": 0.250, "Pall Mall": 0.227, "Whitehall": 0.227,
+    "Liverpool Street Station": 0.219, "Euston Road": 0.211, "The Angel Islington": 0.201, "Pentonville Road": 0.200,
+    "Fenchurch Street Station": 0.194, "Marylebone Station": 0.190, "King's Cross Station": 0.178, "Water Works": 0.173,
+    "Electric Company": 0.148, "Old Kent Road": 0.147, "Whitechapel Road": 0.116,
+}  # fmt: skip
+
+
+def _varied(**changes: Any) -> Steady:
+    """A variation over as many games; the same share of the population plays at a time."""
+    settings = dataclasses.replace(_BASE, **changes)
+    share = settings.population / _BASE.population * _BASE.parents / settings.parents
+    matings = round(_BASE.matings * share)
+    return dataclasses.replace(settings, matings=matings, waves=round(GAMES / (matings * settings.parents)))
+
+
+VARIATIONS: Final = {
+    "as published": _BASE,
+    "population 1,000": _varied(population=1000),
+    "population 30,000": _varied(population=30_000),
+    "mutation rate 0": _varied(mutation_rate=0.0),
+    "mutation rate 0.03": _varied(mutation_rate=0.03),
+    "mutation rate 0.1": _varied(mutation_rate=0.1),
+    "offset by up to 0.1": _varied(mutation="offset"),
+    "4 levels": _varied(levels=3),
+    "11 levels": _varied(levels=10),
+    "mean of the winners": _varied(union="mean"),
+    "one parent": _varied(parents=1),
+    "three parents": _varied(parents=3),
+}
+REPEATS: Final = {f"pring/{seed:02d}": dataclasses.replace(_BASE, seed=seed) for seed in range(SEEDS)}
+VARIED: Final = {f"pring/{name}": settings for name, settings in VARIATIONS.items() if settings is not _BASE}
+
+
+def preferences(run: Outcome) -> NDArray[np.float64]:
+    """(28,) the mean preference for each lot of the last population."""
+    return np.asarray(run.population()["population"].mean(axis=0))
+
+
+def section(runs: Outcomes, pictures: Pictures) -> str:
+    """K by lot beside the published one, and what each variation changes."""
+    repeats = np.array([preferences(runs[name]) for name in REPEATS])  # (20, 28)
+    his = np.array([PUBLISHED[LOT_NAME[_UK][lot]] for lot in range(NUM_LOTS)])
+    own, spread = repeats.mean(axis=0), repeats.std(axis=0, ddof=1)
+    rows = [(LOT_NAME[_UK][lot], f"{his[lot]:.3f}", f"{own[lot]:.3f}", f"{spread[lot]:.3f}") for lot in np.argsort(-his)]
+    varied = {name: runs[f"pring/{name}" if f"pring/{name}" in runs else next(iter(REPEATS))] for name in VARIATIONS}
+    others = repeats[1:].mean(axis=0)  # without the run that the variations stand beside
+    columns = (
+        "variation",
+        "rank correlation with Pring",
+        "with the mean of ours",
+        "spread in the population",
+        "mean genome against the panel",
+    )
+    return "\n\n".join(
+        [
+            table(("lot", "K, Pring", f"K, mean of {len(repeats)} runs", "deviation between runs"), rows),
+            _correlations(repeats, his),
+            table(columns, [(name, *_row(run, his, others)) for name, run in varied.items()]),
+            pictures.save("pring", _lots(his, repeats), "K by lot"),
+            pictures.save("pring_variations", _variations(varied, own), "K by lot and variation"),
+        ]
+    )
+
+
+def _correlations(repeats: NDArray[np.float64], his: NDArray[np.float64]) -> str:
+    """How the runs go with the published preferences, and with each other, by rank."""
+    mean = spearmanr(repeats.mean(axis=0), his)
+    single = [spearmanr(row, his).statistic for row in repeats]
+    pairs = [spearmanr(*pair).statistic for pair in itertools.combinations(repeats, 2)]
+    rest = ~np.isin(GROUP_OF, [GROUPS.index(name) for name in CHEAP])
+    without = spearmanr(repeats.mean(axis=0)[rest], his[rest])
+    return (
+        f"Rank correlation of the mean with the published K: {mean.statistic:+.2f} (p = {mean.pvalue:.2g}); of single runs "
+        f"{min(single):+.2f} to {max(single):+.2f}. Between two of our own runs: {min(pairs):+.2f} to {max(pairs):+.2f}, "
+        f"{np.mean(pairs):+.2f} in the mean. Without the {(~rest).sum()} streets of {', '.join(CHEAP[:-1])} and {CHEAP[-1]}, where the two "
+        f"disagree most (chosen after looking): {without.statistic:+.2f} (p = {without.pvalue:.2g})."
+    )
+
+
+def _row(run: Outcome, his: NDArray[np.float64], own: NDArray[np.float64]) -> tuple[str, ...]:
+    """Of a variation: its rank correlations, how far its players differ, and how strong their mean is."""
+    found = preferences(run)
+    correlations = [f"{spearmanr(found, other).statistic:+.2f}" for other in (his, own)]
+    spread = run.population()["population"].std(axis=0).mean()
+    return *correlations, f"{spread:.3f}", percent(*run.against_panel("mean"))
+
+
+def _lots(his: NDArray[np.float64], repeats: NDArray[np.float64]) -> Figure:
+    figure = Figure(figsize=(9, 4.5), layout="constrained")
+    axes = figure.subplots()
+    axes.boxplot(repeats, positions=range(NUM_LOTS), widths=0.6)
+    axes.plot(range(NUM_LOTS), his, "o", color="crimson", label="Pring")
+    axes.set(ylabel="K", ylim=(0, 1))
+    axes.set_xticks(range(NUM_LOTS), LOT_NAME[_UK], rotation=90, fontsize="small")
+    axes.legend()
+    return figure
+
+
+def _variations(runs: dict[str, Outcome], own: NDArray[np.float64]) -> Figure:
+    figure = Figure(figsize=(12, 2.4 * -(-len(runs) // 3)), layout="constrained")
+    grid = figure.subplots(-(-len(runs) // 3), 3, sharex=True, sharey=True).ravel()
+    for axes, (name, run) in zip(grid, runs.items(), strict=False):
+        axes.bar(range(NUM_LOTS), preferences(run), color="steelblue")
+        axes.plot(range(NUM_LOTS), own, ".", color="black", markersize=4)
+        axes.set_title(name, fontsize="small")
+    grid[0].set(ylim=(0, 1))
+    figure.supylabel("K (dots: mean of the runs as published)")
+    return figure
+
+
+EXPERIMENT: Final = Experiment("Pring's preferences", REPEATS | VARIED, section)

@@ -1,0 +1,473 @@
+"""What Ocnaru's agents won in his programs (data/published_ocnaru.csv), beside what they win here.
+
+A published figure has a sampling error too. So each is compared by the 95% interval of the difference, ours less theirs, put together
+from the two intervals (MOVER: Zou and Donner, Stat. Med. 27, 2008; for two shares with Wilson's intervals that is Newcombe's tenth
+method, Stat. Med. 17, 1998). Ours come from the spread between seeds, since both seatings of a seed share their dice. Of theirs only
+the number of games is known: shares get Wilson's interval, means and percentiles the spread that our games of the same players have.
+What a figure was rounded by widens its interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monopoly_env.board import read_table
+from monopoly_env.core import write_atomically
+from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.rules import Rules
+
+if TYPE_CHECKING:
+    from agents.arena.results import Results
+
+CONFIDENCE: Final = 0.95
+_Z: Final = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+
+Shares = NDArray[np.float64]
+
+PLAYERS: Final = (
+    "ocnaru/random", "ocnaru/algorithmic", "strategic", "strategic/aggressive", "strategic/cautious", "strategic/completionist",
+    "strategic/utility_king", "strategic/orange_red", "strategic/late_game", "strategic/trademaster", "strategic/balanced",
+    "strategic/adaptive",
+)  # fmt: skip
+# How the players differ in the program of May 2025, by the first word of their names.
+MAY: Final[dict[str, dict[str, Any]]] = {
+    "strategic": {"legacy_trades": True, "legacy_debts": True},
+    "ocnaru": {"legacy_debts": True},
+}
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Players who met in one of his programs.
+
+    Attributes:
+        title: What it was.
+        players: Names of policies; every two of them meet.
+        legacy: By the program of May 2025, not of July.
+        quirks: Rules to play by: with his program's defects, without them, or both.
+        games: Games of each pair, unless the command says otherwise.
+    """
+
+    title: str
+    players: tuple[str, ...]
+    legacy: bool = False
+    quirks: tuple[bool, ...] = (True, False)
+    games: int = 10_000
+
+
+def _duels(program: str, legacy: bool, *pairs: tuple[str, str]) -> dict[str, Experiment]:
+    return {
+        f"{program}_{'_'.join(name.split('/')[-1] for name in pair)}": Experiment(f"{' against '.join(pair)}, {title}", pair, legacy)
+        for pair in pairs
+        for title in (f"his program of {program.capitalize()} 2025",)
+    }
+
+
+_ALGORITHMIC, _RANDOM, _STRATEGIC = "ocnaru/algorithmic", "ocnaru/random", "strategic"
+EXPERIMENTS: Final[dict[str, Experiment]] = {
+    **_duels("july", False, (_STRATEGIC, _ALGORITHMIC), (_STRATEGIC, _RANDOM), (_ALGORITHMIC, _RANDOM), (_STRATEGIC, _STRATEGIC)),
+    **_duels("may", True, (_STRATEGIC, _ALGORITHMIC), (_STRATEGIC, _RANDOM), (_ALGORITHMIC, _RANDOM)),
+    "three_agents": Experiment("the thesis's three agents, 10,000 games a pair", PLAYERS[:3], legacy=True),
+    "twelve_july": Experiment("twelve agents, his program of July 2025, 30 games a pair", PLAYERS, quirks=(True,)),
+    "twelve_agents": Experiment("the thesis's twelve agents, 10,000 games a pair", PLAYERS, legacy=True, quirks=(True,)),
+}
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A figure with its interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Published:
+    """A published figure, a line of the data file; shares are of 1."""
+
+    agent: str
+    opponent: str
+    metric: str
+    value: float
+    games: int
+    rounding: float
+    source: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A published figure beside ours."""
+
+    what: str
+    source: str
+    theirs: Estimate
+    ours: Estimate
+
+    @property
+    def difference(self) -> Estimate:
+        """Ours less theirs."""
+        ours, theirs = self.ours, self.theirs
+        value = ours.value - theirs.value
+        low = value - np.hypot(ours.value - ours.low, theirs.high - theirs.value)
+        high = value + np.hypot(ours.high - ours.value, theirs.value - theirs.low)
+        return Estimate(value, float(low), float(high))
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the interval of the difference holds 0."""
+        return self.difference.low <= 0 <= self.difference.high
+
+
+# --- statistics ---------------------------------------------------------------------------------------------------------
+
+
+def wilson(share: float, games: int) -> Estimate:
+    """A share of independent games with Wilson's interval."""
+    centre = (share + _Z**2 / (2 * games)) / (1 + _Z**2 / games)
+    half = _Z / (1 + _Z**2 / games) * np.sqrt(share * (1 - share) / games + _Z**2 / (4 * games**2))
+    return Estimate(share, max(0.0, float(centre - half)), min(1.0, float(centre + half)))
+
+
+def clustered(values: Shares, unit: NDArray[np.int32]) -> Estimate:
+    """A mean of games that come in units with a seed in common; without any spread between units, as if they were independent."""
+    _, number = np.unique(unit, return_inverse=True)
+    sums, sizes = np.bincount(number, values), np.bincount(number)
+    mean = float(values.mean())
+    if len(sums) < 2 or not (values != values[0]).any():
+        return wilson(mean, len(values)) if 0 <= mean <= 1 else Estimate(mean, mean, mean)
+    half = _Z * float(np.sqrt(len(sums) / (len(sums) - 1) * ((sums - mean * sizes) ** 2).sum())) / len(values)
+    return Estimate(mean, mean - half, mean + half)
+
+
+def percentile(values: Shares, level: float, games: int) -> Estimate:
+    """A percentile of these values, with the interval that it would have in so many games."""
+    half = _Z * np.sqrt(level * (1 - level) / games)
+    low, value, high = np.quantile(values, np.clip([level - half, level, level + half], 0, 1))
+    return Estimate(float(value), float(low), float(high))
+
+
+def _around(value: float, spread: Estimate, rounding: float) -> Estimate:
+    """A published value with the interval of another estimate moved there, and what it was rounded by."""
+    return Estimate(value, value - (spread.value - spread.low) - rounding, value + (spread.high - spread.value) + rounding)
+
+
+# --- ours ---------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The games of an agent against one opponent, or against all: G of them.
+
+    Attributes:
+        unit: (G,) games of a unit share their seed.
+        won: (G,) the agent's share of the win.
+        lost: (G,) whether it went bankrupt: it lost a game that no cap ended.
+        first: (G,) the share of the win of the seat that began.
+        capped: (G,) whether the cap ended it.
+        turns: (G,) single turns.
+    """
+
+    unit: NDArray[np.int32]
+    won: Shares
+    lost: Shares
+    first: Shares
+    capped: Shares
+    turns: Shares
+
+
+def sample(results: Results, agent: str, opponent: str = "") -> Sample:
+    """The games of an agent against one opponent; without one, against all; without an agent, all games by their first seats."""
+    mine = results.seats == results.names.index(agent) if agent else np.arange(results.seats.shape[1]) == np.zeros((results.games, 1))
+    other = results.seats == results.names.index(opponent) if opponent else ~mine
+    chosen = mine.any(axis=1) & (other.any(axis=1) if agent != opponent else mine.all(axis=1) | (not agent))
+    rows, seat = np.arange(int(chosen.sum())), mine[chosen].argmax(axis=1)
+    wins, place = results.wins[chosen], results.place[chosen]
+    capped = results.capped[chosen].astype(np.float64)
+    return Sample(
+        unit=results.unit[chosen],
+        won=wins[rows, seat],
+        lost=(place[rows, seat] > 1) * (1 - capped),
+        first=wins[rows, results.first[chosen]],
+        capped=capped,
+        turns=results.turns[chosen].astype(np.float64),
+    )
+
+
+# What a published share is a share of.
+_SHARES: Final[dict[str, tuple[str, Callable[[Sample], Shares]]]] = {
+    "wins": ("won", lambda games: games.won),
+    "bankruptcies": ("bankrupt", lambda games: games.lost),
+    "first_wins": ("won by who began", lambda games: games.first),
+    "capped": ("at the cap of 1,000 turns", lambda games: games.capped),
+}
+_PERCENTILE: Final = "turns_p"
+_SHARE_LIMIT: Final = 1.01  # figures up to here are shares and are printed with three decimals
+
+
+def compare(figure: Published, games: Sample) -> Comparison:
+    """A published figure beside ours."""
+    if figure.metric in _SHARES:
+        what, values = _SHARES[figure.metric][0], _SHARES[figure.metric][1](games)
+        exact = wilson(figure.value, figure.games)
+        theirs = Estimate(figure.value, exact.low - figure.rounding, exact.high + figure.rounding)
+        ours = clustered(values, games.unit)
+    elif figure.metric.startswith(_PERCENTILE):
+        level = int(figure.metric.removeprefix(_PERCENTILE)) / 100
+        what = "turns, median" if level == 0.5 else f"turns, {level:.0%} of games are shorter"
+        theirs = _around(figure.value, percentile(games.turns, level, figure.games), figure.rounding)
+        ours = percentile(games.turns, level, len(games.turns))
+    else:
+        what, half = "turns, mean", _Z * float(games.turns.std()) / figure.games**0.5
+        theirs = _around(figure.value, Estimate(0.0, -half, half), figure.rounding)
+        ours = clustered(games.turns, games.unit)
+    return Comparison(_label(figure, what), figure.source, theirs, ours)
+
+
+def _label(figure: Published, what: str) -> str:
+    """What a figure says, with the agent it is about; games as such are about nobody."""
+    if figure.metric not in ("wins", "bankruptcies"):
+        return what
+    return f"{figure.agent}: {what}" + (f" against {figure.opponent}" if figure.opponent else "")
+
+
+# --- theirs -------------------------------------------------------------------------------------------------------------
+
+
+_PERCENT_OF: Final = {"wins_percent": "wins", "bankrupt_percent": "bankruptcies"}
+
+
+def published(name: str) -> list[Published]:
+    """The published figures of an experiment, as the data file has them; counts and percentages become shares.
+
+    Crashed games are no figure of ours: see `crashed`.
+    """
+    figures = []
+    for row in read_table("published_ocnaru.csv"):
+        if row["experiment"] == name and row["metric"] != "errors":
+            metric, value, games, rounding = row["metric"], float(row["value"]), int(row["games"]), float(row["rounding"])
+            if metric in _PERCENT_OF:
+                metric, value, rounding = _PERCENT_OF[metric], value / 100, rounding / 100
+            elif metric in _SHARES:
+                value, rounding = value / games, rounding / games
+            figures.append(Published(row["agent"], row["opponent"], metric, value, games, rounding, row["source"]))
+    return figures
+
+
+def crashed(name: str) -> tuple[int, int]:
+    """How many of his games ended in an error and are left out of his figures, and of how many."""
+    rows = [row for row in read_table("published_ocnaru.csv") if row["experiment"] == name and row["metric"] == "errors"]
+    return sum(int(row["value"]) for row in rows), sum(int(row["games"]) for row in rows)
+
+
+# --- an experiment ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Report:
+    """An experiment as played.
+
+    Attributes:
+        name: The experiment's.
+        games: Games of each pair.
+        comparisons: By rules (with quirks or without), the published figures beside ours.
+        pairs: By rules, of how many pairs the share of wins was compared on its own, and how many of these disagree.
+    """
+
+    name: str
+    games: int
+    comparisons: dict[bool, list[Comparison]]
+    pairs: dict[bool, tuple[int, int]]
+
+
+def run(name: str, games: int | None = None, seed: int = 0, threads: int | None = None, progress: bool = False) -> Report:
+    """Play an experiment and compare.
+
+    Args:
+        name: One of `EXPERIMENTS`.
+        games: Games of each pair; the experiment's own number by default.
+        seed: Decides every game.
+        threads: Does not change the result.
+        progress: Whether to show a bar on stderr.
+
+    Raises:
+        ConfigurationError: An unknown experiment.
+    """
+    if name not in EXPERIMENTS:
+        raise ConfigurationError(f"Unknown experiment {name!r}. {nearest(name, EXPERIMENTS)}")
+    experiment = EXPERIMENTS[name]
+    count = games or experiment.games
+    comparisons, pairs = {}, {}
+    for quirks in experiment.quirks:
+        results = _play(experiment, count, quirks, seed, threads, progress)
+        comparisons[quirks], pairs[quirks] = _compare_all(name, results)
+    return Report(name, count, comparisons, pairs)
+
+
+def _play(experiment: Experiment, games: int, quirks: bool, seed: int, threads: int | None, progress: bool) -> Results:
+    import agents  # the one look upwards: nothing below needs players
+
+    options = MAY if experiment.legacy else {}
+    players = {name: agents.make(name, **options.get(name.split("/")[0], {})) for name in experiment.players}
+    rules = Rules.preset("ocnaru", ocnaru_quirks=quirks, buy_with_raised_cash=False)  # his buyers raise no cash
+    seated = [players[name] for name in experiment.players]
+    if len(players) < len(seated):
+        return agents.arena.play(seated, games, rules, seed, threads, progress=progress)
+    return agents.arena.round_robin(seated, games, 2, rules, seed, threads, progress=progress)
+
+
+def _compare_all(name: str, results: Results) -> tuple[list[Comparison], tuple[int, int]]:
+    """All figures of an experiment; where it has figures of very many pairs, their sums, and how many pairs disagree."""
+    figures = published(name)
+    single = [compare(figure, sample(results, figure.agent, figure.opponent)) for figure in figures]
+    if len(EXPERIMENTS[name].players) <= 3 or not any(figure.opponent for figure in figures):
+        return single, (0, 0)
+    wins = [comparison for comparison, figure in zip(single, figures, strict=True) if figure.metric == "wins"]
+    sums = [compare(figure, sample(results, figure.agent)) for figure in (*_summed(figures), *_lengths(figures))]
+    return sums, (len(wins), sum(not comparison.agrees for comparison in wins))
+
+
+def _summed(figures: list[Published]) -> list[Published]:
+    """The wins of each agent against all others, from the figures of all pairs."""
+    wins: dict[str, float] = {}
+    games: dict[str, int] = {}
+    pairs = [figure for figure in figures if figure.metric == "wins"]
+    for figure in pairs:
+        for agent, share in ((figure.agent, figure.value), (figure.opponent, 1 - figure.value)):
+            wins[agent] = wins.get(agent, 0.0) + share * figure.games
+            games[agent] = games.get(agent, 0) + figure.games
+    ranked = sorted(wins, key=lambda agent: -wins[agent] / games[agent])
+    return [Published(agent, "", "wins", wins[agent] / games[agent], games[agent], 0.0, pairs[0].source) for agent in ranked]
+
+
+def _lengths(figures: list[Published]) -> list[Published]:
+    """The mean length of all games, and how many hit the cap, from the figures of all pairs."""
+    lengths = []
+    for metric in ("capped", "turns_mean"):
+        pairs = [figure for figure in figures if figure.metric == metric]
+        games = sum(figure.games for figure in pairs)
+        mean = sum(figure.value * figure.games for figure in pairs) / games
+        lengths.append(Published("", "", metric, mean, games, pairs[0].rounding, pairs[0].source))
+    return lengths
+
+
+# --- what is printed ----------------------------------------------------------------------------------------------------
+
+
+def table(report: Report) -> tuple[list[str], list[list[str]]]:
+    """A report as text: the headings, and a row a figure, each number with its interval. A star: the difference is beyond its own."""
+    headings, rows = ["", "published"], []
+    for quirks in report.comparisons:
+        headings += [f"ours, {'with' if quirks else 'without'} quirks", "difference"]
+    for line in zip(*report.comparisons.values(), strict=True):
+        digits = 3 if line[0].theirs.high <= _SHARE_LIMIT else 1
+        row = [line[0].what, _text(line[0].theirs, digits)]
+        for comparison in line:
+            row += [_text(comparison.ours, digits), _text(comparison.difference, digits, "+") + ("" if comparison.agrees else " *")]
+        rows.append(row)
+    return headings, rows
+
+
+def _text(estimate: Estimate, digits: int, sign: str = "") -> str:
+    value, low, high = (f"{number:{sign}.{digits}f}" for number in vars(estimate).values())
+    return f"{value} ({low} to {high})"
+
+
+def remarks(report: Report) -> list[str]:
+    """What is to be said below a table."""
+    told = []
+    for quirks, comparisons in report.comparisons.items():
+        rules = "With quirks" if quirks else "Without quirks"
+        beyond = sum(not comparison.agrees for comparison in comparisons)
+        told.append(f"{rules}: {beyond} of {len(comparisons)} differences beyond their 95% interval.")
+        pairs, strays = report.pairs[quirks]
+        if pairs:
+            told.append(f"Of the {pairs} pairs, {strays} differ beyond the interval in their share of wins ({pairs * 0.05:.1f} by chance).")
+    errors, games = crashed(report.name)
+    if errors:
+        told.append(f"{errors} of his {games} games crashed and are left out of his figures.")
+    return told
+
+
+def command(report: Report, seed: int) -> str:
+    """The command that repeats a report."""
+    return f"python -m monopoly_env.validate published --only {report.name} --games {report.games} --seed {seed}"
+
+
+def as_json(report: Report) -> dict[str, Any]:
+    """A report as JSON values."""
+    rows = [
+        {"quirks": quirks, "what": c.what, "source": c.source, "agrees": c.agrees, "published": vars(c.theirs), "ours": vars(c.ours),
+         "difference": vars(c.difference)}
+        for quirks, comparisons in report.comparisons.items()
+        for c in comparisons
+    ]  # fmt: skip
+    pairs = [{"quirks": quirks, "compared": pairs, "beyond": strays} for quirks, (pairs, strays) in report.pairs.items()]
+    return {"experiment": report.name, "games": report.games, "figures": rows, "pairs": pairs}
+
+
+# --- the page -----------------------------------------------------------------------------------------------------------
+
+BY_HAND: Final = "<!-- from here on written by hand: the command leaves it as it is -->"
+_HEAD: Final = """# Ocnaru's agents: published figures and ours
+
+Tables written by `python -m monopoly_env.validate published --out docs/results/ocnaru.md`; the text below them by hand. *Published* are the
+thesis (Bucharest 2025) and runs of its two public programs (`src/monopoly_env/data/published_ocnaru.csv`); thesis percentages, which
+divide by all games of a tournament, are scaled to an agent's own games. All games by the rules `ocnaru`, cap 1,000 turns,
+fresh agents; *quirks* are the defects of his program that change play (rulebook, end). A star marks a difference
+whose 95% interval (MOVER, from both intervals, so that the sampling error of the published figure counts too) leaves out 0; one in twenty
+does so by chance.
+"""
+
+
+def page(reports: list[Report], seed: int, before: str = "") -> str:
+    """The page with these reports in it; other reports and what is written by hand stay as they were.
+
+    Args:
+        reports: What was played.
+        seed: Of all of them.
+        before: The page so far.
+    """
+    head, _, by_hand = before.partition(BY_HAND)
+    sections = {name: section for name in EXPERIMENTS if (section := _section_of(name, head))}
+    sections |= {report.name: _section(report, seed) for report in reports}
+    return "\n".join([_HEAD, *(sections[name] for name in EXPERIMENTS if name in sections), BY_HAND]) + (by_hand or "\n")
+
+
+def _section_of(name: str, text: str) -> str:
+    start, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
+    _, found, rest = text.partition(start)
+    return start + rest.partition(end)[0] + end + "\n" if found else ""
+
+
+def _section(report: Report, seed: int) -> str:
+    headings, rows = table(report)
+    lines = [f"<!-- begin {report.name} -->", f"## {_capital(EXPERIMENTS[report.name].title)}", ""]
+    lines += ["| " + " | ".join(cells) + " |" for cells in (headings, ["---", *["---:"] * (len(headings) - 1)], *rows)]
+    lines += ["", " ".join(remarks(report)), "", "```sh", command(report, seed), "```", f"<!-- end {report.name} -->", ""]
+    return "\n".join(lines)
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def write(path: str, reports: list[Report], seed: int) -> None:
+    """Bring a page up to date, or begin one.
+
+    Raises:
+        ConfigurationError: It can't be read or written.
+    """
+    target = Path(path)
+    try:
+        before = target.read_text(encoding="utf-8") if target.exists() else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path!r} cannot be read: {error}.") from error
+    write_atomically(target, page(reports, seed, before).encode())

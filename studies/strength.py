@@ -1,0 +1,137 @@
+"""How strong one policy is against each of many: `python -m studies.strength --help`.
+
+python -m studies.strength --policy expert                                   # against every scripted policy, 2 and 4 players
+python -m studies.strength --policy strategic --against 'fp/*' --games 10000 --rules ocnaru --sizes 2 --out strength.md
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tyro
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from agents import arena
+from monopoly_env.core import write_atomically
+from monopoly_env.errors import ConfigurationError, MonopolyError
+from monopoly_env.policy.resolve import resolve, resolve_all
+from monopoly_env.reference import table as markdown
+from training.tournament import expand
+
+
+@dataclass(frozen=True)
+class Options:
+    """Play a policy against each opponent: in a game of two, and alone among copies of the opponent at larger tables.
+
+    Every seed is played from every seat. An even share is 1/2 at a table of two and 1/4 at a table of four. Intervals are those of the
+    spread between seeds, 95%.
+    """
+
+    policy: str
+    """Who is measured: a name (`agents.names()`) or a saved policy (.safetensors)."""
+    against: tuple[str, ...] = ("all",)
+    """Opponents: names, patterns such as 'strategic/*', `all`, or saved policies."""
+    sizes: tuple[int, ...] = (2, 4)
+    """Seats at the tables."""
+    games: int = 2000
+    """Games against each opponent at each size."""
+    rules: str = "official"
+    """A preset of rules."""
+    seed: int = 0
+    """Decides all dice and cards, and what random policies do."""
+    turn_limit: int = 1000
+    """Turns of each player after which the score decides a game."""
+    threads: int | None = None
+    """Cores to play on; default: all. The results are the same."""
+    json: bool = False
+    """Print one JSON object instead of the table."""
+    out: Path | None = None
+    """Also write the table to this Markdown file."""
+
+
+HEADINGS = (
+    "against",
+    "players",
+    "games",
+    "win rate",
+    "95% interval",
+    "trades a game",
+    "a lot moved more than 3 times",
+    "decided by the limit",
+)
+
+
+def measure(options: Options) -> list[dict[str, Any]]:
+    """Play all games.
+
+    Returns:
+        A row for each opponent and size: `opponent`, `players`, `games`, `win_rate`, `low`, `high`, `even` (the share of a seat if all
+        were alike), `beats` (whether the interval lies above it), `trades` a game, `many_moves` and `capped`, shares of games.
+
+    Raises:
+        MonopolyError: An unknown policy; a wrong number; a policy that breaks the rules.
+    """
+    opponents = [name for name in expand(options.against) if name != options.policy]
+    if not opponents:
+        raise ConfigurationError(f"{options.policy!r} has nobody to play against.")
+    policy = resolve(options.policy)
+    others = resolve_all(opponents)
+    pairs = [(name, opponent, size) for name, opponent in zip(opponents, others, strict=True) for size in options.sizes]
+    return [_row(policy, name, opponent, size, options) for name, opponent, size in track(pairs, "playing", console=Console(stderr=True))]
+
+
+def _row(policy: Any, name: str, opponent: Any, size: int, options: Options) -> dict[str, Any]:
+    table = [policy, *[opponent] * (size - 1)]
+    results = arena.play(table, options.games, options.rules, options.seed, options.threads, options.turn_limit)
+    mine = next(row for row in results.rows() if row["name"] == results.names[0])
+    trades = results.trades()
+    return {
+        "opponent": name, "players": size, "games": results.games, "win_rate": mine["win_rate"], "low": mine["paired_low"],
+        "high": mine["paired_high"], "even": 1 / size, "beats": mine["paired_low"] > 1 / size, "trades": trades["mean"],
+        "many_moves": trades["games_with_many_moves"], "capped": results.capped_share,
+    }  # fmt: skip
+
+
+def cells(row: dict[str, Any]) -> list[str]:
+    """A row as text, in the order of HEADINGS."""
+    return [
+        row["opponent"], str(row["players"]), f"{row['games']:,}", f"{row['win_rate']:.3f}", f"{row['low']:.3f} to {row['high']:.3f}",
+        f"{row['trades']:.1f}", f"{row['many_moves']:.1%}", f"{row['capped']:.1%}",
+    ]  # fmt: skip
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; the exit status is 0 only if all games were played."""
+    options = tyro.cli(Options, args=arguments, prog="python -m studies.strength")
+    try:
+        rows = measure(options)
+        if options.out:
+            named = [[f"`{row['opponent']}`", *cells(row)[1:]] for row in rows]
+            write_atomically(options.out, (markdown(HEADINGS, named) + "\n").encode())
+    except MonopolyError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    if options.json:
+        print(json.dumps({"policy": options.policy, "rules": options.rules, "seed": options.seed, "rows": rows}))
+        return 0
+    shown = Table(title=f"{options.policy}, rules {options.rules}, seed {options.seed}")
+    for heading in HEADINGS:
+        shown.add_column(heading, justify="left" if heading == "against" else "right")
+    for row in rows:
+        shown.add_row(*cells(row), style="" if row["beats"] else "yellow")
+    console = Console()
+    console.print(shown) if console.is_terminal else Console(width=140).print(shown)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

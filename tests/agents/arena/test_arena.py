@@ -1,0 +1,588 @@
+"""The arena: seats, seeds, statistics, and results that depend on nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas
+import pytest
+from numpy.typing import NDArray
+
+import agents
+import monopoly_env as me
+from agents import arena
+from agents.arena import result_files
+from agents.arena import table as tables
+from agents.arena.results import Results, merge
+from agents.arena.seating import arrangements
+from monopoly_env import actions, replays
+from monopoly_env.core import batch_of
+
+mpl.use("Agg")
+
+
+class Asked(agents.BatchedPolicy):
+    """A policy whose every decision is asked in Python."""
+
+    def __init__(self, inner: str) -> None:
+        self.inner = agents.make(inner)
+        self.name = inner
+        self.calls = 0
+
+    def act(self, decisions: agents.Decisions) -> NDArray[np.int64]:
+        self.calls += 1
+        return self.inner.act(decisions)
+
+
+class ByKey(agents.BatchedPolicy):
+    name = "by key"
+
+    def act(self, decisions: agents.Decisions) -> NDArray[np.int64]:
+        nth = decisions.key % decisions.mask.sum(axis=1).astype(np.uint64)
+        return (decisions.mask.cumsum(axis=1) > nth[:, None]).argmax(axis=1)
+
+
+class Wrong(agents.BatchedPolicy):
+    name = "wrong"
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def act(self, decisions: agents.Decisions) -> Any:
+        return self.answer(len(decisions))
+
+
+def trajectories(found: Results) -> list[Any]:
+    arrays = [found.place, found.first, found.seats, found.capped, found.seat_counts, found.game_counts]
+    return [array.tobytes() for array in arrays]
+
+
+# --- seats and seeds ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_every_seed_is_played_in_every_order(players: int) -> None:
+    orders = len(list(itertools.permutations(range(players))))
+    seats, unit = arrangements(np.arange(players, dtype=np.int16), 2 * orders, 0)
+    assert Counter(unit.tolist()) == {0: orders, 1: orders}
+    assert len({tuple(row) for row in seats[unit == 0]}) == orders
+    assert (seats[unit == 0] == seats[unit == 1]).all()
+
+
+def test_a_large_table_rotates_random_orders() -> None:
+    seats, unit = arrangements(np.arange(6, dtype=np.int16), 60, 3)
+    for number in range(10):
+        assert all(sorted(column) == list(range(6)) for column in seats[unit == number].T)
+    assert len({tuple(row) for row in seats[::6]}) > 5
+
+
+def test_equal_policies_are_not_swapped() -> None:
+    seats, unit = arrangements(np.array([0, 0, 1], np.int16), 6, 0)
+    assert sorted(map(tuple, seats[unit == 0].tolist())) == [(0, 0, 1), (0, 1, 0), (1, 0, 0)]
+
+
+@pytest.mark.parametrize("games", [1, 5, 7, 30])
+def test_as_many_games_as_asked_for(games: int) -> None:
+    found = arena.play(["algorithmic", "random", "random/no_trades"], games)
+    assert found.games == games == len(found.place)
+
+
+def test_a_game_of_the_arena_can_be_played_again() -> None:
+    found = arena.play(["random", "random"], 3, seed=5)
+    game = me.new_game(2, seed=(5 << 32) + 2)
+    policy = agents.make("random")
+    games = batch_of(game)  # the policy draws from the game itself
+    while not me.is_over(game):
+        me.step(game, int(policy.act(agents.Decisions(games, key=np.zeros(1, np.uint64)))[0]))
+    assert game.turns == found.turns[2]
+
+
+# --- the same whatever the way ------------------------------------------------------------------------------------------
+
+
+def test_threads_and_slices_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    players = ["algorithmic", "random", "random/no_trades"]
+    expected = trajectories(arena.play(players, 60, threads=1))
+    assert trajectories(arena.play(players, 60, threads=3)) == expected
+    monkeypatch.setattr(tables, "_SLICE", 7)
+    assert trajectories(arena.play(players, 60, threads=2)) == expected
+
+
+def test_a_policy_that_is_asked_plays_like_the_compiled_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = trajectories(arena.play(["algorithmic", "random/no_trades"], 40, seed=2))
+    asked = Asked("algorithmic")
+    # The asked policy's keys move its own counter on; the algorithmic one draws nothing, so the games are the same.
+    assert trajectories(arena.play([asked, "random/no_trades"], 40, seed=2)) == compiled
+    assert asked.calls < 2000  # many decisions a call
+    monkeypatch.setattr(tables, "_WINDOW", 9)
+    monkeypatch.setattr(tables, "_SLICE", 4)
+    assert trajectories(arena.play([Asked("algorithmic"), "random/no_trades"], 40, seed=2)) == compiled
+
+
+def test_keys_make_asked_policies_independent_of_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = trajectories(arena.play([ByKey(), "random"], 30))
+    monkeypatch.setattr(tables, "_WINDOW", 7)
+    assert trajectories(arena.play([ByKey(), "random"], 30, threads=1)) == expected
+
+
+def test_uncompiled_games_are_the_same() -> None:
+    code = (
+        "import agents; found = agents.arena.play(['algorithmic', 'random'], 4, seed=9);"
+        "print(found.place.tolist(), found.turns.tolist(), found.choices.tolist())"
+    )
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(Path(agents.__file__).parents[1])}
+    plain = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True).stdout
+    found = arena.play(["algorithmic", "random"], 4, seed=9)
+    assert plain.split() == f"{found.place.tolist()} {found.turns.tolist()} {found.choices.tolist()}".split()
+
+
+# --- wrong policies -----------------------------------------------------------------------------------------------------
+
+
+def test_a_compiled_policy_that_breaks_the_rules_is_named() -> None:
+    @agents.policy_kernel
+    def cheat(game, mask, params, memory):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+        return int(params[0])
+
+    policy = agents.CompiledPolicy("cheat", cheat, [actions.parse("accept")])
+    with pytest.raises(me.IllegalActionError, match=r"Policy 'cheat', seat \d, decision '\w+': action \d+ \(accept\) is not legal"):
+        arena.play([policy, "random"], 2)
+    for outside in (205, -1):
+        with pytest.raises(me.IllegalActionError, match="which does not exist"):
+            arena.play([agents.CompiledPolicy("cheat", cheat, [outside]), "random"], 2)
+
+
+def test_a_compiled_policy_that_never_goes_on_is_named() -> None:
+    buy, start, stop = actions.parse("buy"), actions.HEADS["mortgage"].start, actions.HEADS["unmortgage"].stop
+
+    @agents.policy_kernel
+    def restless(game, mask, params, memory):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+        if mask[buy]:
+            return buy
+        for action in range(start, stop):  # mortgages all it has, then lifts it again
+            if mask[action]:
+                return action
+        return mask.argmax()
+
+    @agents.policy_kernel
+    def idle(game, mask, params, memory):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+        return mask.argmax()
+
+    rules = me.Rules(auction="none", start_cash=1_000_000, trade="none")
+    with pytest.raises(me.IllegalActionError, match=r"'restless'.*never goes on"):
+        arena.play([agents.CompiledPolicy("restless", restless), agents.CompiledPolicy("idle", idle)], 2, rules)
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "message"),
+    [
+        (lambda count: np.full(count, 204), me.IllegalActionError, "Policy 'wrong'.*is not legal"),
+        (lambda count: np.full(count, 999), me.IllegalActionError, "which does not exist"),
+        (np.zeros, me.ConfigurationError, "integers"),
+        (lambda count: np.zeros((count, 1), int), me.ConfigurationError, r"shape \(\d+, 1\)"),
+        (lambda count: None, me.ConfigurationError, "integers"),
+    ],
+)
+def test_a_batched_policy_that_answers_wrong_is_named(answer: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        arena.play([Wrong(answer), "random"], 4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"policies": ["random"]}, me.ConfigurationError, "policies at a table must be a whole number from 2 to 8, not 1"),
+        ({"policies": ["random", "algoritmic"]}, me.ConfigurationError, "Did you mean 'algorithmic'"),
+        ({"games": 0}, me.ConfigurationError, "games must be"),
+        ({"games": 2.5}, me.ConfigurationError, "games must be"),
+        ({"seed": -1}, me.ConfigurationError, "seed must be"),
+        ({"threads": 0}, me.ConfigurationError, "threads must be"),
+        ({"turn_limit": 0}, me.ConfigurationError, "turn_limit must be"),
+        ({"until": 0}, me.ConfigurationError, "until must be a number between 0 and 1, not 0"),
+        ({"until": "narrow"}, me.ConfigurationError, "until must be"),
+        ({"record": 1001}, me.ConfigurationError, "record must be a whole number from 0 to 1000"),
+        ({"record": [0, 1000]}, me.ConfigurationError, "number of a recorded game must be a whole number from 0 to 999, not 1000"),
+        ({"rules": "oficial"}, me.RulesError, "Did you mean 'official'"),
+    ],
+)
+def test_wrong_arguments_are_refused(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        arena.play(**({"policies": ["random", "random"]} | arguments))
+
+
+# --- results ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def found() -> Results:
+    return arena.play(["algorithmic", "random", "random"], 60, seed=4)
+
+
+def test_a_policy_that_sits_twice_is_one_row(found: Results) -> None:
+    rows = {row["name"]: row for row in found.rows()}
+    assert set(rows) == {"algorithmic", "random"}
+    assert [row["games"] for row in rows.values()] == [60, 60]
+    assert sum(row["wins"] for row in rows.values()) == pytest.approx(60)
+    assert found.wins.sum() == pytest.approx(60)
+
+
+def test_policies_of_one_name_are_told_apart() -> None:
+    found = arena.play([agents.make("algorithmic"), agents.make("algorithmic", reserve=1000.0)], 10)
+    assert sorted(row["name"] for row in found.rows()) == ["algorithmic", "algorithmic (2)"]
+
+
+def test_capped_games_are_decided_by_score() -> None:
+    found = arena.play(["algorithmic", "random"], 20, turn_limit=3)
+    assert found.capped.all()
+    assert found.capped_share == 1.0
+    assert (found.turns == 6).all()
+    assert (found.place >= 1).all()
+
+
+def test_seats_are_worth_what_the_order_of_play_makes_them(found: Results) -> None:
+    for by in ("order", "seat"):
+        assert found.seat_effect(by).sum() == pytest.approx(1)
+    first_won = np.mean([found.wins[game, found.first[game]] for game in range(found.games)])
+    assert found.seat_effect("order")[0] == pytest.approx(first_won)
+    with pytest.raises(me.ConfigurationError, match="'order' or by 'seat'"):
+        found.seat_effect("chair")
+
+
+def test_results_are_shown_in_every_form(found: Results) -> None:
+    assert "algorithmic" in str(found)
+    details = found.table(details=True)
+    assert len(details.columns) == 3
+    assert {"rent paid", "purchases orange", "decisions build", "decided by a cap"} <= set(details.columns[0]._cells)
+    frame = found.to_pandas()
+    assert {"name", "games", "wins", "win_rate", "low", "high", "mean_place"} <= set(frame.columns)
+    assert len(frame) == 2
+    bars = [bar for bar in found.plot().patches if bar.get_width() > 0]
+    assert len(bars) >= 1
+    heights = [bar.get_height() for bar in found.plot("groups").patches]
+    assert sum(heights) == pytest.approx(sum(row[name] for row in found.rows() for name in row if name.startswith("purchases_")))
+    assert sum(bar.get_height() for bar in found.plot("length").patches) == found.games
+    with pytest.raises(me.ConfigurationError, match="Did you mean 'length'"):
+        found.plot("lenght")
+    assert found.summary()["games"] == 60
+    assert found.decisions == found.choices.sum() > 60
+    assert found.seconds > 0
+
+
+@pytest.mark.parametrize("name", ["found", "found.parquet"])
+def test_saved_results_come_back(found: Results, tmp_path: Path, name: str) -> None:
+    found.save(tmp_path / name)
+    assert {path.name for path in tmp_path.iterdir()} == {"found.parquet", "found.json"}
+    for written in ("found", "found.parquet", "found.json"):
+        loaded = Results.load(tmp_path / written)
+        assert loaded.summary() == found.summary()
+        assert trajectories(loaded) == trajectories(found)
+        assert (loaded.unit == found.unit).all()
+        assert loaded.setup == found.setup
+        assert [getattr(loaded, array).dtype for array in ("seats", "place", "unit", "first", "capped", "seat_counts", "game_counts")] == [
+            getattr(found, array).dtype for array in ("seats", "place", "unit", "first", "capped", "seat_counts", "game_counts")
+        ]
+    told = json.loads((tmp_path / "found.json").read_text())
+    assert found.summary().items() <= told.items()
+
+
+def test_saved_games_are_a_plain_table(found: Results, tmp_path: Path) -> None:
+    found.save(tmp_path / "found")
+    frame = pandas.read_parquet(tmp_path / "found.parquet")
+    assert len(frame) == found.games * 3
+    rows = {row["name"]: row for row in found.rows()}
+    for name, means in (
+        frame.groupby("policy", observed=True)[["cash", "rent_paid", "purchases_orange", "decisions_build"]].mean().iterrows()
+    ):
+        assert all(rows[name][column] == pytest.approx(mean) for column, mean in means.items())
+    assert frame.game_turns[::3].tolist() == found.turns.tolist()
+
+
+def test_large_results_are_written_in_parts(found: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(result_files, "_ROW_GROUP", 7)
+    found.save(tmp_path / "found")
+    assert trajectories(Results.load(tmp_path / "found")) == trajectories(found)
+
+
+def test_less_is_saved_to_a_single_file(found: Results, tmp_path: Path) -> None:
+    found.save(tmp_path / "found.json")
+    assert json.loads((tmp_path / "found.json").read_text()) == found.summary()
+    with pytest.raises(me.FormatError, match="a summary that was saved alone"):
+        Results.load(tmp_path / "found.json")
+    found.save(tmp_path / "found.csv")
+    assert (tmp_path / "found.csv").read_text().startswith("name,games,wins,win_rate")
+    assert len(list(tmp_path.iterdir())) == 2
+    with pytest.raises(me.ConfigurationError, match=r"\.parquet \(with a \.json beside it\), \.json or \.csv"):
+        found.save(tmp_path / "found.pkl")
+
+
+def changed(path: Path, **values: Any) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+
+
+def without(path: Path, name: str) -> None:
+    path.write_text(json.dumps({key: value for key, value in json.loads(path.read_text()).items() if key != name}))
+
+
+@pytest.mark.parametrize(
+    ("harm", "message"),
+    [
+        (lambda folder: (folder / "found.json").write_bytes(b""), "holds no results"),
+        (lambda folder: (folder / "found.json").write_text("[]"), "it is list, not an object"),
+        (lambda folder: (folder / "found.json").write_text("{}"), "has no games"),
+        (lambda folder: (folder / "found.json").unlink(), "No such file"),
+        (lambda folder: (folder / "found.parquet").unlink(), "No such file"),
+        (lambda folder: (folder / "found.parquet").write_bytes(b"PAR1"), "do not belong together"),
+        (lambda folder: changed(folder / "found.json", format="other"), "format is 'other', expected 'monopoly-results'"),
+        (lambda folder: changed(folder / "found.json", format_version=1), "format_version is 1, expected 2"),
+        (lambda folder: changed(folder / "found.json", rules_version=-1), "rules_version is -1, expected"),
+        (lambda folder: changed(folder / "found.json", names=["algorithmic", "somebody"]), "a policy has another name in the JSON"),
+        (lambda folder: without(folder / "found.json", "setup"), "holds no results: 'setup'"),
+    ],
+)
+def test_foreign_results_are_refused(found: Results, tmp_path: Path, harm: Any, message: str) -> None:
+    found.save(tmp_path / "found")
+    harm(tmp_path)
+    with pytest.raises(me.FormatError, match=message):
+        Results.load(tmp_path / "found")
+
+
+def with_table(folder: Path, data: bytes) -> None:
+    (folder / "found.parquet").write_bytes(data)
+    changed(folder / "found.json", games_sha256=hashlib.sha256(data).hexdigest())
+
+
+def test_a_foreign_table_is_refused(found: Results, tmp_path: Path) -> None:
+    found.save(tmp_path / "found")
+    frame = pandas.read_parquet(tmp_path / "found.parquet")
+    with_table(tmp_path, frame.drop(columns="cash").assign(gold=1).to_parquet())
+    with pytest.raises(me.FormatError, match=r"missing columns \['cash'\], unknown columns \['gold'\]"):
+        Results.load(tmp_path / "found")
+    with_table(tmp_path, b"nothing of the kind")
+    with pytest.raises(me.FormatError, match="holds no results"):
+        Results.load(tmp_path / "found")
+    with_table(tmp_path, frame.iloc[:-1].to_parquet())
+    with pytest.raises(me.FormatError, match="holds no results"):
+        Results.load(tmp_path / "found")
+
+
+def test_two_results_do_not_mix(found: Results, tmp_path: Path) -> None:
+    found.save(tmp_path / "found")
+    about = (tmp_path / "found.json").read_bytes()
+    arena.play(["algorithmic", "random"], 4).save(tmp_path / "found")
+    (tmp_path / "found.json").write_bytes(about)
+    with pytest.raises(me.FormatError, match="do not belong together"):
+        Results.load(tmp_path / "found")
+
+
+def test_results_say_how_to_play_them_again(tmp_path: Path) -> None:
+    players = [agents.make("algorithmic", reserve=900.0), "algorithmic", "random"]
+    found = arena.round_robin(players, 12, rules=me.Rules(start_cash=700), seed=6, turn_limit=40)
+    found.save(tmp_path / "found")
+    again = arena.play_again(Results.load(tmp_path / "found"))
+    assert trajectories(again) == trajectories(found)
+    assert {name: value for name, value in again.summary().items() if name != "seconds"} == {
+        name: value for name, value in found.summary().items() if name != "seconds"
+    }
+    assert again.setup == found.setup
+    asked = arena.play([Asked("algorithmic"), "random"], 2)
+    with pytest.raises(me.ConfigurationError, match="not scripted"):
+        arena.play_again(asked)
+    asked.setup = {}
+    with pytest.raises(me.ConfigurationError, match="do not say how"):
+        arena.play_again(asked)
+
+
+# --- recorded games -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("batched", [False, True])
+def test_recorded_games_play_back(batched: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "_LOG", 16)  # many a time full
+    players = [Asked("algorithmic") if batched else "algorithmic", "random", "random/no_trades"]
+    found = arena.play(players, 12, "uk", seed=3, record=[0, 7, 11], turn_limit=30)
+    assert trajectories(arena.play(players, 12, "uk", seed=3, turn_limit=30)) == trajectories(found)
+    assert [replay.seed for replay in found.replays] == [(3 << 32) + unit for unit in (0, 1, 1)]
+    for replay, number in zip(found.replays, (0, 7, 11), strict=True):
+        game = replays.final(replay)  # checks the record against that of the arena
+        assert replay.digest
+        assert me.is_over(game)
+        assert game.place[:3].tolist() == found.place[number].tolist()
+        assert len(replay.actions) == found.choices[number]
+        assert replay.names == tuple(found.names[policy] for policy in found.seats[number])
+        assert replay.rules == me.Rules.preset("uk")
+
+
+def test_a_recorded_round_robin_keeps_games_of_each_table(tmp_path: Path) -> None:
+    found = arena.round_robin(["algorithmic", "random", "random/no_trades"], 4, record=1)
+    assert [sorted(replay.names) for replay in found.replays] == [
+        ["algorithmic", "random"], ["algorithmic", "random/no_trades"], ["random", "random/no_trades"],
+    ]  # fmt: skip
+    replays.save(tmp_path / "games.replay", found.replays)
+    assert replays.load(tmp_path / "games.replay") == found.replays
+
+
+def test_a_stuck_policy_is_found_in_a_recorded_game_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "_LOG", 64)
+    mortgage, lift = actions.HEADS["mortgage"].slice, actions.HEADS["unmortgage"].slice
+
+    class Restless(agents.BatchedPolicy):
+        name = "restless"
+
+        def act(self, decisions: agents.Decisions) -> NDArray[np.int64]:
+            chosen = decisions.mask.argmax(axis=1)
+            chosen[decisions.mask[:, actions.parse("buy")]] = actions.parse("buy")
+            for head in (mortgage, lift):
+                able = decisions.mask[:, head].any(axis=1)
+                chosen[able] = head.start + decisions.mask[able, head].argmax(axis=1)
+            return chosen
+
+    rules = me.Rules(auction="none", start_cash=1_000_000, trade="none")
+    with pytest.raises(me.IllegalActionError, match=r"'restless'.*never goes on"):
+        arena.play([Restless(), "random"], 2, rules, record=2)
+
+
+# --- two policies -------------------------------------------------------------------------------------------------------
+
+
+def test_a_duel_is_a_table_of_two() -> None:
+    found = arena.duel("algorithmic", "random", 20, seed=2)
+    assert trajectories(found) == trajectories(arena.play(["algorithmic", "random"], 20, seed=2))
+    difference = found.difference("algorithmic", "random")
+    rates = {row["name"]: row["win_rate"] for row in found.rows()}
+    assert difference.rates == (rates["algorithmic"], rates["random"])
+    assert difference.units == 10
+
+
+def test_a_large_duel_has_each_alone_among_the_other() -> None:
+    found = arena.duel("algorithmic", "random", 8, table_size=4)
+    assert Counter(found.seats.sum(axis=1).tolist()) == {3: 8, 1: 8}
+    difference = found.difference("algorithmic", "random")
+    won = [found.wins[found.seats == policy].mean() for policy in range(2)]
+    assert difference.difference == pytest.approx(won[0] - won[1])
+    assert difference.units == 2
+    assert "algorithmic" in str(difference)
+
+
+def test_a_difference_takes_two_policies(found: Results) -> None:
+    with pytest.raises(me.ConfigurationError, match="not 'random' twice"):
+        found.difference("random", "random")
+    with pytest.raises(me.ConfigurationError, match="Did you mean 'algorithmic'"):
+        found.difference("random", "algoritmic")
+
+
+def test_a_comparison_shares_seats_seeds_and_opponents() -> None:
+    found = arena.compare("algorithmic", "random", ["random/no_trades", "algorithmic"], 24, table_size=3, seed=4)
+    games = found.results
+    assert games is not None
+    assert games.names == ("algorithmic", "random", "random/no_trades", "algorithmic (2)")
+    first, second = np.split(games.seats, 2)
+    assert (np.where(first == 0, 1, first) == second).all()
+    assert (games.unit[:24] == games.unit[24:]).all()
+    assert (found.first, found.second, found.units) == ("algorithmic", "random", 4)
+    won = [games.wins[games.seats == policy].mean() for policy in range(2)]
+    assert found.rates == pytest.approx(won)
+    assert found.difference > 0
+
+
+def test_equal_policies_do_not_differ() -> None:
+    found = arena.compare("algorithmic", agents.make("algorithmic"), ["random", "algorithmic"], 20)
+    assert (found.difference, found.p_value) == (0.0, 1.0)
+    assert (found.low, found.high) == (0.0, 0.0)  # they played the very same games
+
+
+def test_a_comparison_needs_opponents() -> None:
+    with pytest.raises(me.ConfigurationError, match="A table of 4 needs 3 opponents; 1 were given"):
+        arena.compare("algorithmic", "random", ["random"], table_size=4)
+
+
+# --- until it is known --------------------------------------------------------------------------------------------------
+
+
+def half_widths(found: Results) -> list[float]:
+    return [max(row["win_rate"] - row["paired_low"], row["paired_high"] - row["win_rate"]) for row in found.rows()]
+
+
+def test_play_stops_when_the_interval_is_narrow_enough() -> None:
+    players = [agents.make("algorithmic"), agents.make("algorithmic", reserve=400.0)]
+    wide, narrow = (arena.play(players, 100_000, until=width, seed=1) for width in (0.05, 0.025))
+    assert max(half_widths(wide)) <= 0.05
+    assert max(half_widths(narrow)) <= 0.025
+    assert wide.games < narrow.games < 10_000
+    assert trajectories(wide) == trajectories(arena.play(players, wide.games, seed=1))
+    assert trajectories(wide) == trajectories(arena.play(players, 100_000, until=0.05, seed=1, threads=1))
+    assert wide.setup["games"] == wide.games
+
+
+def test_play_stops_at_the_most_games() -> None:
+    found = arena.play(["algorithmic", agents.make("algorithmic", reserve=400.0)], 301, until=0.001, record=[300])
+    assert found.games == 301
+    assert [replay.seed for replay in found.replays] == [150]
+
+
+# --- round robin --------------------------------------------------------------------------------------------------------
+
+
+def test_a_round_robin_plays_every_table() -> None:
+    done: list[int] = []
+    found = arena.round_robin(["algorithmic", "random", "random/no_trades"], 20, progress=done.append)
+    assert found.games == 60 == sum(done)
+    assert {row["name"]: row["games"] for row in found.rows()} == {"algorithmic": 40, "random": 40, "random/no_trades": 40}
+    alone = arena.play(["algorithmic", "random/no_trades"], 20)
+    pair = ((found.seats == 0) | (found.seats == 2)).all(axis=1)
+    assert found.turns[pair].tolist() == alone.turns.tolist()
+    assert len(np.unique(found.unit)) == 10  # the tables share their seeds
+
+
+def test_a_table_needs_enough_policies() -> None:
+    with pytest.raises(me.ConfigurationError, match="A table of 3 needs as many policies; 2 were given"):
+        arena.round_robin(["algorithmic", "random"], table_size=3)
+
+
+def test_tables_played_apart_are_put_together() -> None:
+    players = ["algorithmic", "random", "random/no_trades"]
+    whole = arena.round_robin(players, 6, seed=3)
+    parts = [arena.play(pair, 6, seed=3) for pair in itertools.combinations(players, 2)]
+    merged = merge(parts, players)
+    assert trajectories(merged) == trajectories(whole)
+    assert (merged.unit == whole.unit).all()
+    assert merged.setup == whole.setup
+    assert merged.difference("algorithmic", "random") == whole.difference("algorithmic", "random")
+    other = merge([parts[0], arena.play(players[:2], 6, seed=4)], players[:2])
+    assert other.unit.tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
+    assert other.setup == {}
+
+
+def test_compiled_and_asked_policies_meet_in_one_field() -> None:
+    field = ["algorithmic", "random/no_trades", Asked("algorithmic")]
+    found = arena.round_robin(field, 12, seed=1)
+    compiled = arena.play(["algorithmic", "random/no_trades"], 12, seed=1)
+    asked = ((found.seats == 2) | (found.seats == 1)).all(axis=1)
+    alone = ((found.seats == 0) | (found.seats == 1)).all(axis=1)
+    assert found.place[alone].tolist() == compiled.place.tolist()
+    assert found.turns[alone].tolist() == compiled.turns.tolist()
+    assert sorted(found.turns[asked].tolist()) == sorted(compiled.turns.tolist())
+
+
+def test_a_line_has_the_score_that_decides_capped_games() -> None:
+    """Mortgaged lots count half, unlike in the worth; who has most is first."""
+    policies = [agents.make(name) for name in ("algorithmic", "random", "random", "random")]
+    line = tables.Line(np.arange(200, dtype=np.uint64), np.tile(np.arange(4, dtype=np.int16), (200, 1)))
+    tables.Table(policies, me.Rules.preset("mukhar"), 20, 1).play(line)
+    capped = line.capped
+    assert capped.sum() > 20
+    assert (line.score <= line.seat_counts["worth"]).all()
+    assert (line.score < line.seat_counts["worth"]).any()
+    for score, place in zip(line.score[capped], line.place[capped], strict=True):
+        best = place == 1
+        assert (score[best] == score[best].max()).all()
+        assert score[best].max() >= score[~best].max(initial=-1)

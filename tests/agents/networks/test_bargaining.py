@@ -1,0 +1,201 @@
+"""Bargaining: offers go to the limit of a partner who judges by the model, and not a dollar further."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import agents
+import monopoly_env as me
+from agents.networks.learned.bargaining import bargain, least_price
+from agents.networks.learned.play import MODEL
+from agents.networks.learned.policy import LearnedPolicy
+from agents.players.expert.parameters import NAMES, Expert
+from agents.players.expert.play import answer
+from agents.players.expert.trading import FAILED, LEANING
+from agents.players.vocabulary.offers import planned
+from monopoly_env.actions import A_REPLY, A_TRADE
+from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
+from tests.agents.players.test_expert import MATCHED, ORANGE, YELLOW, after_throw
+from tests.agents.players.trading import asked_of, proposed
+from tests.play import act, asked, lot, offer
+
+EXPERT = agents.make("expert")
+ROW = Expert().row()
+MARGIN = NAMES.index("margin")
+
+
+def bargainer(**numbers: float) -> LearnedPolicy:
+    """Parent and model are `expert`, but for numbers of the parent; no network plays."""
+    return LearnedPolicy(()).changed(parent=np.stack([Expert(**numbers).row()] * 3))
+
+
+def goods(*names: str) -> int:
+    return sum(1 << lot(name) for name in names)
+
+
+def accepts(lots: dict[int, list[str]], ask: list[str], give: list[str], cash: int) -> bool:
+    """Whether `expert` in seat 1 of four takes an offer of seat 0."""
+    return asked_of(EXPERT, offer(me.position(4, lots=lots), 1, ask=ask, give=give, cash=cash)) == "accept"
+
+
+def position(lots: dict[int, list[str]]) -> Any:
+    """The same moment, before the offer is judged."""
+    return offer(me.position(4, lots=lots), 1, ask=[ORANGE[2]], give=[YELLOW[2]])
+
+
+@pytest.mark.parametrize("give", [[YELLOW[2]], ["Baltic Avenue"]])
+def test_the_least_price_is_the_one_at_which_the_partner_begins_to_accept(give: list[str]) -> None:
+    limit = int(least_price(position(MATCHED), 0, 1, goods(ORANGE[2]), goods(*give), -1400.0, 1400.0, ROW))
+    assert -1400 < limit < 1400
+    assert accepts(MATCHED, [ORANGE[2]], give, limit)
+    assert not accepts(MATCHED, [ORANGE[2]], give, limit - 1)
+
+
+def test_there_is_no_least_price_where_no_sum_is_enough() -> None:
+    game, ask, give = position(MATCHED), goods(ORANGE[2]), goods("Baltic Avenue")
+    limit = least_price(game, 0, 1, ask, give, -1400.0, 1400.0, ROW)
+    assert least_price(game, 0, 1, ask, give, -1400.0, limit - 1, ROW) == np.inf
+    assert least_price(game, 0, 1, ask, give, limit, limit, ROW) == limit
+    assert least_price(game, 0, 1, ask, give, 10.0, 9.0, ROW) == np.inf
+
+
+def test_an_offer_goes_to_the_limit_of_a_partner_who_is_known() -> None:
+    """A proposer who is sure that nobody goes by list prices: `expert` accepts, and would not for a dollar less."""
+    made = proposed(bargainer(naive=0.01), after_throw(MATCHED, {}, 4))
+    assert made is not None
+    assert made["to"] == 1
+    stated = proposed(agents.make("expert", naive=0.01), after_throw(MATCHED, {}, 4))
+    assert stated is not None
+    sides = {"ask": made["ask"], "give": made["give"]}
+    assert (stated["ask"], stated["give"]) == (sides["ask"], sides["give"])
+    assert not accepts(MATCHED, **sides, cash=stated["cash"])  # the parent only guesses
+    assert accepts(MATCHED, **sides, cash=made["cash"])
+    assert not accepts(MATCHED, **sides, cash=made["cash"] - 1)
+
+
+def test_an_offer_is_answered_by_a_counter_offer_at_the_makers_limit() -> None:
+    game = offer(me.position(4, lots=MATCHED), 1, ask=[ORANGE[2]], give=[YELLOW[2]], cash=300)
+    assert asked_of(EXPERT, game) == "accept"
+    me_too, memory = bargainer(naive=0.01), np.zeros((1, MEMORY))
+    assert asked_of(me_too, game) == "counter"
+    while asked(game)[1] == 1:
+        act(game, asked_of(me_too, game, memory))
+    assert asked(game) == ("reply", 0)
+    assert -int(game.offer_cash) > 300  # it asks for more than it was offered
+    assert asked_of(EXPERT, game) == "accept"
+    assert least_price(game, 1, 0, goods(YELLOW[2]), goods(ORANGE[2]), -1400.0, 1400.0, ROW) == int(game.offer_cash)
+
+
+def test_whom_it_takes_for_one_who_goes_by_list_prices_it_does_not_press() -> None:
+    """Nothing changes where the model surely does not hold."""
+    games = {"window": after_throw(MATCHED, {}, 4), "reply": offer(me.position(4, lots=MATCHED), 1, ask=[ORANGE[2]], give=[YELLOW[2]])}
+    for where, game in games.items():
+        row, memory = Expert(naive=0.99).row(), np.zeros(MEMORY)
+        memory[LEANING : LEANING + 8] = 4.0  # all evidence says so
+        base = answer(game, row, row, memory)
+        before = planned(memory)
+        assert bargain(game, base, row, ROW, memory) == base, where
+        assert planned(memory) == before, where
+
+
+def test_who_refuses_what_the_model_takes_is_left_to_the_parent() -> None:
+    policy, game, memory = bargainer(naive=0.01), after_throw(MATCHED, {}, 4), np.zeros((1, MEMORY))
+    made = proposed(policy, game, memory)
+    assert made is not None
+    assert made["to"] == 1
+    act(game, "reject")
+    asked_of(policy, game, memory)
+    assert int(memory[0, FAILED]) == 1 << 1
+    assert memory[0, LEANING + 1] == 0  # nor need he go by list prices
+    stated = proposed(agents.make("expert", naive=0.01), after_throw(MATCHED, {}, 4))
+    memory = np.zeros((1, MEMORY))
+    memory[0, FAILED] = 0b1110
+    assert proposed(policy, after_throw(MATCHED, {}, 4), memory) == stated
+
+
+def test_who_takes_it_is_trusted_on() -> None:
+    policy, game, memory = bargainer(naive=0.01), after_throw(MATCHED, {}, 4), np.zeros((1, MEMORY))
+    assert proposed(policy, game, memory) is not None
+    act(game, "accept")
+    asked_of(policy, game, memory)
+    assert int(memory[0, FAILED]) == 0
+
+
+def play(names: list[Any], games: int, rules: str = "official") -> list[tuple[int, int, bool]]:
+    """The offers of whole games that are no counter-offers: maker, receiver, and whether they were accepted."""
+    policies = [agents.resolve(name) for name in names]
+    assert all(isinstance(policy, CompiledPolicy) for policy in policies)
+    told = []
+    for game in me.new_games(range(games), len(policies), rules):
+        memory = np.zeros((len(policies), MEMORY))
+        while not me.is_over(game) and game.turns < 60 * len(policies):
+            policy, seat = policies[game.player], int(game.player)
+            action = int(policy.kernel(game, me.action_mask(game), policy.params, memory[seat]))  # type: ignore[attr-defined]
+            if A_REPLY <= action < A_REPLY + 3 and not game.offer_counter:
+                told.append((int(game.offer_from), int(game.offer_to), action == A_REPLY + 1))
+            me.step(game, action)
+    return told
+
+
+def test_in_whole_games_the_partner_whom_it_models_takes_most_of_its_offers() -> None:
+    """All have the same numbers, but one of the four knows the others' limits."""
+    told = play([bargainer(naive=0.01, doubt=0.02, haste=1), EXPERT, EXPERT, EXPERT], 20)
+    mine, theirs = [taken for maker, _, taken in told if maker == 0], [taken for maker, _, taken in told if maker != 0]
+    assert len(mine) > 40
+    assert np.mean(mine) > 0.7, np.mean(mine)
+    assert np.mean(theirs) < 0.2, np.mean(theirs)
+
+
+def test_without_bargaining_it_is_its_parent() -> None:
+    plain = LearnedPolicy((), bargains=False)
+    assert play([plain, EXPERT], 5) == play([EXPERT, EXPERT], 5)
+
+
+def actions(policy: CompiledPolicy, seed: int) -> list[int]:
+    """All actions of a game of two against `expert`."""
+    (game,), memory, chosen = me.new_games([seed], 2), np.zeros((2, MEMORY)), []
+    while not me.is_over(game) and game.turns < 200:
+        plays = EXPERT if game.player else policy
+        assert isinstance(plays, CompiledPolicy)
+        chosen.append(int(plays.kernel(game, me.action_mask(game), plays.params, memory[game.player])))
+        me.step(game, chosen[-1])
+    return chosen
+
+
+def test_where_two_players_are_left_it_is_its_parent() -> None:
+    """At a table of two, and where the others have failed: prices and partners are those that the parent chooses."""
+    best = agents.make("dqn/best")
+    assert isinstance(best, LearnedPolicy)
+    for seed in range(5):
+        assert actions(best, seed) == actions(best.parent(), seed)
+    made = [proposed(who, after_throw({0: MATCHED[0], 1: MATCHED[1]}, {}, 4, bankrupt=[2, 3])) for who in (best, best.parent())]
+    assert made[0] == made[1] is not None
+
+
+@pytest.mark.parametrize("rules", ["pring", "ocnaru", "mukhar"])
+def test_it_plays_legally_by_rules_of_barter_of_one_lot_for_money_and_without_trades(rules: str) -> None:
+    policy = bargainer(naive=0.3)
+    for game in me.new_games(range(5), 3, rules):
+        memory = np.zeros((3, MEMORY))
+        while not me.is_over(game) and game.turns < 100:
+            action = int(policy.kernel(game, me.action_mask(game), policy.params, memory[game.player]))
+            assert me.action_mask(game)[action]
+            if A_TRADE <= action < A_TRADE + 7 and rules == "pring":
+                assert planned(memory[game.player])[2] == 0
+            me.step(game, action)
+
+
+def test_it_is_saved_with_the_policy(tmp_path: Path) -> None:
+    model = ROW.copy()
+    model[MARGIN] = 0.1
+    for bargains in (True, False):
+        LearnedPolicy((), bargains=bargains).changed(model=model).save(tmp_path / "agent.safetensors")
+        loaded = agents.load(tmp_path / "agent.safetensors")
+        assert isinstance(loaded, LearnedPolicy)
+        assert loaded.bargains is bargains
+        assert loaded.with_heads(()).bargains is bargains
+        assert np.array_equal(loaded.params[MODEL : MODEL + len(NAMES)], model)

@@ -1,0 +1,327 @@
+"""How rules are compiled: edits are seen, machine code is kept, importing compiles nothing, plain Python works.
+
+Programs run in fresh interpreters on a copy of the sources with a cache folder of their own.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import monopoly_env as me
+from monopoly_env import kernels
+
+SOURCES = Path(me.__file__).parents[1]
+
+# Prints the result of a small kernel, and how many compilations were fetched from disk and how many were made.
+MEASURE = """
+import numba
+from monopoly_env.game import empty_games
+from monopoly_env.engine import rent
+from monopoly_env.kernels import entry
+from monopoly_env.rules import Rules
+
+games = empty_games(1)
+games["rules"] = Rules().to_record()
+games["num_players"] = 2
+games["lots"][0, 0] = 3 | 15 << 22
+due = [rent.ordinary_rent(games[0], 0, lot, 7) for lot in (0, 1, 22)]
+stats = rent.ordinary_rent.stats
+print(*due, sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
+"""
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """A copy of the sources that a test may edit."""
+    target = tmp_path / "src"
+    shutil.copytree(SOURCES, target, ignore=shutil.ignore_patterns("__pycache__", "*.nbi", "*.nbc"))
+    return target
+
+
+def run(program: str, sources: Path, cache: Path, **environment: str) -> list[str]:
+    """Run a program on these sources, with this folder for machine code, and return the words it prints."""
+    variables = {**os.environ, "PYTHONPATH": str(sources), "MONOPOLY_ENV_CACHE": str(cache), **environment}
+    done = subprocess.run([sys.executable, "-c", program], env=variables, cwd=cache.parent, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    """Replace a text that occurs once."""
+    text = path.read_text()
+    assert text.count(old) == 1, f"{old!r} occurs {text.count(old)} times in {path}"
+    path.write_text(text.replace(old, new))
+
+
+# --- edits --------------------------------------------------------------------------------------------------------------
+
+
+def test_an_edit_in_another_file_is_seen_by_the_next_run(copy: Path) -> None:
+    """Numba's own cache looks at the file of the kernel alone; rent.py is never touched here."""
+    engine, data, cache = copy / "monopoly_env" / "engine", copy / "monopoly_env" / "data", copy.parent / "cache"
+    assert run(MEASURE, copy, cache) == ["4", "8", "200", "0", "1"]  # compiled
+    assert run(MEASURE, copy, cache) == ["4", "8", "200", "1", "0"]  # fetched
+    edit(engine / "players.py", "return int(game.lots[seat]) & lots == lots", "return False")
+    assert run(MEASURE, copy, cache) == ["2", "4", "200", "0", "1"]
+    edit(engine / "sets.py", ">> 24", ">> 25")  # counts half of them: a file that only rent.py and players.py import
+    assert run(MEASURE, copy, cache)[2:] == ["50", "0", "1"]
+    board = data / "board_us.csv"
+    header, *rows = board.read_text().splitlines(keepends=True)
+    column = header.rstrip().split(",").index("rent_base")
+    fields = rows[1].split(",")
+    assert fields[column] == "2"
+    fields[column] = "77"
+    board.write_text("".join([header, rows[0], ",".join(fields), *rows[2:]]))
+    assert run(MEASURE, copy, cache) == ["77", "4", "50", "0", "1"]
+
+
+def test_an_edit_is_seen_where_the_cache_folder_cannot_be_used(copy: Path) -> None:
+    """Numba then falls back to folders of its own, which know nothing of other files."""
+    occupied = copy.parent / "occupied"
+    occupied.write_text("a file, no folder")
+    assert run(MEASURE, copy, occupied)[:3] == ["4", "8", "200"]
+    edit(copy / "monopoly_env" / "engine" / "players.py", "return int(game.lots[seat]) & lots == lots", "return False")
+    assert run(MEASURE, copy, occupied)[:3] == ["2", "4", "200"]
+
+
+# Appends a comment to every source file in turn and prints the files that change no hash although they should.
+HASH_ALL = """
+import sys
+from pathlib import Path
+from monopoly_env import kernels
+
+def hashes(names):
+    for memory in (kernels._own_hash, kernels._file_hash):
+        memory.cache_clear()
+    return {name: kernels.source_hash(name) for name in names}
+
+root = Path(kernels.__file__).parents[1]
+files = {".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): path for path in root.rglob("*.py")}
+entries = ["monopoly_env.core", "monopoly_env.vector", "monopoly_env.validate.fuzz", "agents.players.algorithmic", "agents.arena.table"]
+before = hashes(entries)
+for module, path in sorted(files.items()):
+    text = path.read_bytes()
+    path.write_bytes(text + b"# edited\\n")
+    changed = [name for name, value in hashes(entries).items() if value != before[name]]
+    path.write_bytes(text)
+    print(module, *changed, sep=",")
+for path in sorted((root / "monopoly_env" / "data").iterdir()):
+    content = path.read_bytes()
+    path.write_bytes(content + b" ")
+    print(path.name, *[name for name, value in hashes(entries).items() if value != before[name]], sep=",")
+    path.write_bytes(content)
+assert hashes(entries) == before
+"""
+
+
+def test_an_edit_in_any_file_of_the_rulebook_changes_the_folder(copy: Path) -> None:
+    seen = {line.split(",")[0]: set(line.split(",")[1:]) for line in run(HASH_ALL, copy, copy.parent / "cache")}
+    everybody = {
+        "monopoly_env.core",
+        "monopoly_env.vector",
+        "monopoly_env.validate.fuzz",
+        "agents.players.algorithmic",
+        "agents.arena.table",
+    }
+    chapters = {
+        f"monopoly_env.engine.{path.stem}" for path in (SOURCES / "monopoly_env" / "engine").glob("*.py") if path.stem != "__init__"
+    }
+    playing = everybody - {"agents.players.algorithmic"}  # a policy looks at the game; it does not carry the rules out
+    for module in sorted(chapters - {"monopoly_env.engine.invariants"}):
+        assert playing <= seen[module], module
+    for module in ("actions", "board", "cards", "game", "rules", "kernels"):
+        assert everybody <= seen[f"monopoly_env.{module}"], module
+    for name in ("board_us.csv", "board_uk.csv", "cards.csv", "editions.toml"):
+        assert seen[name] == everybody, name
+    assert {"monopoly_env.core", "monopoly_env.validate.fuzz"} <= seen["monopoly_env.engine.invariants"]
+    assert seen["monopoly_env.validate.ledger"] == {"monopoly_env.validate.fuzz"}
+    assert seen["training.dqn"] == set()  # nothing compiled hangs on it
+
+
+# Walks over all kernels and prints those that use another module's kernel that their hash does not know.
+FIND_UNKNOWN = """
+import importlib, pkgutil
+import numba
+import agents, monopoly_env
+from monopoly_env import kernels
+
+names = [info.name for package in (monopoly_env, agents) for info in pkgutil.walk_packages(package.__path__, package.__name__ + ".")]
+modules = [importlib.import_module(name) for name in names if not name.endswith("__main__")]
+count = 0
+for module in modules:
+    for value in vars(module).values():
+        if isinstance(value, numba.core.dispatcher.Dispatcher) and value.py_func.__module__ == module.__name__:
+            code = value.py_func.__code__
+            used = [value.py_func.__globals__.get(name) for name in code.co_names]
+            count += 1
+            for other in used:
+                home = other.py_func.__module__ if isinstance(other, numba.core.dispatcher.Dispatcher) else getattr(other, "__name__", "")
+                if home.split(".")[0] in kernels._PACKAGES and home not in kernels._closure(module.__name__):
+                    print("unknown:", module.__name__, value.py_func.__name__, home)
+print(count)
+"""
+
+
+def test_every_kernel_that_a_kernel_calls_counts(tmp_path: Path) -> None:
+    found = run(FIND_UNKNOWN, SOURCES, tmp_path / "cache")
+    assert "unknown:" not in found
+    assert int(found[-1]) > 150
+
+
+# --- the cache folder ---------------------------------------------------------------------------------------------------
+
+
+def test_the_folder_can_be_moved_and_is_named_by_the_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MONOPOLY_ENV_CACHE", str(tmp_path / "here"))
+    folder = kernels.cache_folder.__wrapped__("monopoly_env.engine.sets")
+    assert folder == tmp_path / "here" / kernels.source_hash("monopoly_env.engine.sets")
+    assert folder.is_dir()
+    other = kernels.cache_folder.__wrapped__("monopoly_env.engine.rent")
+    assert other.parent == folder.parent
+    assert other != folder
+
+
+def test_a_folder_that_cannot_be_made_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("MONOPOLY_ENV_CACHE", str(tmp_path / "file"))
+    assert kernels.cache_folder.__wrapped__("monopoly_env.engine.sets") is None  # nothing is kept, nothing raised
+
+
+def test_old_folders_are_dropped_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    old = time.time() - 40 * 86_400
+    names = {"0123456789abcdef": False, "fedcba9876543210": True, "my old documents": True, "photographs-2019": True, "short": True}
+    for name in names:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "content").write_text("mine")
+        if name != "fedcba9876543210":
+            os.utime(tmp_path / name, (old, old))
+    (tmp_path / "a-file-of-mine-x").write_text("mine")
+    os.utime(tmp_path / "a-file-of-mine-x", (old, old))
+    monkeypatch.setenv("MONOPOLY_ENV_CACHE", str(tmp_path))
+    folder = kernels.cache_folder.__wrapped__("monopoly_env.engine.sets")
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {name for name, kept in names.items() if kept} | {"a-file-of-mine-x", folder.name}
+
+
+def test_an_own_folder_is_never_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MONOPOLY_ENV_CACHE", str(tmp_path))
+    folder = kernels.cache_folder.__wrapped__("monopoly_env.engine.sets")
+    os.utime(folder, (1, 1))
+    assert kernels.cache_folder.__wrapped__("monopoly_env.engine.sets") == folder
+    assert folder.is_dir()
+    assert time.time() - folder.stat().st_mtime < 3600
+
+
+def test_a_kernel_typed_at_a_prompt_compiles_too() -> None:
+    names: dict[str, Any] = {"entry": kernels.entry, "__name__": "__console__"}
+    exec("@entry()\ndef double(x):\n    return 2 * x\n", names)  # what a prompt does
+    assert names["double"](21) == 42
+
+
+# --- importing ----------------------------------------------------------------------------------------------------------
+
+IMPORT = """
+import sys
+import monopoly_env as me
+import numba
+heavy = "torch pandas matplotlib rich tyro stable_baselines3 sb3_contrib tensorboard hypothesis pytest agents training".split()
+print(*[name for name in heavy if name in sys.modules], sep=",")
+compiled = [
+    f"{name}.{key}" for name, module in list(sys.modules.items()) if name.split(".")[0] in ("monopoly_env", "agents")
+    for key, value in vars(module).items() if isinstance(value, numba.core.dispatcher.Dispatcher) and value.overloads
+]
+print(len(compiled), *compiled)
+"""
+
+
+def test_importing_compiles_nothing_and_loads_nothing_heavy(tmp_path: Path) -> None:
+    assert run(IMPORT, SOURCES, tmp_path / "cache") == ["0"]
+
+
+PLAIN = """
+import types, importlib, pkgutil
+import monopoly_env as me
+from monopoly_env import engine
+
+assert not any(type(value).__module__.startswith("numba") for value in vars(me.core).values())
+count = 0
+for info in pkgutil.iter_modules(engine.__path__):
+    module = importlib.import_module(f"monopoly_env.engine.{info.name}")
+    for value in vars(module).values():
+        if callable(value) and getattr(value, "__module__", "") == module.__name__:
+            assert type(value) is types.FunctionType, value
+            count += 1
+game = me.new_game(3, seed=1)
+for _ in range(50):
+    me.step(game, int(me.legal_actions(game)[0]))
+print(count, me.digest(game))
+"""
+
+
+def test_without_compilation_kernels_are_plain_functions(tmp_path: Path) -> None:
+    count, digest = run(PLAIN, SOURCES, tmp_path / "cache", NUMBA_DISABLE_JIT="1")
+    assert int(count) > 100
+    assert not (tmp_path / "cache").exists()
+    game = me.new_game(3, seed=1)
+    for _ in range(50):
+        me.step(game, int(me.legal_actions(game)[0]))
+    assert me.digest(game) == digest
+
+
+# --- widths -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_kernel_is_compiled_once_for_all_integers() -> None:
+    @kernels.kernel
+    def one_more(x: int) -> int:
+        return x + 1
+
+    @kernels.entry()
+    def sums(a: Any, b: Any) -> int:
+        return one_more(a[0]) + one_more(b[0]) + one_more(3)  # type: ignore[no-any-return]
+
+    import numpy as np
+
+    assert sums(np.array([1], np.int16), np.array([2], np.int32)) == 2 + 3 + 4
+    assert len(one_more.overloads) == 1  # type: ignore[attr-defined]
+
+
+# --- arrays without owners ----------------------------------------------------------------------------------------------
+
+
+def test_a_borrowed_array_is_the_same_numbers_without_an_owner_to_count() -> None:
+    import numpy as np
+
+    @kernels.entry()
+    def row(array: Any, number: int) -> Any:
+        return kernels.borrowed(array)[number]  # type: ignore[no-any-return]
+
+    array = np.arange(6.0).reshape(2, 3)
+    references = sys.getrefcount(array)
+    view = row(array, 1)
+    assert sys.getrefcount(array) == references
+    assert view.base is None  # else each slice counts up what owns the array, and down again
+    assert not view.flags.owndata
+    view[0] = 7.0
+
+    @kernels.entry()
+    def named(pair: Any) -> Any:
+        return kernels.borrowed(pair).array[0]  # type: ignore[no-any-return]
+
+    class Pair(NamedTuple):
+        number: int
+        array: Any
+
+    first = named(Pair(3, array))
+    assert first.base is None
+    assert first.tolist() == [0.0, 1.0, 2.0]
+    assert array.tolist() == [[0.0, 1.0, 2.0], [7.0, 4.0, 5.0]]
+    assert kernels.borrowed(array) is array  # without compilation

@@ -1,0 +1,197 @@
+"""`python -m monopoly_env.validate published`: its statistics, its data, and the page it writes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from studies.published import Comparison, Estimate
+
+import agents
+import monopoly_env as me
+from monopoly_env.validate import __main__ as command
+from studies import published as literature
+
+DUEL = "july_algorithmic_random"
+
+
+# --- statistics ---------------------------------------------------------------------------------------------------------
+
+
+def test_wilson_agrees_with_the_arena() -> None:
+    for wins, games in ((0, 30), (7, 30), (309, 500), (500, 500)):
+        ours = literature.wilson(wins / games, games)
+        assert (ours.low, ours.high) == pytest.approx(agents.arena.results.wilson(wins, games))
+
+
+def test_the_difference_of_two_shares_is_newcombes() -> None:
+    """Newcombe (1998), table II, contrast a, 56/70 - 48/80, method 10: 0.0524 to 0.3339."""
+    difference = Comparison("", "", literature.wilson(48 / 80, 80), literature.wilson(56 / 70, 70)).difference
+    assert difference.value == pytest.approx(0.2)
+    assert (difference.low, difference.high) == pytest.approx((0.0524, 0.3339), abs=5e-5)
+
+
+def test_a_difference_agrees_if_its_interval_holds_nothing() -> None:
+    assert Comparison("", "", Estimate(0.5, 0.4, 0.6), Estimate(0.63, 0.53, 0.73)).agrees  # 0.13 less hypot(0.1, 0.1)
+    assert not Comparison("", "", Estimate(0.5, 0.4, 0.6), Estimate(0.65, 0.55, 0.75)).agrees
+
+
+def test_intervals_cover_as_often_as_they_say() -> None:
+    """Of 2,000 intervals at 95%, 1,900 cover on average with a deviation of 10 (five of these: a false alarm in two million)."""
+    rng = np.random.default_rng(3)
+    unit = np.repeat(np.arange(100), 2).astype(np.int32)
+    hits = {"mean": 0, "median": 0}
+    for _ in range(2000):
+        shared = rng.normal(0, 1, 100)
+        values = np.repeat(shared, 2) + rng.normal(0, 1, 200)
+        mean = literature.clustered(values, unit)
+        hits["mean"] += mean.low <= 0 <= mean.high
+        ours, theirs = rng.exponential(size=400), rng.exponential(size=300)
+        median = float(np.median(theirs))
+        spread = literature.percentile(ours, 0.5, 300)
+        moved = Estimate(median, median - (spread.value - spread.low), median + (spread.high - spread.value))
+        hits["median"] += Comparison("", "", moved, literature.percentile(ours, 0.5, 400)).agrees
+    assert 1830 < hits["mean"] < 1950
+    assert 1830 < hits["median"] < 1960
+
+
+# --- data ---------------------------------------------------------------------------------------------------------------
+
+
+def test_every_experiment_has_its_figures_and_all_figures_are_used() -> None:
+    rows = me.board.read_table("published_ocnaru.csv")
+    assert {row["experiment"] for row in rows} == set(literature.EXPERIMENTS)
+    for name, experiment in literature.EXPERIMENTS.items():
+        figures = literature.published(name)
+        assert figures
+        assert {figure.agent for figure in figures} <= set(experiment.players)
+        assert {figure.opponent for figure in figures} <= {*experiment.players, ""}
+        assert all(0 <= figure.value <= 1 for figure in figures if figure.metric in ("wins", "bankruptcies", "capped", "first_wins"))
+
+
+def test_the_wins_of_all_pairs_add_up_to_the_published_shares() -> None:
+    """The facts: Completionist .579, algorithmic .421, random .030 of their own 330 games."""
+    summed = {figure.agent: figure for figure in literature._summed(literature.published("twelve_july"))}
+    assert summed["strategic/completionist"].value == pytest.approx(0.579, abs=5e-4)
+    assert summed["ocnaru/algorithmic"].value == pytest.approx(0.421, abs=5e-4)
+    assert summed["ocnaru/random"].value == pytest.approx(0.030, abs=5e-4)
+    assert {figure.games for figure in summed.values()} == {330}
+    assert next(iter(summed)) == "strategic/completionist"
+
+
+def test_known_figures_are_read() -> None:
+    figures = {(f.agent, f.metric): f for f in literature.published(DUEL)}
+    assert figures["ocnaru/algorithmic", "wins"].value == pytest.approx(448 / 480)
+    assert figures["ocnaru/algorithmic", "turns_p50"].value == 140.5
+    assert literature.crashed(DUEL) == (20, 500)
+    thesis = {(f.agent, f.opponent, f.metric): f.value for f in literature.published("three_agents")}
+    assert thesis["strategic", "", "wins"] == pytest.approx(1.5 * 0.519)
+    assert thesis["strategic", "ocnaru/algorithmic", "wins"] == 0.67
+
+
+# --- ours ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def results() -> agents.Results:
+    return agents.arena.round_robin(["ocnaru/algorithmic", "ocnaru/random", "random/no_trades"], 60, 2, "ocnaru")
+
+
+def test_a_sample_is_an_agents_games(results: agents.Results) -> None:
+    rows = {row["name"]: row for row in results.rows()}
+    for name in results.names:
+        games = literature.sample(results, name)
+        assert len(games.won) == rows[name]["games"] == 120
+        assert games.won.sum() == pytest.approx(rows[name]["wins"])
+        assert (games.lost <= 1 - games.won).all()
+    pair = literature.sample(results, "ocnaru/algorithmic", "ocnaru/random")
+    back = literature.sample(results, "ocnaru/random", "ocnaru/algorithmic")
+    assert len(pair.won) == 60
+    assert (pair.won + back.won == 1).all()
+    assert (pair.lost + back.lost + pair.capped == 1).all()
+
+
+def test_a_sample_without_an_agent_is_all_games(results: agents.Results) -> None:
+    games = literature.sample(results, "")
+    assert len(games.turns) == results.games
+    assert games.turns.mean() == pytest.approx(results.turns.mean())
+    assert games.capped.mean() == pytest.approx(results.capped_share)
+
+
+def test_the_lengths_of_all_pairs_are_one_figure() -> None:
+    """The facts: 197 of the 1,980 games at the cap."""
+    capped, mean = literature._lengths(literature.published("twelve_july"))
+    assert (capped.value, capped.games) == (pytest.approx(197 / 1980), 1980)
+    assert 200 < mean.value < 350
+
+
+def test_a_duel_is_played_and_compared() -> None:
+    report = literature.run(DUEL, games=200)
+    assert report.games == 200
+    assert set(report.comparisons) == {True, False}
+    (won,) = [c for c in report.comparisons[True] if c.what.startswith("ocnaru/algorithmic: won")]
+    assert won.theirs.value == pytest.approx(448 / 480)
+    assert 0.8 < won.ours.value <= 1
+    assert literature.run(DUEL, games=200, threads=1) == report
+
+
+def test_unknown_experiments_are_refused_with_the_nearest() -> None:
+    with pytest.raises(me.ConfigurationError, match=r"Unknown experiment 'three_agent'.*'three_agents'"):
+        literature.run("three_agent")
+
+
+# --- the command --------------------------------------------------------------------------------------------------------
+
+
+def call(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["validate", "published", *arguments])
+    return command.main()
+
+
+def test_the_command_prints_tables_and_json(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(monkeypatch, "--only", DUEL, "--games", "40") == 0
+    printed = capsys.readouterr().out
+    assert "ocnaru/algorithmic: won against ocnaru/random" in printed
+    assert "0.933 (0.907 to 0.952)" in printed
+    assert f"python -m monopoly_env.validate published --only {DUEL} --games 40 --seed 0" in printed
+    assert "20 of his 500 games crashed" in printed
+    assert call(monkeypatch, "--only", DUEL, "--games", "40", "--json") == 0
+    (told,) = json.loads(capsys.readouterr().out)
+    assert told["experiment"] == DUEL
+    assert {figure["quirks"] for figure in told["figures"]} == {True, False}
+    assert call(monkeypatch, "--only", DUEL, "--games", "0") == 2
+
+
+def test_the_page_is_brought_up_to_date_and_keeps_what_was_written_by_hand(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "ocnaru.md"
+    assert call(monkeypatch, "--only", DUEL, "--games", "40", "--out", str(path)) == 0
+    first = path.read_text()
+    assert first.rstrip().endswith(literature.BY_HAND)
+    path.write_text(first + "\n## Differences\nMine.\n")
+    assert call(monkeypatch, "--only", "may_algorithmic_random", "--games", "20", "--out", str(path)) == 0
+    second = path.read_text()
+    assert second.endswith("\n## Differences\nMine.\n")
+    assert [line for line in second.splitlines() if line.startswith("<!-- begin")] == [
+        f"<!-- begin {DUEL} -->", "<!-- begin may_algorithmic_random -->",
+    ]  # fmt: skip
+    assert call(monkeypatch, "--only", DUEL, "--games", "20", "--out", str(path)) == 0
+    third = path.read_text()
+    assert third.count(literature.BY_HAND) == third.count(f"<!-- begin {DUEL} -->") == 1
+    assert f"--only {DUEL} --games 20" in third
+    assert f"--only {DUEL} --games 40" not in third
+    assert call(monkeypatch, "--only", DUEL, "--games", "20", "--out", str(path)) == 0
+    assert path.read_text() == third
+    (tmp_path / "folder").mkdir()
+    assert call(monkeypatch, "--only", DUEL, "--games", "20", "--out", str(tmp_path / "folder")) == 2
+
+
+def test_the_committed_page_has_every_experiment() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "results" / "ocnaru.md").read_text()
+    for name in literature.EXPERIMENTS:
+        assert f"<!-- begin {name} -->" in page
+    assert "## Differences and their reasons" in page.partition(literature.BY_HAND)[2]

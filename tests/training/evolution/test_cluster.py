@@ -1,0 +1,160 @@
+"""Evolution on a Ray cluster: the same generation as on threads, also when a node dies; and clear refusals that lose nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from ray.cluster_utils import Cluster
+from ray.exceptions import LocalRayletDiedError
+from rich.console import Console
+
+import agents
+from agents.arena.table import Line, Table
+from agents.players import genetic
+from monopoly_env.errors import ConfigurationError
+from monopoly_env.rules import Rules
+from training.evolution import cluster
+from training.evolution.evaluation import Setting, play
+from training.evolution.genetic.generation import Play, evaluate
+from training.evolution.genetic.options import Generational
+from training.evolution.genetic.run import execute
+from training.evolve import main
+
+KIND = genetic.kind_of("strategic")
+SMALL = Generational(genome="strategic", population=8, matches=1, generations=1, turn_limit=20, panel=(), final_games=4, seed=5, threads=1)
+NODE: dict[str, Any] = {"num_cpus": 1, "include_dashboard": False, "object_store_memory": 80_000_000}
+
+
+def draws(seed: int) -> np.random.Generator:
+    return np.random.Generator(np.random.PCG64(seed))
+
+
+@pytest.fixture
+def nodes(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+    """A head that only hands out, and two nodes of a core each."""
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    started = Cluster(initialize_head=True, head_node_args=NODE | {"num_cpus": 0})
+    try:
+        started.add_node(**NODE)
+        started.add_node(**NODE)
+        yield started
+    finally:
+        started.shutdown()
+
+
+def test_a_cluster_comes_to_the_same_generation_as_threads_also_when_nodes_are_killed(
+    nodes: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    population, what = KIND.random(16, draws(0)), Play("net_worth", matches=200, turn_limit=200, threads=1)
+    candidates = [agents.make("strategic"), agents.make("random")]
+    alone = [evaluate(KIND, population, dataclasses.replace(what, threads=n), 7, draws(2)).fitness for n in (1, 2)]
+    rates = play(candidates, [Setting(("random",), turn_limit=20)], 8, 3, 1).rates
+    ended: list[tuple[float, int]] = []
+    joined: list[float] = []
+    look = cluster._check_head
+
+    def kill(games: int) -> None:
+        """As the first piece comes in, kill both nodes: what they were at is lost."""
+        ended.append((time.monotonic(), games))
+        if len(ended) == 1:
+            for node in nodes.worker_nodes.copy():
+                nodes.remove_node(node, allow_graceful=False)
+
+    def join() -> None:
+        """Between two looks for pieces: when none has come for a while, another node joins."""
+        look()
+        if ended and not joined and time.monotonic() - ended[-1][0] > 1:
+            joined.append(time.monotonic())
+            nodes.add_node(**NODE)
+
+    monkeypatch.setattr(cluster, "_check_head", join)
+
+    with cluster.joined(nodes.address) as table_type:
+        together = dataclasses.replace(what, table_type=table_type)
+        first = evaluate(KIND, population, together, 7, draws(2)).fitness
+        duels = play(candidates, [Setting(("random",), turn_limit=20)], 8, 3, 1, table_type=table_type).rates
+        second = evaluate(KIND, population, together, 7, draws(2), kill).fitness
+    assert alone[0].tobytes() == alone[1].tobytes() == first.tobytes() == second.tobytes()
+    assert rates.tobytes() == duels.tobytes()
+    assert ended[-1][0] > joined[0]  # while there was no node, pieces were open
+    assert sum(games for _, games in ended) == 800
+
+
+def test_lines_of_a_cluster_are_cut_into_pieces_that_fit_together() -> None:
+    """What a node does with a piece, in this process."""
+    players = [agents.make("strategic"), agents.make("random")]
+    seats = np.tile(np.array([[0, 1], [1, 0]], np.int16), (2, 1))
+    whole = Line(np.arange(4, dtype=np.uint64), seats)
+    Table(players, Rules(), 20, 1).play(whole)
+    description = cluster.ClusterTable(players, Rules(), 20, 1).description()
+    parts = [cluster.play_piece(description, whole.seeds[part], seats[part]) for part in (slice(0, 1), slice(1, 4))]
+    for name, values in zip(cluster.RESULTS, zip(*parts, strict=True), strict=True):
+        assert getattr(whole, name).tobytes() == np.concatenate(values).tobytes()
+    with pytest.raises(ConfigurationError, match="has other sources or another Numba: install the same version on all nodes"):
+        cluster.play_piece(("another", *description[1:]), whole.seeds, seats)
+
+
+def test_a_cluster_that_cannot_be_reached_is_an_error_and_loses_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = dataclasses.replace(SMALL, out=tmp_path / "run")
+    execute(options, Console(file=io.StringIO()))
+    kept = {path: path.read_bytes() for path in options.out.rglob("*") if path.is_file()}
+    with socket.socket() as taken:  # bound, but nobody listens
+        taken.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        words = [
+            "--preset",
+            "mukhar2012",
+            "--genome",
+            "strategic",
+            "--population",
+            "8",
+            "--matches",
+            "1",
+            "--turn-limit",
+            "20",
+            "--seed",
+            "5",
+        ]
+        words += ["--panel", "--generations", "2", "--out", str(options.out)]
+        for more in (["--resume"], ["--overwrite"]):
+            assert main([*words, *more, "--cluster", address]) == 2
+            assert f"--cluster {address}: no Ray cluster can be reached there" in capsys.readouterr().err
+            assert main([*words, *more, "--cluster", f"ray://{address}"]) == 2
+            assert "no Ray cluster can be reached there" in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in options.out.rglob("*") if path.is_file()} == kept
+    resumed = execute(dataclasses.replace(options, generations=2, resume=True), Console(file=io.StringIO()))
+    assert resumed["generations"] == 2
+
+
+@pytest.mark.parametrize("address", ["locl", "10.0.0.1", "10.0.0.1:port", "ray://10.0.0.1", "10.0.0.1:70000", ""])
+def test_what_is_no_address_is_refused(address: str) -> None:
+    with pytest.raises(ConfigurationError, match="is no address: use local, auto, host:port such as"), cluster.joined(address):
+        pass
+
+
+def test_without_ray_the_extra_is_named_and_the_rest_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ConfigurationError, match=r"--cluster needs Ray: pip install 'monopoly-env\[cluster\]'"), cluster.joined("local"):
+        pass
+    with cluster.joined(None) as table_type:
+        assert table_type is Table
+
+
+def test_a_cluster_that_dies_on_the_way_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    def die(table: cluster.ClusterTable, line: Line) -> dict[Any, slice]:
+        raise LocalRayletDiedError
+
+    monkeypatch.setattr(cluster.ClusterTable, "_hand_out", die)
+    table = cluster.ClusterTable([agents.make("strategic")] * 2, Rules(), 20, 1)
+    line = Line(np.arange(2, dtype=np.uint64), np.array([[0, 1]] * 2, np.int16))
+    with pytest.raises(ConfigurationError, match=r"The cluster failed: The task's local raylet died.*go on with --resume"):
+        table.play(line)
