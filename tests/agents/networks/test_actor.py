@@ -29,8 +29,8 @@ PLAY = """
 import json, sys
 import agents, monopoly_env as me
 
-from agents.actor import ActorPolicy
-from agents.policy import Decisions
+from agents.networks.actor import ActorPolicy
+from monopoly_env.policy.protocol import Decisions
 games = me.new_games(range(40), 2, "ocnaru")
 policies = [agents.load(path) for path in sys.argv[1:]]
 moves = []

@@ -52,7 +52,7 @@ GAIN, THEIRS = ENCODED + MOST_PLAYERS, ENCODED + MOST_PLAYERS + 1
 PLAY = """
 import json, sys
 import agents, monopoly_env as me
-from agents.policy import Decisions
+from monopoly_env.policy.protocol import Decisions
 games, moves = me.new_games(range(30), 3), []
 policy = agents.load(sys.argv[1])
 for _ in range(60):

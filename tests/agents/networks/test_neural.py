@@ -27,7 +27,7 @@ TURN, DEBT = DECISION_NAMES.index("turn"), DECISION_NAMES.index("debt")
 PLAY = """
 import json, sys
 import agents, monopoly_env as me
-from agents.policy import Decisions
+from monopoly_env.policy.protocol import Decisions
 games = me.new_games(range(40), 2, "ocnaru")
 policy = agents.load(sys.argv[1])
 moves = []

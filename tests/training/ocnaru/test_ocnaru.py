@@ -181,7 +181,7 @@ PLAY = """
 import json, sys
 import agents
 from agents import arena
-from agents.ocnaru_networks import KIND, OcnaruNetworks
+from agents.networks.ocnaru import KIND, OcnaruNetworks
 results = arena.play([agents.load(sys.argv[1]), "strategic"], 20, "ocnaru", 9)
 print(json.dumps([results.place.tolist(), results.turns.tolist()]))
 """

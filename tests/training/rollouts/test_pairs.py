@@ -186,9 +186,9 @@ def test_pairs_depend_neither_on_threads_nor_on_slices(monkeypatch: pytest.Monke
 
 COLLECT = """
 import sys
-from agents.learned.policy import LearnedPolicy
+from agents.networks.learned.policy import LearnedPolicy
 from monopoly_env.rules import Rules
-from training.rollouts import League, collect
+from training.rollouts.pairs import League, collect
 found = collect(League([LearnedPolicy(())], [[0, 0]], Rules()), 2, 7, 4, threads=1)
 sys.stdout.buffer.write(found.pairs.tobytes() + found.seen.tobytes())
 """

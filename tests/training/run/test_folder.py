@@ -18,7 +18,7 @@ from training.run.folder import alone
 HOLD = """
 import sys
 from pathlib import Path
-from training.runs import alone
+from training.run.folder import alone
 with alone(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()
