@@ -1,7 +1,7 @@
-"""Monopoly as an environment for learning: one rules engine, many ways in.
+"""Monopoly as a reinforcement-learning environment: one rules engine behind several interfaces.
 
-See README.md for a tour and docs/ for actions, observations, options and rules. Importing compiles nothing; it registers the
-environments with Gymnasium and PettingZoo.
+README.md is a tour; docs/ lists rules, options, actions and observations. Importing compiles nothing. It registers the environments
+with Gymnasium and PettingZoo.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ __all__ = [
 
 register()
 
-# Loaded when first asked for, so that `import monopoly_env` stays quick: name -> module, attribute (None: the module).
+# Loaded on first use, so that `import monopoly_env` stays quick: name -> (module, attribute). None stands for the module itself.
 _LAZY: dict[str, tuple[str, str | None]] = {
     "VectorMonopoly": ("monopoly_env.vector", "VectorMonopoly"),
     "encoding": ("monopoly_env.encoding", None),

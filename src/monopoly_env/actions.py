@@ -1,7 +1,7 @@
-"""The action space: one `Discrete(205)` cut into heads, the only home of what an action means.
+"""The action space: one `Discrete(205)`, cut into heads. Only this file defines what an action means.
 
-A head is a slice of neighbouring actions of one kind. The space is the same for any number of players, rules and board;
-the legal actions of a decision may lie in several heads at once. docs/actions.md is generated from the tables here.
+A head is a contiguous slice of actions of one kind. The space is the same for any number of players, any rules and any board. The
+legal actions of a decision may lie in several heads at once. docs/actions.md is generated from the tables here.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from monopoly_env.errors import ConfigurationError, nearest
 if TYPE_CHECKING:
     from monopoly_env.game import Game
 
-RAISES: Final = (1, 5, 10, 20, 50, 100, 500)  # dollars; the money of the box, also the notes of an offer
+RAISES: Final = (1, 5, 10, 20, 50, 100, 500)  # dollars: the denominations of the game's money, used by offers too
 NOTES: Final = RAISES[::-1]
 
-# What decision of the game is open, by number; `over` is none. The numbers are the first tasks of the agenda.
+# The decisions by number, and what each one asks. The numbers are also those of the first tasks of the agenda.
 DECISIONS: Final = {
     "over": "the game has ended",
     "buy": "an unowned lot for sale at its printed price",
-    "bid": "English auction: raise the standing bid or fold for good",
-    "sealed_bid": "sealed auction: add to the own maximum until done",
+    "bid": "English auction: raise the standing bid, or fold and leave the auction",
+    "sealed_bid": "sealed auction: add to your own maximum bid, or finish",
     "place": "a scarce building was won: name the street it goes to",
     "turn": "a window of the turn: build, sell, mortgage, trade, leave jail, or go on",
     "jail": "after a failed throw in jail: pay, hand in a card, or (where allowed) stay",
-    "trade_ask": "composing an offer: what is asked for, one pick at a time, in rising order",
-    "trade_give": "composing an offer: what is given, likewise",
-    "trade_cash": "composing an offer: the cash, note by note, in falling order",
+    "trade_ask": "composing an offer: what to ask for, one item at a time, in rising order",
+    "trade_give": "composing an offer: what to give, in the same way",
+    "trade_cash": "composing an offer: cash, note by note, largest first",
     "reply": "an offer was received",
     "debt": "raise cash for a payment that is due",
     "tax": "income tax: 200 dollars or a tenth of the total worth",
@@ -57,7 +57,7 @@ class Head:
         start: Its first action.
         size: How many actions it has.
         doc: What index i means.
-        labels: A phrase for each action; `{lot}` stands for the name of a lot on the board at hand.
+        labels: A phrase for each action. `{0}` stands for the name of lot 0 on the board in use, and so on.
     """
 
     name: str
@@ -95,7 +95,7 @@ _HEADS: Final = (
     ("sell", "the street", _lots("sell", NUM_STREETS)),
     ("mortgage", "the lot", _lots("mortgage")),
     ("unmortgage", "the lot", _lots("unmortgage")),
-    ("trade", "i: make an offer to the player i + 1 seats on", tuple(f"trade with player +{i}" for i in range(1, 8))),
+    ("trade", "i: make an offer to the player i + 1 seats away, clockwise", tuple(f"trade with player +{i}" for i in range(1, 8))),
     ("trade_ask", "28 lots, the Chance and the Community Chest jail card, done, cancel", _goods("ask for", "ask")),
     ("trade_give", "the same", _goods("give", "give")),
     ("trade_cash", "0 done, give 500, 100, 50, 20, 10, 5, 1, ask for the same, cancel",
@@ -106,7 +106,7 @@ _HEADS: Final = (
 
 
 class Heads(dict[str, Head]):
-    """The heads by name; an unknown name is an error of ours that names the nearest one."""
+    """The heads by name. An unknown name raises a ConfigurationError that suggests the nearest one."""
 
     def __missing__(self, name: str) -> Head:
         raise ConfigurationError(f"Unknown head {name!r}. {nearest(name, self)}")
@@ -124,7 +124,7 @@ def _build() -> Heads:
 HEADS: Final = _build()
 HEAD_NAMES: Final = tuple(HEADS)
 NUM_ACTIONS: Final = sum(head.size for head in HEADS.values())
-# [action] -> number of its head
+# [action] -> the number of its head
 HEAD_OF: Final = np.repeat(np.arange(len(HEADS)), [head.size for head in HEADS.values()])
 
 # Heads and first actions as numbers, for kernels.
@@ -146,8 +146,8 @@ def describe(action: int, game: Game | None = None) -> str:
 
     Args:
         action: 0 to 204.
-        game: Takes the names of its board, and the meaning of `choice` and of fold from its decision; without it, the names
-            are those of the US board.
+        game: The game in which the action is taken. Its board gives the lot names, its open decision the meaning of `choice` and
+            of fold. Without it, the names are those of the US board.
 
     Raises:
         ConfigurationError: No such action.
@@ -166,22 +166,24 @@ def describe(action: int, game: Game | None = None) -> str:
 
 
 def parse(text: str) -> int:
-    """The action that `describe` calls by this text, in any letter case and with the lot names of any edition.
+    """The action that `describe` gives this text: the inverse of `describe`.
+
+    Letter case does not matter, and the lot names of any edition are accepted.
 
     Raises:
-        ConfigurationError: No action is called so; the message names the nearest one.
+        ConfigurationError: There is no such action. The message suggests the nearest one.
     """
     wanted = " ".join(str(text).split()).casefold()
     if wanted not in _BY_TEXT:
-        raise ConfigurationError(f"No action is called {text!r}. {_nearest_text(wanted)}")
+        raise ConfigurationError(f"Unknown action {text!r}. {_nearest_text(wanted)}")
     return _BY_TEXT[wanted]
 
 
 def check(action: object) -> int:
-    """The action as an int.
+    """Validate an action and return it as an int.
 
     Raises:
-        ConfigurationError: Not an integer from 0 to 204.
+        ConfigurationError: It is not an integer from 0 to 204.
     """
     try:
         number = action.__index__()  # type: ignore[attr-defined]

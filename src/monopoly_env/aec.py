@@ -1,4 +1,4 @@
-"""The PettingZoo environment; the text of `monopoly_v0` describes it for its users."""
+"""The PettingZoo environment. The docstring of `monopoly_v0` is its user documentation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Observation: TypeAlias = dict[str, NDArray[Any]]
 
 @entry()
 def _look(games: Games, terms: Terms, potential: Any, reward: Any, mask: Any, facts: Any) -> None:
-    """Write what a step has brought: rewards, the mask, and facts = (player, decision, turns, seats that have not left, fault)."""
+    """Write the results of a step: rewards, mask, and facts = (player, decision, turns, seats that have not left, fault)."""
     game = games[0]
     facts[0] = game.player
     facts[1] = game.decision
@@ -43,7 +43,7 @@ def _look(games: Games, terms: Terms, potential: Any, reward: Any, mask: Any, fa
 
 
 class MonopolyAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZoo ships no types
-    """See `monopoly_v0`."""
+    """A PettingZoo environment; `monopoly_v0` documents observations, actions, rewards and arguments."""
 
     metadata: dict[str, Any] = {"name": "monopoly_v0", "render_modes": list(RENDER_MODES), "is_parallelizable": False, "render_fps": 2}  # noqa: RUF012
 
@@ -56,7 +56,7 @@ class MonopolyAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # Petti
         turn_limit: int = 1000,
         render_mode: str | None = None,
     ) -> None:
-        """Set a table up; `reset` begins the game. The arguments are those of `monopoly_v0.env`."""
+        """Set up a table; `reset` starts the game. The arguments are those of `monopoly_v0.env`."""
         super().__init__()
         players = core.check_players(num_players)
         self.rules = Rules.coerce(rules)
@@ -75,27 +75,27 @@ class MonopolyAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # Petti
         self._nobody = np.zeros(NUM_ACTIONS, np.int8)
 
     def observation_space(self, agent: str) -> Any:
-        """The space of an agent's observations, always the same object."""
+        """The observation space of an agent: the same object on every call."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> Any:
-        """The space of an agent's actions, always the same object."""
+        """The action space of an agent: the same object on every call."""
         return self.action_spaces[agent]
 
     @property
     def game(self) -> Game:
-        """The record of the game. To change it is to change the game."""
+        """The record of the game. Changing it changes the game."""
         return self._games[0]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begin a game.
+        """Start a game.
 
         Args:
-            seed: 0 to 2**64 - 1: the game's seed, that of `new_game` too, and the first of the games that follow without one.
-            options: None are known.
+            seed: 0 to 2**64 - 1: the game's seed, as in `new_game`. Later games that are started without a seed follow from it.
+            options: There are none; the argument is ignored.
 
         Raises:
-            ConfigurationError: A seed out of range.
+            ConfigurationError: The seed is out of range.
         """
         if seed is not None or self._random is None:
             if seed is not None:
@@ -121,19 +121,19 @@ class MonopolyAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # Petti
         self._settle()
 
     def step(self, action: int | None) -> None:
-        """Carry out the action of `agent_selection`; None takes an agent that is out away from the table.
+        """Carry out the action of `agent_selection`. None removes an agent that is terminated or truncated.
 
         Raises:
-            IllegalActionError: The action is not legal; it names what is. Nothing has changed.
-            ConfigurationError: Not an integer from 0 to 204; or anything but None for an agent that is out.
-            GameOverError: All agents are out, or there was no `reset` yet.
+            IllegalActionError: The action is not legal. The message lists the legal ones; nothing has changed.
+            ConfigurationError: The action is not an integer from 0 to 204, or is not None for an agent that is out.
+            GameOverError: All agents are out, or `reset` was never called.
         """
         if not self.agents:
-            raise GameOverError("Nobody is at the table: call reset().")
+            raise GameOverError("No agent is left in the game: call reset().")
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             if action is not None:
-                raise ConfigurationError(f"{agent} is out: step(None), not {action!r}, takes it away from the table.")
+                raise ConfigurationError(f"{agent} is out: its action must be None, not {action!r}.")
             self._was_dead_step(None)
             return
         number = actions.check(action)
@@ -145,12 +145,12 @@ class MonopolyAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # Petti
         self._settle()
 
     def _settle(self) -> None:
-        """Take over what the game has come to."""
+        """Update the environment's attributes from the game after a step."""
         before = self._alive
         _look(self._games, self._terms, self._potential, self._paid, self._mask, self._facts)
         player, decision, turns, self._alive, fault = self._facts.tolist()
         if fault:
-            raise EngineError(f"The engine stopped: {FAULTS[fault]}. Please report this with the game, monopoly_env.save(env.game, path).")
+            raise EngineError(f"The engine stopped: {FAULTS[fault]}. Please report this bug with monopoly_env.save(env.game, path).")
         self.agent_selection = self.possible_agents[player]
         if self.reward.shaping or self._alive != before:
             self._hand_out(before)
@@ -167,7 +167,7 @@ class MonopolyAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # Petti
                 self._deads_step_first()
 
     def _hand_out(self, before: int) -> None:
-        """Give the rewards of a step to those who were in it."""
+        """Give the rewards of a step to the agents that were in the game before it."""
         for agent, reward in zip(self.possible_agents, self._paid.tolist(), strict=True):
             seat = self._seat_of[agent]
             if before >> seat & 1:
@@ -185,7 +185,7 @@ class MonopolyAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # Petti
         self._deads_step_first()
 
     def observe(self, agent: str) -> Observation:
-        """What an agent sees: new arrays. Only the agent to move has legal actions in its mask."""
+        """The observation of an agent, in new arrays. Only the agent to move has legal actions in its mask."""
         if agent not in self._seat_of:
             raise ConfigurationError(f"There is no agent {agent!r}. {nearest(agent, self._seat_of)}")
         seat = self._seat_of[agent]
@@ -193,7 +193,7 @@ class MonopolyAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # Petti
         return {"observation": self._see(seat), "action_mask": (self._mask if to_move else self._nobody).copy()}
 
     def state(self) -> NDArray[np.float32]:
-        """The table as seat 0 sees it, whoever is to move: (D,) float32, for a critic of all players."""
+        """The table as seat 0 sees it, regardless of who is to move: (D,) float32, for a centralized critic."""
         return self._see(0)
 
     def _see(self, seat: int) -> NDArray[np.float32]:
@@ -202,11 +202,11 @@ class MonopolyAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # Petti
         return out
 
     def render(self) -> str | None:
-        """The game as text: returned by the mode `ansi`, printed by `human`."""
+        """The game as text: `ansi` returns it, `human` prints it."""
         return render(self.game, self.render_mode)
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: no resources are held."""
 
 
 def _observation_space(size: int) -> spaces.Dict:
@@ -214,5 +214,5 @@ def _observation_space(size: int) -> spaces.Dict:
 
 
 def _out() -> dict[str, Any]:
-    """The info of an agent that is out."""
+    """The info of an agent that is terminated or truncated."""
     return {"decision": DECISION_NAMES[agenda.OVER], "heads": ()}

@@ -1,8 +1,8 @@
-"""The boards: what stands on the 40 squares, read once from the data files into tables that kernels can index.
+"""The boards: the 40 squares of each edition, read once from the data files into tables that kernels can index.
 
-Lots are numbered 0 to 27: the 22 streets in board order, then the four railroads, then the two utilities, so that a
-street's number is also its number in the `build` and `sell` heads, and the lots of a group are neighbours. A set of lots
-is an integer with bit i for lot i.
+A lot is a square that can be owned. Lots are numbered 0 to 27: the 22 streets in board order, then the four railroads, then the two
+utilities. A street's number is thus also its index in the heads `build` and `sell`, and the lots of a group are adjacent. A set of
+lots is an integer with bit i set for lot i.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ HOTEL: Final = 5  # a level of 1 to 4 is that many houses
 
 @dataclass(frozen=True)
 class Edition:
-    """One edition: its board file, its decks, and the columns that hold its amounts (see data/editions.toml)."""
+    """One edition: its board file, its decks, and the card columns with its amounts and labels (see data/editions.toml)."""
 
     name: str
     title: str
@@ -76,7 +76,7 @@ SQUARE_LOT: Final = np.full((len(EDITIONS), NUM_SQUARES), -1)
 PRICE: Final = np.zeros(_SHAPE, np.int64)
 MORTGAGE: Final = np.zeros(_SHAPE, np.int64)
 HOUSE_PRICE: Final = np.zeros(_SHAPE, np.int64)
-# Streets: base rent, 1 to 4 houses, hotel. Railroads: by number owned less one. Utilities: times the dice, likewise.
+# Streets: base rent, 1 to 4 houses, hotel. Railroads: by the number owned, less one. Utilities: the same, as a multiple of the dice.
 RENT: Final = np.zeros((*_SHAPE, 6), np.int64)
 _RENT_COLUMNS: Final = {
     STREET: ("rent_base", "rent_1h", "rent_2h", "rent_3h", "rent_4h", "rent_hotel"),
@@ -107,10 +107,10 @@ for _edition, _rows in enumerate(_BOARDS):
 
 JAIL_SQUARE: Final = int(np.flatnonzero(SQUARE_KIND[0] == JAIL)[0])
 LOT_NAME: Final = [[SQUARE_NAME[e][square] for square in LOT_SQUARE[e]] for e in range(len(EDITIONS))]
-# Lots in the order of their squares: estates are auctioned and taken over "in board order" (rules 37 and 57).
+# Lots in the order of their squares: the lots of an estate are auctioned and taken over "in board order" (rules 37 and 57).
 BOARD_ORDER: Final = np.argsort(LOT_SQUARE, axis=1)
 
 
 def lots_of(bits: int) -> list[int]:
-    """The lots of a set of lots, in rising order."""
+    """The lots in a set, in ascending order."""
     return [lot for lot in range(NUM_LOTS) if int(bits) >> lot & 1]

@@ -1,4 +1,4 @@
-"""The two decks of every edition, as a table of effects that kernels can index."""
+"""The two decks of each edition, as a table of effects that kernels can index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Games from Python: begin, step, look, copy, save."""
+"""The Python interface to games: start, step, inspect, copy, save."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _start_games(games: Any, num_players: int, seeds: Any) -> None:
 
 @entry()
 def apply_unchecked(games: Any, action: int) -> None:
-    """Carry out a legal action on the first of these games; `step` checks first."""
+    """Carry out an action on the first of these games without checking that it is legal; `step` checks."""
     engine_step.apply(games[0], action)
 
 
@@ -52,7 +52,7 @@ def _write_worths(games: Any, worths: Any) -> None:
 
 @entry()
 def first_violation(games: Any) -> int:
-    """The number of the first broken invariant of the first of these games, or 0 (`invariants.VIOLATIONS`)."""
+    """The first broken invariant of the first of these games, as an index into `invariants.VIOLATIONS`; 0 if all hold."""
     return invariants.violation(games[0])
 
 
@@ -67,10 +67,10 @@ def _write_mask(games: Any, mask: Any) -> None:
 
 
 def batch_of(game: Game) -> Games:
-    """A game as an array of one that shares its memory: calls with arrays are ten times cheaper than with a record.
+    """A game as an array of length one that shares its memory. Passing an array to a kernel costs a tenth of passing a record.
 
     Raises:
-        ConfigurationError: Not a record of the dtype `GAME`.
+        ConfigurationError: It is not a record of the dtype `GAME`.
     """
     if getattr(game, "dtype", None) != GAME or np.ndim(game) != 0:
         raise ConfigurationError(f"Expected a game (a record of the dtype monopoly_env.GAME), not {type(game).__name__}.")
@@ -81,10 +81,10 @@ def batch_of(game: Game) -> Games:
 
 
 def check_players(num_players: object) -> int:
-    """The number of players as an int.
+    """Validate a number of players and return it as an int.
 
     Raises:
-        ConfigurationError: Not an integer from 2 to 8.
+        ConfigurationError: It is not an integer from 2 to 8.
     """
     if isinstance(num_players, bool) or not isinstance(num_players, (int, np.integer)):
         raise ConfigurationError(f"num_players={num_players!r} must be an integer from {MIN_PLAYERS} to {MAX_PLAYERS}.")
@@ -94,7 +94,7 @@ def check_players(num_players: object) -> int:
 
 
 def split_seeds(seeds: Sequence[int] | npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Seeds as pairs of 32-bit words, (B, 2).
+    """Split seeds into pairs of 32-bit words, low word first: (B, 2) int64.
 
     Raises:
         ConfigurationError: A seed is not an integer from 0 to 2**64 - 1.
@@ -108,10 +108,10 @@ def split_seeds(seeds: Sequence[int] | npt.NDArray[Any]) -> npt.NDArray[np.int64
 
 
 def new_games(seeds: Sequence[int] | npt.NDArray[Any], num_players: int = 4, rules: Rules | str = "official") -> Games:
-    """New games, a record each, at their first decision.
+    """Start several games, each at its first decision.
 
     Args:
-        seeds: A seed a game.
+        seeds: One seed per game, 0 to 2**64 - 1.
         num_players: 2 to 8.
         rules: Rules, or the name of a preset.
     """
@@ -122,28 +122,28 @@ def new_games(seeds: Sequence[int] | npt.NDArray[Any], num_players: int = 4, rul
 
 
 def new_game(num_players: int = 4, rules: Rules | str = "official", seed: int = 0) -> Game:
-    """A new game at its first decision: one mutable record.
+    """Start a game: one mutable record, at its first decision.
 
     Args:
         num_players: 2 to 8.
         rules: Rules, or the name of a preset.
-        seed: 0 to 2**64 - 1; it decides every throw, both decks and who begins.
+        seed: 0 to 2**64 - 1. It determines every throw, both decks and who starts.
 
     Raises:
-        ConfigurationError: A wrong number of players or seed.
-        RulesError: Unknown rules.
+        ConfigurationError: The number of players or the seed is out of range.
+        RulesError: The rules are unknown.
     """
     return new_games([seed], num_players, rules)[0]
 
 
 def settle(game: Game) -> Game:
-    """Settle what runs by itself, up to the next real choice: for a game edited by hand."""
+    """Settle everything that needs no answer, up to the next real choice. Use it after editing a game by hand."""
     _settle(batch_of(game))
     return game
 
 
 def step(game: Game, action: int) -> Game:
-    """Carry out an action and settle everything up to the next real choice; the game changes in place.
+    """Carry out an action, then settle everything up to the next real choice. The game changes in place.
 
     Args:
         game: A game that is not over.
@@ -153,7 +153,7 @@ def step(game: Game, action: int) -> Game:
         The same game.
 
     Raises:
-        IllegalActionError: The action is not legal here; the game is left as it was, byte for byte.
+        IllegalActionError: The action is not legal here. The game is unchanged, byte for byte.
         GameOverError: The game has ended.
     """
     batch = batch_of(game)
@@ -162,12 +162,12 @@ def step(game: Game, action: int) -> Game:
         raise illegal(game, number)
     apply_unchecked(batch, number)
     if game.fault:
-        raise EngineError(f"The engine stopped: {FAULTS[game.fault]}. Please report this with the game saved by monopoly_env.save.")
+        raise EngineError(f"The engine stopped: {FAULTS[game.fault]}. Please report this bug with the game, saved by monopoly_env.save.")
     return game
 
 
 def illegal(game: Game, action: int) -> IllegalActionError:
-    """The error for an action that is not legal: it names the action, the player, the decision and what was legal."""
+    """The error for an illegal action: it names the action, the player, the decision and the legal actions."""
     if game.decision == OVER:
         return GameOverError(f"The game is over; no action is legal, not {actions.describe(action)!r}.")
     texts = [f"{a} {actions.describe(a, game)!r}" for a in legal_actions(game)]
@@ -179,14 +179,14 @@ def illegal(game: Game, action: int) -> IllegalActionError:
 
 
 def action_mask(game: Game) -> npt.NDArray[np.bool_]:
-    """The legal actions as a mask of shape (205,)."""
+    """The legal actions as a mask: (205,) bool."""
     mask = np.zeros(actions.NUM_ACTIONS, np.bool_)
     _write_mask(batch_of(game), mask)
     return mask
 
 
 def legal_actions(game: Game) -> npt.NDArray[np.int64]:
-    """The legal actions in rising order; none once the game is over."""
+    """The legal actions in ascending order, int64. Empty once the game is over."""
     return np.flatnonzero(action_mask(game))
 
 
@@ -196,7 +196,7 @@ def is_over(game: Game) -> bool:
 
 
 def winner(game: Game) -> int | None:
-    """The seat that won; None while the game runs and after a draw."""
+    """The seat that won, or None while the game is running and after a draw."""
     winners = np.flatnonzero(batch_of(game)["place"][0, : game.num_players] == 1)
     return int(winners[0]) if is_over(game) and len(winners) == 1 else None
 
@@ -206,7 +206,7 @@ def worth(game: Game, seat: int | None = None) -> Any:
 
     Args:
         game: A game.
-        seat: A seat, or None for all.
+        seat: A seat, or None for all of them.
 
     Returns:
         Dollars: an int, or an array of shape (num_players,).
@@ -227,14 +227,14 @@ def clone(game: Game) -> Game:
 
 
 def reseed(game: Game, seed: int) -> Game:
-    """Give a game another future: throws and policies draw from a new seed; the order of the decks stays. In place."""
+    """Give a game a different future, in place: dice and policies draw from a new seed. The decks keep their order."""
     low, high = split_seeds([seed])[0]
     batch_of(game)["seed"] = low, high
     return game
 
 
 def digest(game: Game) -> str:
-    """A hash of everything that the game is: equal games have equal digests."""
+    """A hash of the whole record: equal games have equal digests."""
     return hashlib.sha256(batch_of(game).tobytes()).hexdigest()[:16]
 
 
@@ -242,7 +242,7 @@ def check(game: Game) -> None:
     """Check every invariant of a game.
 
     Raises:
-        EngineError: The first invariant that is broken.
+        EngineError: An invariant is broken. The message names the first one.
     """
     broken = first_violation(batch_of(game))
     if broken:
@@ -253,7 +253,7 @@ def check(game: Game) -> None:
 
 
 def table_hash(edition: int) -> str:
-    """A hash of an edition's board and cards: a game saved under other tables is refused."""
+    """A hash of an edition's board and cards. Saved games carry it, so that a game saved under other tables is refused."""
     from monopoly_env import cards
 
     tables = (board.PRICE, board.MORTGAGE, board.HOUSE_PRICE, board.RENT, board.SQUARE_KIND, board.SQUARE_LOT, cards.CARD)
@@ -264,7 +264,7 @@ def table_hash(edition: int) -> str:
 
 
 def save(game: Game, path: str | os.PathLike[str]) -> Path:
-    """Save a game: data only, written to a temporary name and renamed.
+    """Save a game: data only, no code. The file is never half written.
 
     Raises:
         ConfigurationError: The folder cannot be written.
@@ -285,8 +285,8 @@ def load(path: str | os.PathLike[str]) -> Game:
     """Load a saved game.
 
     Raises:
-        ConfigurationError: No such file.
-        FormatError: The file is no saved game, corrupt, or of another version.
+        ConfigurationError: The file does not exist or cannot be read.
+        FormatError: The file is not a saved game, is corrupt, or has another version.
     """
     try:
         data = Path(path).read_bytes()
@@ -321,20 +321,20 @@ def _check_loaded(game: Game, header: dict[str, Any], path: str | os.PathLike[st
         raise FormatError(f"{name!r} holds an impossible record. {error}") from None
     if header.get("tables") != table_hash(board_number(rules)):
         raise FormatError(f"{name!r} was saved with another version of the board {rules.board!r}.")
-    if game.decision != OVER and digest(settle(clone(game))) != digest(game):  # asks the open question again
-        raise FormatError(f"{name!r} holds a decision whose legal actions are not those of the rules.")
+    if game.decision != OVER and digest(settle(clone(game))) != digest(game):  # settling asks the open question anew
+        raise FormatError(f"{name!r} stores legal actions that differ from those of the rules.")
 
 
 def board_number(rules: Rules) -> int:
-    """The number of the rules' edition in the tables."""
+    """The index of the rules' edition in the board and card tables."""
     return [edition.name for edition in board.EDITIONS].index(rules.board)
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> Path:
-    """Write a file under a temporary name, then rename it: it is there whole or not at all.
+    """Write a file under a temporary name, then rename it, so that it is never half written.
 
     Raises:
-        ConfigurationError: The folder cannot be written.
+        ConfigurationError: The folder cannot be written to.
     """
     target = Path(path)
     try:

@@ -1,4 +1,4 @@
-"""The errors that the library raises. Catch `MonopolyError` to catch them all."""
+"""The library's exceptions. Catch `MonopolyError` to catch them all."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 
 class MonopolyError(Exception):
-    """Base of every error that this library raises on purpose."""
+    """Base class of every error that this library raises on purpose."""
 
 
 class RulesError(MonopolyError, ValueError):
@@ -15,23 +15,23 @@ class RulesError(MonopolyError, ValueError):
 
 
 class IllegalActionError(MonopolyError, ValueError):
-    """An action that the rules do not allow here. The game is left as it was."""
+    """An action that the rules do not allow here. The game is unchanged."""
 
 
 class PositionError(MonopolyError, ValueError):
-    """A position that cannot arise: it names what is inconsistent."""
+    """A position that cannot arise. The message names the inconsistency."""
 
 
 class FormatError(MonopolyError, ValueError):
-    """A file that is corrupt, foreign, or of another version."""
+    """A file that is corrupt, of another kind, or of another version."""
 
 
 class ConfigurationError(MonopolyError, ValueError):
-    """A wrong argument: a number of players, a name, a shape, a folder."""
+    """An invalid argument, such as a number of players, a name, a shape or a folder."""
 
 
 class GameOverError(IllegalActionError):
-    """A step after the end of a game."""
+    """A step after the game has ended."""
 
 
 class EngineError(MonopolyError, RuntimeError):
@@ -39,10 +39,10 @@ class EngineError(MonopolyError, RuntimeError):
 
 
 class QuitError(MonopolyError):
-    """The person left the table.
+    """The person at the terminal quit.
 
     Attributes:
-        on_purpose: False where the input just ended.
+        on_purpose: False if the input merely ended.
     """
 
     def __init__(self, message: str, on_purpose: bool) -> None:
@@ -54,8 +54,8 @@ def nearest(name: object, valid: Iterable[object]) -> str:
     """A hint for an error message: the closest valid name, then all of them.
 
     Args:
-        name: What was given.
-        valid: What would have been accepted.
+        name: The value given.
+        valid: The values that would have been accepted.
     """
     names = [str(item) for item in valid]
     close = difflib.get_close_matches(str(name), names, n=1, cutoff=0.4)

@@ -11,16 +11,16 @@
 
     envs = gymnasium.make_vec("monopoly_env/Monopoly-v0", num_envs=1024, vectorization_mode="vector_entry_point")
 
-- Observation: (D,) float32 in [-1, 1], the table as the learner sees it. `encoding` names what is in it.
-- Action: one of 205 (`monopoly_env.actions`). An illegal one raises `IllegalActionError` and changes nothing.
-  `action_space.sample()` without a mask draws from the legal ones.
-- Reward: what came to the learner until he is asked again; that of a game that ends on another player's move included.
-- The end: terminated when the game ends or the learner is bankrupt, truncated after `turn_limit` turns a player.
-- `info`: `action_mask` (205,) int8, a copy; `decision`, what is asked; `heads`, the names of the heads with legal actions;
-  `seat`, the learner's. sb3-contrib finds the mask by `env.unwrapped.action_masks()`.
+- Observation: (D,) float32 in [-1, 1], the table as the learner sees it. The argument `encoding` says which features.
+- Action: one of 205 (`monopoly_env.actions`). An illegal action raises `IllegalActionError` and changes nothing.
+  `action_space.sample()` without a mask draws from the legal actions.
+- Reward: everything that the learner has earned since its last action. If the game ends on another player's move, that counts too.
+- End: terminated when the game is over or the learner is bankrupt; truncated after `turn_limit` turns per player.
+- `info`: `action_mask` (205,) int8, a copy; `decision`, the name of the open decision; `heads`, the names of the heads with legal
+  actions; `seat`, the learner's seat. sb3-contrib reads the mask from `env.unwrapped.action_masks()`.
 
-Both environments are thin skins over `monopoly_env.vector`. A process that makes environments by name has to import
-`monopoly_env` first, or to give the module in the id: "monopoly_env:monopoly_env/Monopoly-v0".
+Both environments are thin wrappers over `monopoly_env.vector`. A process that makes environments by name must import
+`monopoly_env` first, or name the module in the id: "monopoly_env:monopoly_env/Monopoly-v0".
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _DECISIONS: Final = np.array(DECISION_NAMES, object)
 
 
 class MonopolyEnv(gymnasium.Env[Observation, int]):
-    """One learner against policies; the text of the module describes it."""
+    """One learner against policies. The module docstring lists observation, action, reward and info."""
 
     metadata: dict[str, Any] = {"render_modes": ["ansi", "human"], "render_fps": 2}  # noqa: RUF012 - as Gymnasium has it
 
@@ -68,20 +68,20 @@ class MonopolyEnv(gymnasium.Env[Observation, int]):
         turn_limit: int = 1000,
         render_mode: str | None = None,
     ) -> None:
-        """Set a table up; `reset` begins the game.
+        """Set up a table; `reset` starts the game.
 
         Args:
-            opponents: Policies, names or saved files; they sit clockwise from the learner.
-            seat: The learner's seat, from 0 on; "random": another one every game.
+            opponents: 1 to 7 policies, as objects, names or saved files. They sit clockwise from the learner.
+            seat: The learner's seat, counted from 0, or "random" for a new one every game.
             rules: Rules, or the name of a preset.
             encoding: The name of an encoding, or an `Encoding`.
             reward: The name of a reward, or a `Reward`.
-            turn_limit: Turns a player after which a game is truncated.
-            render_mode: `ansi` (`render()` returns text), `human` (it prints it) or None.
+            turn_limit: Turns per player after which a game is truncated.
+            render_mode: `ansi` (`render()` returns text), `human` (it prints the text) or None.
 
         Raises:
-            ConfigurationError: A wrong argument: what was given and what is valid.
-            RulesError: Unknown rules.
+            ConfigurationError: An argument is invalid. The message names what was given and what is valid.
+            RulesError: The rules are unknown.
         """
         self.render_mode = check_render_mode(render_mode)
         self.table = _table(
@@ -93,15 +93,15 @@ class MonopolyEnv(gymnasium.Env[Observation, int]):
 
     @property
     def game(self) -> Game:
-        """The record of the game. To change it is to change the game."""
+        """The record of the game. Changing it changes the game."""
         return self.table.games[0]
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
-        """Begin a game and let the opponents play until the learner is asked.
+        """Start a game and let the opponents play until the learner has a decision.
 
         Args:
-            seed: Of this game and those that follow without a seed.
-            options: None are known.
+            seed: Seeds this game and the following ones that are started without a seed.
+            options: There are none; the argument is ignored.
         """
         super().reset(seed=seed)
         self.table.reset(int(self.np_random.integers(1 << 63)))
@@ -110,26 +110,26 @@ class MonopolyEnv(gymnasium.Env[Observation, int]):
         return self._observation(), self._info()
 
     def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Carry out the learner's action and let the opponents play until he is asked again.
+        """Carry out the learner's action and let the opponents play until the learner has its next decision.
 
         Raises:
-            IllegalActionError: The action is not legal; it names what is. Nothing has changed.
-            ConfigurationError: The action is no integer.
-            GameOverError: The game has ended, or none was begun.
+            IllegalActionError: The action is not legal. The message lists the legal ones; nothing has changed.
+            ConfigurationError: The action is not an integer.
+            GameOverError: The game has ended, or `reset` was never called.
         """
         if self._over:
-            raise GameOverError("No game is under way: call reset().")
+            raise GameOverError("No game is running: call reset().")
         batch = self.table.step(np.asarray(self.action_space.in_this_game(action)).reshape(-1))
         terminated, truncated = bool(batch.terminated[0]), bool(batch.truncated[0])
         self._over = terminated or truncated
         return self._observation(), float(batch.reward[0, batch.actor[0]]), terminated, truncated, self._info()
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """The legal actions, (205,) bool, a copy."""
+        """The legal actions: (205,) bool, a copy."""
         return np.array(self.table.batch.action_mask[0])
 
     def render(self) -> str | None:
-        """The game as text: returned by the mode `ansi`, printed by `human`."""
+        """The game as text: `ansi` returns it, `human` prints it."""
         return render(self.game, self.render_mode)
 
     def _observation(self) -> Observation:
@@ -147,11 +147,11 @@ class MonopolyEnv(gymnasium.Env[Observation, int]):
 
 
 class MonopolyVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
-    """Many games, one learner in each, in one compiled call: Gymnasium's skin over `VectorMonopoly`.
+    """Many games with one learner each, stepped in one compiled call: Gymnasium's interface to `VectorMonopoly`.
 
-    A game that ends is followed by the next one in the same step (`AutoresetMode.SAME_STEP`): `info["final_obs"]` and
-    `info["final_info"]` then hold what was last to be seen. `info` has `action_mask` (B, 205) int8, `decision` (B,) names,
-    `seat` (B,), and for each a mask `_action_mask` ... as Gymnasium has it. `action_masks()` is (B, 205) bool.
+    When a game ends, the next one starts in the same step (`AutoresetMode.SAME_STEP`). `info["final_obs"]` and `info["final_info"]`
+    then hold the last observation and info of the finished game. `info` has `action_mask` (B, 205) int8, `decision` (B,) names and
+    `seat` (B,), each with a mask (`_action_mask` and so on), as Gymnasium defines it. `action_masks()` is (B, 205) bool.
     """
 
     metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012 - as Gymnasium has it
@@ -170,26 +170,26 @@ class MonopolyVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]])
         copy: bool = True,
         render_mode: str | None = None,
     ) -> None:
-        """Set the tables up; `reset` begins the games.
+        """Set up the tables; `reset` starts the games.
 
         Args:
-            num_envs: Games at once.
-            opponents: As in `MonopolyEnv`, like all that is not named here.
+            num_envs: Number of games.
+            opponents: As in `MonopolyEnv`.
             seat: As in `MonopolyEnv`.
             rules: As in `MonopolyEnv`.
             encoding: As in `MonopolyEnv`.
             reward: As in `MonopolyEnv`.
             turn_limit: As in `MonopolyEnv`.
-            threads: Threads to use; by default a core each.
-            copy: False: the arrays that are returned are overwritten by the next step.
-            render_mode: None; look at one of `table.games` with `monopoly_env.to_text`.
+            threads: Threads to use; by default one per core.
+            copy: If False, the next step overwrites the returned arrays.
+            render_mode: Must be None. To see a game, pass one of `table.games` to `monopoly_env.to_text`.
 
         Raises:
-            ConfigurationError: A wrong argument: what was given and what is valid.
-            RulesError: Unknown rules.
+            ConfigurationError: An argument is invalid. The message names what was given and what is valid.
+            RulesError: The rules are unknown.
         """
         if render_mode is not None:
-            raise ConfigurationError(f"render_mode={render_mode!r}: show one of table.games with monopoly_env.to_text.")
+            raise ConfigurationError(f"render_mode={render_mode!r} must be None: pass one of table.games to monopoly_env.to_text.")
         self.table = _table(
             num_envs, opponents, rules=rules, encoding=encoding, reward=reward, turn_limit=turn_limit, seat=seat, threads=threads
         )  # fmt: skip
@@ -201,22 +201,22 @@ class MonopolyVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]])
         self.action_space: MaskedMultiDiscrete = MaskedMultiDiscrete(self.num_envs, self.table.batch)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
-        """Begin all games.
+        """Start all games.
 
         Args:
-            seed: One number for all games, each of which gets its own seed from it.
-            options: None are known.
+            seed: One number from which each game gets its own seed.
+            options: There are none; the argument is ignored.
         """
         super().reset(seed=seed)
         self.table.reset(int(self.np_random.integers(1 << 63)))
         return self._give(self.table.batch.observation), self._infos()
 
     def step(self, actions: ArrayLike) -> tuple[Observation, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
-        """Carry out the learners' actions, one a game.
+        """Carry out the learners' actions, one per game.
 
         Raises:
-            IllegalActionError: One is not legal: the first such game and what was legal. Nothing has changed in any game.
-            ConfigurationError: They are not `num_envs` integers.
+            IllegalActionError: An action is not legal. The message names the first such game and its legal actions; no game has changed.
+            ConfigurationError: The actions are not `num_envs` integers.
         """
         batch = self.table.step(actions)
         rewards = batch.reward[np.arange(self.num_envs), batch.actor].astype(np.float64)
@@ -226,11 +226,11 @@ class MonopolyVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]])
         return self._give(batch.observation), rewards, self._give(batch.terminated), self._give(batch.truncated), infos
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """The legal actions of every game, (B, 205) bool, a copy."""
+        """The legal actions of every game: (B, 205) bool, a copy."""
         return self.table.batch.action_mask.copy()
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Let the threads go."""
+        """Stop the worker threads."""
         self.table.close()
 
     def _give(self, array: NDArray[Any]) -> NDArray[Any]:
@@ -242,7 +242,7 @@ class MonopolyVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]])
         return _with_masks(about, np.ones(self.num_envs, np.bool_))
 
     def _final_infos(self) -> dict[str, Any]:
-        """What was last to be seen of the games that ended, in Gymnasium's form: full arrays, and masks that say which count."""
+        """The last infos of the games that ended, in Gymnasium's form: full arrays, with masks that say which entries are valid."""
         batch = self.table.batch
         ended = batch.terminated | batch.truncated
         observations = np.full(self.num_envs, None, object)
@@ -261,10 +261,10 @@ class MonopolyVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]])
 
 def _table(num_games: int, opponents: Sequence[PolicyLike], **options: Any) -> VectorMonopoly:
     if isinstance(opponents, str) or not len(opponents):
-        raise ConfigurationError(f"opponents={opponents!r} must be a list of 1 to 7 policies, one a seat.")
+        raise ConfigurationError(f"opponents={opponents!r} must be a list of 1 to 7 policies, one per seat.")
     return VectorMonopoly(num_games, opponents=opponents, **options)
 
 
 def _with_masks(about: dict[str, Any], which: NDArray[np.bool_]) -> dict[str, Any]:
-    """An info dict with Gymnasium's masks: `_key` says for which games `key` counts."""
+    """An info dict with Gymnasium's masks: `_key` says for which games `key` is valid."""
     return about | {f"_{key}": which.copy() for key in about}

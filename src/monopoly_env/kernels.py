@@ -1,10 +1,10 @@
-"""How rules are compiled: `kernel` for the pieces, `entry` for what Python calls.
+"""How rules are compiled: `kernel` for internal functions, `entry` for functions called from Python.
 
-Every rule is a plain Python function on one record, which Numba compiles on first use and keeps on disk. Numba's own disk cache
-looks only at the file of the function itself, so an edit in another chapter of the rulebook would go unseen: ours lies in a
-folder named by a hash of the function's module and of all that this module imports from the library.
+Every rule is a plain Python function on one record. Numba compiles it on first use and keeps the machine code on disk. Numba's own
+disk cache only checks the file that holds the function, so it would miss an edit in another file of the rulebook. Ours uses a folder
+named by a hash of the function's module and of every module of the library that it imports, directly or not.
 
-With `NUMBA_DISABLE_JIT=1` the decorators return the function as it is.
+With `NUMBA_DISABLE_JIT=1` the decorators return the function unchanged.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ _DATA: Final = Path(__file__).parent / "data"
 
 
 def kernel(function: Function) -> Function:
-    """Compile a piece of the rulebook on first use, once: all integer arguments are 64 bits wide."""
+    """Compile an internal function on first use, and only once: all integer arguments become 64 bits wide."""
     return _compiled_once(function, vectorize=0)
 
 
 def array_kernel(function: Function) -> Function:
-    """The same for a piece that fills arrays: its loops are vectorized, which takes a third longer to compile."""
+    """Like `kernel`, for a function that fills arrays: its loops are vectorized, which takes a third longer to compile."""
     return _compiled_once(function, vectorize=1)
 
 
@@ -65,7 +65,7 @@ def _compiled_once(function: Function, vectorize: int) -> Function:
         finally:
             numba.config.LOOP_VECTORIZE = before
 
-    # Numba would compile a kernel anew for each mix of integer widths and literals: half as much again to compile.
+    # Otherwise Numba would compile a kernel again for each mix of integer widths and literals, which takes half as long again.
     dispatcher.get_call_template = resolve_widened
     dispatcher.compile = translate_as_told
     return dispatcher  # type: ignore[no-any-return]
@@ -77,11 +77,11 @@ def _widened(kind: Any) -> Any:
 
 
 def borrowed(arrays: Arrays) -> Arrays:
-    """The same array, or the same tuple of arrays and numbers, for a compiled loop that takes many slices, or calls kernels with them.
+    """The same array, or tuple of arrays and numbers, without reference counting: for compiled loops that slice it or pass it on.
 
-    Numba counts the references to what owns an array, and each count is an atomic operation: without this they take a third of
-    the time of a game on one thread, and half on two. Only for arguments, which the caller keeps alive: a local array is freed
-    after its last use, whoever has borrowed it.
+    Numba counts references to an array's owner with atomic operations, which take a third of the time of a game on one thread and
+    half of it on two. Use this on arguments only, since the caller keeps them alive. A local array is freed after its last use, even
+    if it is still borrowed.
     """
     return arrays
 
@@ -100,7 +100,7 @@ def _without_owners(_: Any, arrays: Any) -> tuple[Any, Callable[..., Any]]:
 
 
 def _strip(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    """Machine code for a value of a kind with no owner in any array."""
+    """Machine code for a value of this type whose arrays have no owner."""
     if isinstance(kind, types.Array):
         view = context.make_helper(builder, kind, value)
         view.meminfo, view.parent = view.meminfo.type(None), view.parent.type(None)
@@ -108,7 +108,7 @@ def _strip(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     if isinstance(kind, types.BaseTuple):
         items = zip(kind, unpack_tuple(builder, value), strict=True)
         return context.make_tuple(builder, kind, [_strip(context, builder, part, item) for part, item in items])
-    context.nrt.incref(builder, kind, value)  # nothing for a number; of anything else one more, since what comes back is given up, too
+    context.nrt.incref(builder, kind, value)  # no effect on a number; otherwise one more reference, since the result will be released too
     return value
 
 
@@ -116,14 +116,14 @@ def entry(*signature: Any) -> Callable[[Function], Function]:
     """Compile a function on first use and keep its machine code on disk.
 
     Args:
-        signature: A Numba signature; only policy kernels need one, since they are called through a pointer.
+        signature: A Numba signature. Only policy kernels need one, because they are called through a pointer.
     """
 
     def decorate(function: Function) -> Function:
         if numba.config.DISABLE_JIT:
             return function
         folder = cache_folder(function.__module__)
-        on_disk = folder is not None and Path(function.__code__.co_filename).is_file()  # not what was typed at a prompt
+        on_disk = folder is not None and Path(function.__code__.co_filename).is_file()  # not at an interactive prompt
         before = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = str(folder)  # read by Numba while it decorates
         try:
@@ -135,21 +135,21 @@ def entry(*signature: Any) -> Callable[[Function], Function]:
 
 
 def cache_root() -> Path:
-    """Where the library keeps what can be made anew: the user's cache folder, or the one that `MONOPOLY_ENV_CACHE` names."""
+    """The folder for files that can be regenerated: `MONOPOLY_ENV_CACHE` if set, otherwise one in the user's cache folder."""
     return Path(os.environ.get("MONOPOLY_ENV_CACHE") or platformdirs.user_cache_dir("monopoly_env"))
 
 
 @cache
 def cache_folder(module: str) -> Path | None:
-    """The folder of the compiled code that belongs to a module as it and its imports stand now.
+    """The folder inside `cache_root()` for the compiled code of a module, given its current source and that of its imports.
 
-    It lies in `cache_root()`. None: it cannot be written, and nothing is kept.
+    None if it cannot be written to; then nothing is cached.
     """
     root = cache_root()
     folder = root / source_hash(module)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        os.utime(folder)  # in use: stays for another while
+        os.utime(folder)  # marks the folder as in use
         _drop_stale(root)
     except OSError:
         return None
@@ -157,7 +157,7 @@ def cache_folder(module: str) -> Path | None:
 
 
 def source_hash(module: str) -> str:
-    """A hash of a module's source, of all that it imports from the library, directly or not, and of the data files."""
+    """A hash of a module's source, of all library modules that it imports, directly or not, and of the data files."""
     digest = hashlib.sha256(numba.__version__.encode())
     for name in sorted(_closure(module)):
         digest.update(name.encode() + _own_hash(name))
@@ -167,7 +167,7 @@ def source_hash(module: str) -> str:
 
 
 def _closure(module: str) -> set[str]:
-    """A module and all modules of the library that it depends on."""
+    """A module and all library modules that it depends on."""
     found, open_ends = set(), [module]
     while open_ends:
         name = open_ends.pop()
@@ -184,7 +184,7 @@ def _imports(module: str) -> tuple[str, ...]:
 
 
 def _imported_names(tree: ast.Module) -> Iterator[str]:
-    """Modules of the library that the top level of a module imports: `from package import name` may mean a module."""
+    """The library modules imported at the top level of a module. In `from package import name`, the name may be a module."""
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] in _PACKAGES:
             yield node.module
@@ -195,7 +195,7 @@ def _imported_names(tree: ast.Module) -> Iterator[str]:
 
 @cache
 def _path(module: str) -> Path | None:
-    """The source file of a module: of one of ours without importing it, of a user's as it was loaded."""
+    """The source file of a module: a library module is located without importing it, a user's as it was loaded."""
     if module.split(".", maxsplit=1)[0] in _PACKAGES:
         source = Path(__file__).parents[1].joinpath(*module.split("."))
         return next((path for path in (source.with_suffix(".py"), source / "__init__.py") if path.is_file()), None)
@@ -216,7 +216,7 @@ def _file_hash(path: Path) -> bytes:
 
 @cache
 def _drop_stale(root: Path) -> None:
-    """Remove folders of ours that nothing has used for long; once a process is enough."""
+    """Remove cache folders that have not been used for a long time; called once per process."""
     oldest = time.time() - _STALE_AFTER_DAYS * 86_400
     for folder in root.iterdir():
         if _OURS.fullmatch(folder.name) and folder.is_dir() and folder.stat().st_mtime < oldest:

@@ -26,28 +26,28 @@
 
 A dict:
 
-- `observation`: (D,) float32, the table as the agent sees it: itself first, the others clockwise. `encoding` names what is in it;
-  `monopoly_env.encoding.names(encoding, num_players)` names every feature.
-- `action_mask`: (205,) int8, 1 for a legal action. Only the agent to move has any.
+- `observation`: (D,) float32, the table as the agent sees it: itself first, then the others clockwise. The argument `encoding` says
+  which features; `monopoly_env.encoding.names(encoding, num_players)` names each of them.
+- `action_mask`: (205,) int8, 1 for a legal action. Only the agent to move has legal actions.
 
-`info` says of the agent to move: `decision`, what is asked (a key of `monopoly_env.actions.DECISIONS`), and `heads`, the names
-of the heads with legal actions. `state()` is the observation of seat 0, whoever is to move.
+For the agent to move, `info` holds `decision`, the open decision (a key of `monopoly_env.actions.DECISIONS`), and `heads`, the names
+of the heads with legal actions. `state()` is the observation of seat 0, regardless of who is to move.
 
 ### Actions
 
-One of 205, in heads of one kind each: `monopoly_env.actions.HEADS` lists them, `monopoly_env.actions.describe(action)` says one
-in words. A decision that has a single legal answer is never asked, so an agent may move several times in a row, or
-answer in the turn of another. An illegal action raises `IllegalActionError`, which names the legal ones, and changes nothing.
+One of 205, grouped into heads by kind: `monopoly_env.actions.HEADS` lists the heads, `monopoly_env.actions.describe(action)` puts an
+action into words. A decision with a single legal answer is never asked. An agent may move several times in a row, or answer during
+another agent's turn. An illegal action raises `IllegalActionError`, which lists the legal ones, and changes nothing.
 
 ### Rewards
 
-By name (`monopoly_env.rewards`); they sum to 0 over a game that is played to its end. `win`: the winner +1, the others share -1.
-A player who goes bankrupt gets his reward when he leaves, the others at the end.
+Chosen by name (`monopoly_env.rewards`). They sum to 0 over a finished game. `win`: +1 for the winner; the others share -1.
+A bankrupt player gets its reward when it leaves, the others at the end.
 
 ### The end
 
-A bankrupt agent terminates at once: it is selected next, steps `None`, and leaves `agents`. At the end of the game, or when
-a cap of the rules ends it, all terminate. After `turn_limit` turns a player all are truncated.
+A bankrupt agent terminates at once: it is selected next, steps `None`, and is removed from `agents`. When the game ends, or reaches
+a cap of the rules, all agents terminate. After `turn_limit` turns per player, all are truncated.
 
 ### Arguments
 
@@ -57,11 +57,11 @@ a cap of the rules ends it, all terminate. After `turn_limit` turns a player all
 - `rules`: a preset (`monopoly_env.Rules.presets()`) or `Rules`.
 - `encoding`: `standard`; `ocnaru100` and `ocnaru100+` for two players; or an `Encoding`.
 - `reward`: `win`, `rank`, `net_worth`, each also with `_shaped`; or a `Reward`.
-- `turn_limit`: turns a player after which a game is truncated.
-- `render_mode`: `ansi` (`render()` returns text) or `human` (it prints it).
+- `turn_limit`: turns per player after which a game is truncated.
+- `render_mode`: `ansi` (`render()` returns text) or `human` (it prints the text).
 
-The seed of `reset` is that of the game, the same as of `monopoly_env.new_game` and of a game in `VectorMonopoly`. In the
-middle of a game the environment can be copied and pickled; `env.game` is its record.
+The seed of `reset` is the seed of the game: `monopoly_env.new_game` and `VectorMonopoly` play the same game with it. The
+environment can be copied and pickled in the middle of a game; `env.game` is its record.
 
 ### Version history
 
@@ -86,19 +86,19 @@ def env(
     turn_limit: int = 1000,
     render_mode: str | None = None,
 ) -> MonopolyAEC:
-    """An environment. It checks actions and their order itself, so it comes without PettingZoo's wrappers.
+    """Make an environment. It checks actions and their order itself, so it is returned without PettingZoo's wrappers.
 
     Args:
         num_players: 2 to 8.
         rules: Rules, or the name of a preset.
         encoding: The name of an encoding, or an `Encoding`.
         reward: The name of a reward, or a `Reward`.
-        turn_limit: Turns a player after which a game is truncated.
+        turn_limit: Turns per player after which a game is truncated.
         render_mode: `ansi`, `human` or None.
 
     Raises:
-        ConfigurationError: A wrong argument: what was given and what is valid.
-        RulesError: Unknown rules.
+        ConfigurationError: An argument is invalid. The message names what was given and what is valid.
+        RulesError: The rules are unknown.
     """
     return MonopolyAEC(num_players, rules, encoding, reward, turn_limit, render_mode)
 

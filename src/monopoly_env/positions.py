@@ -26,10 +26,10 @@ def _prepare(games: Any, num_players: int, seed_low: int, seed_high: int) -> Non
 
 
 def lot_number(lot: Lot, edition: int = 0) -> int:
-    """The number of a lot, given by number or by its name on any board, in any letter case.
+    """The number of a lot, given by number or by its name on any board. Letter case does not matter.
 
     Raises:
-        PositionError: No such lot.
+        PositionError: There is no such lot.
     """
     if isinstance(lot, (int, np.integer)) and not isinstance(lot, bool) and 0 <= lot < board.NUM_LOTS:
         return int(lot)
@@ -61,32 +61,32 @@ def position(  # noqa: PLR0913 - everything that a position may hold, by name
     pot: int | None = None,
     streak: int = 0,
 ) -> Game:
-    """A game in any consistent position, at the moment before a seat's throw.
+    """Set up a game in any consistent position, at the moment before a seat's throw.
 
-    The game is settled up to the first real choice: the window before the throw, or what comes after the throw when that window
-    holds no choice.
+    The game is then settled up to the first real choice: the window before the throw or, if that window offers no choice, whatever
+    follows the throw.
 
     Args:
         num_players: 2 to 8.
         rules: Rules, or the name of a preset.
-        seed: Decides what is not forced.
+        seed: Determines everything that is not forced.
         turn: The seat on turn.
-        cash: Dollars by seat; the default is the start cash.
-        lots: Owned lots by seat, by name or number; all others belong to the bank.
+        cash: Dollars per seat; by default the start cash.
+        lots: Owned lots per seat, by name or number. All others belong to the bank.
         mortgaged: Mortgaged lots.
         buildings: Levels by street: 1 to 4 houses, 5 a hotel.
-        positions: Squares by seat, 0 to 39; jailed tokens are put on the jail square.
-        jail: Seats in jail, with the failed throws so far.
-        jail_cards: Held cards by seat: "chance", "community_chest".
-        bankrupt: Seats that have left the game, the first to leave first.
-        throws: The next throws, of whomever and for whatever.
-        chance: Ids of the Chance cards that come next (see data/cards.csv).
-        community_chest: The same of the Community Chest.
+        positions: Squares per seat, 0 to 39. Jailed tokens are put on the jail square.
+        jail: Seats in jail, with their failed throws so far.
+        jail_cards: Jail cards held, per seat: "chance", "community_chest".
+        bankrupt: Seats that have left the game, in the order in which they left.
+        throws: The next throws, whoever throws and for whatever reason.
+        chance: Ids of the next Chance cards (see data/cards.csv).
+        community_chest: Ids of the next Community Chest cards.
         pot: Dollars on Free Parking.
-        streak: Doubles thrown in this turn already.
+        streak: Doubles already thrown this turn.
 
     Raises:
-        PositionError: The position is inconsistent; the message says why.
+        PositionError: The position is inconsistent. The message says why.
     """
     rules = Rules.coerce(rules)
     games = empty_games(1)
@@ -120,10 +120,10 @@ def force(
     chance: Sequence[str] = (),
     community_chest: Sequence[str] = (),
 ) -> Game:
-    """A copy of a game whose next throws and cards are given.
+    """Copy a game and force its next throws and cards.
 
     Raises:
-        PositionError: An impossible throw, an unknown card, or one that is not in its deck.
+        PositionError: A throw is impossible, or a card is unknown or not in its deck.
     """
     copy = clone(game)
     _set_throws(copy, throws)
@@ -133,7 +133,7 @@ def force(
 
 
 class _Seats:
-    """Reads values given by seat, as a mapping or as a sequence with one for each."""
+    """Reads values per seat, given as a mapping or as a sequence with one value for each seat."""
 
     def __init__(self, game: Game) -> None:
         self.count = int(game.num_players)
@@ -174,15 +174,15 @@ def _set_lots(game: Game, seats: _Seats, lots: Mapping[int, Iterable[Lot]], mort
     for name, value in buildings.items():
         lot, level = lot_number(name, edition), _whole(f"buildings: {name}", value, 0, _LAST_LEVEL)
         if lot >= board.NUM_STREETS:
-            raise PositionError(f"{board.LOT_NAME[edition][lot]} is no street: nothing can be built there.")
+            raise PositionError(f"{board.LOT_NAME[edition][lot]} is not a street: nothing can be built there.")
         if lot not in owner and level:
-            raise PositionError(f"{board.LOT_NAME[edition][lot]} is built on but belongs to the bank.")
+            raise PositionError(f"{board.LOT_NAME[edition][lot]} has a building but belongs to the bank.")
         game.level[lot] = level
     if Rules.from_record(game.rules).building_limit == "limited":
         game.houses -= int(np.where(game.level < _LAST_LEVEL, game.level, 0).sum())
         game.hotels -= int((game.level == _LAST_LEVEL).sum())
         if game.houses < 0 or game.hotels < 0:
-            raise PositionError(f"More buildings than the box has: {game.houses} houses and {game.hotels} hotels would be left.")
+            raise PositionError(f"More buildings than the bank has: {game.houses} houses and {game.hotels} hotels would be left.")
 
 
 def _set_jail(game: Game, seats: _Seats, jail: Mapping[int, int], jail_cards: Mapping[int, Collection[str]]) -> None:
@@ -195,7 +195,7 @@ def _set_jail(game: Game, seats: _Seats, jail: Mapping[int, int], jail_cards: Ma
                 raise PositionError(f"jail_cards: unknown deck {name!r}. {nearest(name, cards.DECKS)}")
             deck = cards.DECKS.index(name)
             if any(int(held) >> deck & 1 for held in game.jail_cards):
-                raise PositionError(f"The jail card of {name} is held twice.")
+                raise PositionError(f"The jail card of the {name} deck is held twice.")
             game.jail_cards[seat] |= 1 << deck
             _set_deck(game, deck, [card for card in _upcoming(game, deck) if card != _jail_card(game, deck)])
 
@@ -216,7 +216,7 @@ def _set_bankrupt(game: Game, seats: _Seats, bankrupt: list[int]) -> None:
 
 def _set_throws(game: Game, throws: Sequence[tuple[int, int]]) -> None:
     if len(throws) > MAX_FORCED:
-        raise PositionError(f"{len(throws)} throws are forced; a record holds {MAX_FORCED}.")
+        raise PositionError(f"{len(throws)} throws are forced; a record holds at most {MAX_FORCED}.")
     if throws:
         game.forced_throws[:] = 0
         game.num_forced = len(throws)
@@ -250,7 +250,7 @@ def _stack(game: Game, deck: int, ids: Sequence[str]) -> None:
     if not ids:
         return
     if Rules.from_record(game.rules).deck == "reshuffle_each_draw":
-        raise PositionError("Cards can't be forced where the deck is shuffled before each draw: deck='reshuffle_each_draw'.")
+        raise PositionError("Cards cannot be forced with deck='reshuffle_each_draw', which shuffles before each draw.")
     known = cards.CARD_ID[game.rules.board][deck]
     order = _upcoming(game, deck)
     top = []
@@ -259,7 +259,7 @@ def _stack(game: Game, deck: int, ids: Sequence[str]) -> None:
             raise PositionError(f"The {cards.DECKS[deck]} deck has no card {name!r}. {nearest(name, known)}")
         top.append(known.index(name))
         if top[-1] not in order:
-            raise PositionError(f"The card {name!r} is forced twice, or a player holds it.")
+            raise PositionError(f"The card {name!r} is forced twice or held by a player.")
         order.remove(top[-1])
     _set_deck(game, deck, top + order)
 
@@ -271,7 +271,7 @@ def _set_turn(game: Game, turn: int, streak: int) -> None:
     game.turn = turn
     game.turns = 1
     game.streak = streak
-    # The engine is let loose on sound records only: a window with any two answers stands in while it is checked.
+    # The engine may only run on valid records: a placeholder window with two answers is open while the record is checked.
     agenda.push(game, agenda.WINDOW, turn, 0, 0)
     game.decision = agenda.WINDOW
     game.player = turn

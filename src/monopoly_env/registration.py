@@ -1,4 +1,4 @@
-"""The ids under which Gymnasium and PettingZoo make the environments; `import monopoly_env` registers them."""
+"""The ids of the environments in Gymnasium and PettingZoo. `import monopoly_env` registers them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ PETTINGZOO_ID: Final = "monopoly-v0"
 
 
 def register() -> None:
-    """Make the ids known: `gymnasium.make("monopoly_env/Monopoly-v0")`, `pettingzoo.make("aec", "monopoly-v0")`.
+    """Register the ids: `gymnasium.make("monopoly_env/Monopoly-v0")`, `pettingzoo.make("aec", "monopoly-v0")`.
 
-    May be called any number of times. The environments' own modules are imported when one is made.
+    It may be called any number of times. An environment's module is imported when the first environment is made.
     """
     if GYMNASIUM_ID not in gymnasium.registry:
         gymnasium.register(GYMNASIUM_ID, "monopoly_env.gym:MonopolyEnv", vector_entry_point="monopoly_env.gym:MonopolyVectorEnv")

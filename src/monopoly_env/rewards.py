@@ -1,20 +1,20 @@
-"""What a player is rewarded for, by name.
+"""Reward functions by name.
 
 All rewards are zero-sum over the seats and lie in [-1, 1] at the end of a game:
 
-- `win` (the default): +1 for the winner, the others share -1. A draw is a fair lottery among those who drew.
-- `rank`: from +1 for the first place to -1 for the last in equal steps; ties share the mean of their places.
-- `net_worth`: the share of total worth at the end, centred and scaled: +1 for all of it, 0 for an equal share. A game that
-  ends with one solvent player is rewarded as by `win`; one that ends by a cap, by how far ahead each player is.
+- `win` (the default): +1 for the winner; the others share -1. A draw is rewarded like a fair lottery among the players who drew.
+- `rank`: from +1 for first place to -1 for last place in equal steps. Tied players share the mean of their places.
+- `net_worth`: the share of total worth at the end, centred and scaled: +1 for all of it, 0 for an equal share. If one solvent
+  player is left, this equals `win`; if a cap ends the game, it measures how far ahead each player is.
 
-What a bankrupt player gets cannot change any more: the environments give it to him at once, when he leaves.
+A bankrupt player's reward cannot change any more, so the environments pay it at once, when the player leaves.
 
-`win_shaped`, `rank_shaped` and `net_worth_shaped` add, at every step, the potential-based shaping of Ng, Harada and Russell,
-"Policy invariance under reward transformations" (ICML 1999), F = discount * phi(after) - phi(before). The potential phi of a
-seat is its centred share of total worth; it is 0 before the first step and after the end, so that with discount 1 the
-shaping of a game sums to nothing, and the best policy stays the best for every discount.
+`win_shaped`, `rank_shaped` and `net_worth_shaped` add potential-based shaping at every step: F = discount * phi(after) - phi(before)
+(Ng, Harada and Russell, "Policy invariance under reward transformations", ICML 1999). The potential phi of a seat is its centred
+share of total worth, and 0 before the first step and after the end. With discount 1 the shaping of a game therefore sums to 0, and
+for every discount the optimal policy stays the same.
 
-Worth is cash, printed prices of all lots, and purchase prices of buildings (rule 51).
+Worth is cash plus the printed prices of all lots plus the purchase prices of all buildings (rule 51).
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from monopoly_env.game import Game, Games
 from monopoly_env.kernels import entry, kernel
 
 KINDS: Final = {
-    "win": "+1 to the winner, -1/(P-1) to each other; k players who drew get 1/k - (k-1)/k/(P-1) each",
+    "win": "+1 for the winner, -1/(P-1) for each other player; k players who draw get 1/k - (k-1)/k/(P-1) each",
     "rank": "1 - 2 (r-1)/(P-1) for rank r of P players; ties share the mean rank of their places",
     "net_worth": "(P s - 1)/(P-1) for share s of the total worth of P players at the end",
 }
 WIN, RANK, NET_WORTH = range(len(KINDS))
-Terms: TypeAlias = tuple[int, float, float]  # what kernels need of a reward: kind, shaping, discount
+Terms: TypeAlias = tuple[int, float, float]  # a reward as kernels take it: kind, shaping, discount
 SHAPED: Final = "_shaped"
 
 
@@ -54,9 +54,9 @@ class Reward:
 
     Attributes:
         name: One of `names()`.
-        kind: Number of the reward at the end: WIN, RANK or NET_WORTH.
+        kind: The reward at the end of a game: WIN, RANK or NET_WORTH.
         shaping: Weight of the shaping: 1.0, or 0.0 for none.
-        discount: The learner's discount factor for a step of the game, whoever moves; only the shaping uses it.
+        discount: The learner's discount factor per step of the game, whoever moves. Only the shaping uses it.
     """
 
     name: str
@@ -66,17 +66,17 @@ class Reward:
 
     @property
     def terms(self) -> Terms:
-        """What the kernel `write_reward` needs to know."""
+        """The reward as the kernel `write_reward` takes it."""
         return self.kind, self.shaping, self.discount
 
     def after(self, game: Game, potential: NDArray[np.float64]) -> NDArray[np.float32]:
-        """The rewards of the step that led to this state, for all seats at the end of the game.
+        """The rewards of the step that led to this state. The final rewards of all seats come at the end of the game.
 
-        The environments pay a bankrupt player when he leaves; here he waits, so that a state says all.
+        The environments pay a bankrupt player when it leaves. Here it is paid at the end, so that the result depends on the state alone.
 
         Args:
             game: The game after the step.
-            potential: (P,) float64, zeros at the start of a game; kept up to date. After the end of a game it is zeros again.
+            potential: (P,) float64, zeros at the start of a game. It is updated in place, and is zeros again after the end.
 
         Returns:
             (P,) float32, a reward for each seat.
@@ -88,14 +88,14 @@ class Reward:
 
 
 def make(name: str = "win", discount: float = 1.0) -> Reward:
-    """A reward by name.
+    """Make a reward by name.
 
     Args:
         name: One of `names()`.
-        discount: The learner's discount factor for a step of the game; only the shaped rewards use it.
+        discount: The learner's discount factor per step of the game. Only the shaped rewards use it.
 
     Raises:
-        ConfigurationError: An unknown name, or a discount outside (0, 1].
+        ConfigurationError: The name is unknown, or the discount is outside (0, 1].
     """
     if name not in names():
         raise ConfigurationError(f"Unknown reward {name!r}. {nearest(name, names())}")
@@ -107,20 +107,20 @@ def make(name: str = "win", discount: float = 1.0) -> Reward:
 
 @kernel
 def write_reward(terms: Terms, game: Game, before: int, now: int, potential: Any, out: Any) -> None:
-    """Write the rewards of a step: the last one for a seat that has left in it, shaping at most for the others.
+    """Write the rewards of a step: the final reward for a seat that left during it, and only shaping for the others.
 
     Args:
         terms: `Reward.terms`.
         game: The game after the step.
-        before: The seats that had not left before the step, a bit each.
+        before: The seats that had not left before the step, one bit each.
         now: The seats that have still not left (`staying`).
-        potential: (P,) float64, zeros when a game begins, else as this kernel left them.
+        potential: (P,) float64, zeros when a game starts, otherwise as this kernel left them.
         out: (P,) float32.
     """
     kind, shaping, discount = terms
     out[:] = 0.0
     if now != before:
-        write_final(kind, game, out)  # of a bankrupt player it is settled, whatever comes
+        write_final(kind, game, out)  # a bankrupt player's reward cannot change any more
     total = 0 if now == 0 or shaping == 0.0 else worth_of_all(game)
     for seat in range(len(out)):
         left = has(before, seat) and not has(now, seat)
@@ -134,7 +134,7 @@ def write_reward(terms: Terms, game: Game, before: int, now: int, potential: Any
 
 @kernel
 def staying(game: Game) -> int:
-    """The seats that have not left, a bit each: neither bankrupt nor has the game ended."""
+    """The seats that are still playing, one bit each: not bankrupt, and the game is not over."""
     return 0 if game.decision == agenda.OVER else solvent_seats(game)
 
 
@@ -178,7 +178,7 @@ def _rank(game: Game, seat: int) -> float:
 
 @kernel
 def _worth(game: Game, seat: int) -> int:
-    """Total worth. Defects of Ocnaru's program do not count: worth below zero, and buildings of others in the hands of the bankrupt."""
+    """Total worth, without the defects of Ocnaru's program: negative worth, and a bankrupt player credited with others' buildings."""
     return max(0, total_worth(game, seat) if game.lots[seat] != 0 else int(game.cash[seat]))
 
 

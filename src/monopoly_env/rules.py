@@ -1,7 +1,7 @@
-"""The options of the rulebook: `Rules`, its presets, and the block of numbers that travels in every record.
+"""The options of the rulebook: `Rules`, its presets, and their numeric form, which is part of every record.
 
-Each field of `Rules` is one option. Its metadata says what it may be, which rule it belongs to and what it does; errors,
-the documentation (docs/options.md) and the numeric block are all built from that.
+Each field of `Rules` is one option. Its metadata holds the valid values, the rule that it belongs to and what it does. Error
+messages, the documentation (docs/options.md) and the numeric form are all built from that.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from monopoly_env.board import EDITIONS, PRICE
 from monopoly_env.errors import RulesError, nearest
 
-RULES_VERSION: Final = 1  # raised whenever the same seed and actions may lead to another game
+RULES_VERSION: Final = 1  # raised when the same seed and actions may lead to a different game
 
 _HIGHEST_PRICE: Final = int(PRICE.max())
 
@@ -23,7 +23,7 @@ EDITION_NAMES: Final = tuple(edition.name for edition in EDITIONS)
 
 
 def _choice(rule: str, doc: str, *choices: str) -> Any:
-    """An option with named values; the first is the default. In the record: the number of the value."""
+    """An option with named values; the first is the default. The record holds the number of the value."""
     return field(default=choices[0], metadata={"rule": rule, "doc": doc, "choices": choices})
 
 
@@ -36,105 +36,105 @@ def _number(rule: str, doc: str, default: int, low: int, high: int) -> Any:
 
 
 def _ratio(rule: str, doc: str, default: float) -> Any:
-    """A share between 0 and 1, in whole percent in the record."""
+    """A share between 0 and 1; the record holds it in whole percent."""
     return field(default=default, metadata={"rule": rule, "doc": doc, "range": (0.0, 1.0)})
 
 
 @dataclass(frozen=True)
 class Rules:
-    """How a game is played. Every field has the default of the preset `official`.
+    """The rules of a game. Every field defaults to its value in the preset `official`.
 
     Raises:
         RulesError: A value is unknown, out of range, or contradicts another option.
     """
 
     # Setup and turn
-    board: str = _choice("1", "edition of the board and of both decks", *EDITION_NAMES)
-    start_cash: int = _number("1", "dollars of each player at the start", 1500, 0, 1_000_000)
-    first_player: str = _choice("2 A1", "who starts: drawn from the seed, the highest throw, or seat 0", "random", "throw", "fixed")
+    board: str = _choice("1", "edition of the board and both decks", *EDITION_NAMES)
+    start_cash: int = _number("1", "each player's cash at the start, in dollars", 1500, 0, 1_000_000)
+    first_player: str = _choice("2 A1", "who starts: a seat drawn from the seed, the highest throw, or seat 0", "random", "throw", "fixed")
     start_lots: int = _number("62 63", "lots dealt to each player before the start", 0, 0, 3)
-    start_lots_paid: bool = _switch("63", "dealt lots are paid for", False)
+    start_lots_paid: bool = _switch("63", "players pay for the lots dealt to them", False)
     bank_cash: str = _choice("5", "the bank never runs out of money", "unlimited")
     # Doubles and GO
     doubles_again: bool = _switch("9", "a double gives another throw", True)
     go_salary: int = _number("10 12", "dollars for passing or reaching GO", 200, 0, 10_000)
     double_go: bool = _switch("12 A2", "landing exactly on GO pays twice (house rule)", False)
     # Buying and auctions
-    buy_with_raised_cash: bool = _switch("13", "the buyer of a lot may sell and mortgage first", True)
-    auction: str = _choice("14 A3", "what happens to a declined lot; others_only: English without the decliner",
+    buy_with_raised_cash: bool = _switch("13", "a buyer may first sell and mortgage to raise the price", True)
+    auction: str = _choice("14 A3", "what happens to a declined lot; others_only: an English auction without the player who declined",
                            "english", "sealed_second_price", "none", "others_only")  # fmt: skip
     auction_start: int = _number("15 A4", "lowest opening bid in dollars", 1, 1, 500)
     auction_step: int = _number("15 A4", "lowest raise in dollars", 1, 1, 500)
     auction_limit: str = _choice("16 A5", "highest bid: what could be raised, or cash in hand", "raisable", "cash")
-    sealed_increment: int = _number("14", "dollars above the second bid that a sealed auction costs (Mukhar: 5)", 0, 0, 500)
+    sealed_increment: int = _number("14", "dollars that the winner of a sealed auction pays above the second bid (Mukhar: 5)", 0, 0, 500)
     # Rent
-    double_rent_if_group_mortgaged: bool = _switch("17 A6", "a full group doubles its rent also when a lot of it is mortgaged", True)
-    count_mortgaged_rr_ut: bool = _switch("18 A7", "mortgaged railroads and utilities count for the others", True)
-    utility_dice: str = _choice("19 A8", "throw that utility rent is counted with", "landing", "fresh")
-    card_utility_pays_when_mortgaged: bool = _switch("21 A9", "a card's utility amount is due on a mortgaged utility", False)
+    double_rent_if_group_mortgaged: bool = _switch("17 A6", "a full group doubles its rent even if one of its lots is mortgaged", True)
+    count_mortgaged_rr_ut: bool = _switch("18 A7", "mortgaged railroads and utilities count towards the rent of the others", True)
+    utility_dice: str = _choice("19 A8", "the throw that sets utility rent: the one that landed there, or a fresh one", "landing", "fresh")
+    card_utility_pays_when_mortgaged: bool = _switch("21 A9", "a card's utility amount is due even on a mortgaged utility", False)
     rent_in_jail: bool = _switch("22 A10", "an owner in jail collects rent", True)
-    rent_claim: str = _choice("23", "rent is collected without asking", "auto")
+    rent_claim: str = _choice("23", "rent is collected automatically", "auto")
     # Buildings
-    even_build: str = _choice("26 A11", "evenness within a group; whole_group: all lots at once", "even", "free", "whole_group")
-    hotel_after: int = _number("27 62", "houses on each lot before a hotel", 4, 3, 4)
-    hotel_direct: bool = _switch("27", "with no house in the bank, the last house and the hotel may be bought in one step", False)
+    even_build: str = _choice("26 A11", "how evenly a group is built; whole_group: all its lots at once", "even", "free", "whole_group")
+    hotel_after: int = _number("27 62", "houses needed on each lot before a hotel", 4, 3, 4)
+    hotel_direct: bool = _switch("27", "if the bank has no house, the last house and the hotel may be bought in one step", False)
     building_limit: str = _choice("28 A12", "supply of buildings", "limited", "unlimited")
     houses: int = _number("28", "houses in the box", 32, 0, 88)
     hotels: int = _number("28", "hotels in the box", 12, 0, 22)
     building_shortage: str = _choice("29 A13", "who gets the last pieces", "auction", "first_come")
-    shortage_floor: str = _choice("29 A13", "lowest bid for a scarce piece: own price, cheapest price on the table, or 10",
+    shortage_floor: str = _choice("29 A13", "lowest bid for a scarce building: own price, cheapest price on the table, or 10",
                                   "own_price", "cheapest_price", "ten")  # fmt: skip
     build_window: str = _choice("30 41 A14 S1", "when to build, mortgage and trade: before each own throw and after the last one; "
-                                "every player before each throw; after each own throw", "own_turn", "before_each_throw",
+                                "all players before each throw; after each own throw", "own_turn", "before_each_throw",
                                 "after_settlement")  # fmt: skip
     sell_ratio: float = _ratio("31", "share of a building's price that the bank pays back", 0.5)
-    hotel_breakdown: str = _choice("32 A15", "a hotel whose four houses the bank lacks: the group goes down as far as needed; "
-                                   "it cannot be sold; the bank lends houses", "vector", "needs_four", "unlimited")  # fmt: skip
+    hotel_breakdown: str = _choice("32 A15", "selling a hotel when the bank lacks four houses: the group goes down as far as needed; "
+                                   "the hotel cannot be sold; the bank lends houses", "vector", "needs_four", "unlimited")  # fmt: skip
     # Mortgages
     interest_rounding: str = _choice("34 A16", "rounding of the 10% to whole dollars", "up", "down", "nearest")
-    interest_base: str = _choice("35 A17", "what the 10% is counted on", "mortgage", "price")
+    interest_base: str = _choice("35 A17", "what the 10% is computed on: the mortgage value or the price", "mortgage", "price")
     mortgage_transfer_fee: str = _choice("36-38 A18", "10% due when a mortgaged lot changes hands", "official", "none")
     trade_mortgaged: bool = _switch("39", "mortgaged lots may be traded", True)
     unmortgage_price: str = _choice("39", "price of lifting a mortgage: value plus 10%, or the 10% alone", "full", "ten_percent")
     # Trading
     trade: str = _choice("40 41 A19", "what may be exchanged", "official", "one_for_one", "one_for_one_cash", "none")
-    trade_limit: int = _number("41 A19", "offers of a player in one turn", 4, 0, 10)
+    trade_limit: int = _number("41 A19", "offers per player and turn", 4, 0, 10)
     debt_trade: bool = _switch("42 A20", "a debtor may trade to raise cash", False)
     # Jail
-    jail_turns: int = _number("45 46", "failed throws after which the fine is forced", 3, 1, 10)
-    jail_fine: int = _number("46", "dollars to leave jail", 50, 0, 1000)
+    jail_turns: int = _number("45 46", "failed throws after which the fine must be paid", 3, 1, 10)
+    jail_fine: int = _number("46", "price of leaving jail, in dollars", 50, 0, 1000)
     jail_double_extra_throw: bool = _switch("46 A21", "a double that leaves jail gives another throw", False)
     jail_pay_turn3: bool = _switch("47 A22", "the fine may also be paid before the last throw", False)
-    jail_pay_after_throw: bool = _switch("47 A22", "fine and card are offered after a failed throw, not before it", False)
+    jail_pay_after_throw: bool = _switch("47 A22", "fine and card are offered after a failed throw instead of before it", False)
     deck: str = _choice("50 A23", "what happens to drawn cards", "cyclic", "reshuffle_each_draw", "reshuffle_when_empty")
     # Taxes and Free Parking
     income_tax: str = _choice(
-        "51 A24", "flat 200; 200 or 10% of worth by choice; the lesser; always 10%", "flat200", "choice", "min", "pct10"
+        "51 A24", "200; a choice of 200 or 10% of worth; the lesser of the two; 10%", "flat200", "choice", "min", "pct10"
     )
     luxury_tax: int = _number("52", "dollars", 100, 0, 1000)
-    free_parking_pot: str = _choice("53 A25", "money on Free Parking: none; taxes and fines; the same and 500 at the start and after "
-                                    "each win", "none", "fines", "fines_plus_500")  # fmt: skip
+    free_parking_pot: str = _choice("53 A25", "money on Free Parking: none; taxes and fines; the same plus 500 at the start and after "
+                                    "each time it is won", "none", "fines", "fines_plus_500")  # fmt: skip
     # Debts and bankruptcy
-    liquidation: str = _choice("55 A26", "how a debtor raises cash: he chooses; by a fixed order; or he chooses and may give up",
+    liquidation: str = _choice("55 A26", "how a debtor raises cash: by choice; in a fixed order; or by choice, and may give up",
                                "agent", "houses_then_mortgages", "mortgages_hotels_houses", "one_request")  # fmt: skip
-    bankrupt_sell_ratio: float = _ratio("56", "share of the price paid for the buildings of a bankrupt (Mukhar's code: 1)", 0.5)
-    bank_bankruptcy: str = _choice("57 A27", "lots of a player ruined by the bank: mortgages lifted and auctioned; auctioned as they "
-                                   "are; back to the bank; the game ends",
+    bankrupt_sell_ratio: float = _ratio("56", "share of the price paid for a bankrupt player's buildings (Mukhar's code: 1)", 0.5)
+    bank_bankruptcy: str = _choice("57 A27", "lots of a player bankrupted by the bank: auctioned free of mortgages; auctioned as they "
+                                   "are; returned to the bank; the game ends",
                                    "auction_clear", "auction_mortgaged", "to_bank_unowned", "game_over")  # fmt: skip
-    multi_creditor: str = _choice("58 A28", "who is paid when a debt to every player cannot be met: in turn order; nobody; all alike",
+    multi_creditor: str = _choice("58 A28", "who is paid when a debt to every player cannot be met: in turn order; nobody; all equally",
                                   "seat_order", "bank", "split")  # fmt: skip
     # End and scoring
     end_at_first_bankruptcy: bool = _switch("62", "the first bankruptcy ends the game by score", False)
     win_cash: int = _number("S9", "cash that wins at the end of a turn; 0: never", 0, 0, 10_000_000)
-    max_turns: int = _number("S13", "single turns, all players together, after which the score decides; 0: no cap", 0, 0, 10_000_000)
+    max_turns: int = _number("S13", "turns of all players together after which the score decides; 0: no cap", 0, 0, 10_000_000)
     max_rounds: int = _number("64 S13", "rounds after which the score decides; 0: no cap", 0, 0, 1_000_000)
-    score: str = _choice("64 A29", "what a score counts: mortgaged lots at half; all lots at full price; cash alone",
+    score: str = _choice("64 A29", "how the score values a player: mortgaged lots at half price; all lots at full price; cash alone",
                          "short_game", "tax_worth", "cash")  # fmt: skip
-    # A published program, defects included
-    ocnaru_quirks: bool = _switch("S15", "the defects of Ocnaru's program that change play", False)
+    # A published program, including its defects
+    ocnaru_quirks: bool = _switch("S15", "the defects of Ocnaru's program that affect play", False)
 
     def __new__(cls, *_: Any, **options: Any) -> Self:
-        """Refuse unknown options by an error of ours before the fields are set."""
+        """Refuse unknown options with a RulesError before the fields are set."""
         known = [option.name for option in dataclasses.fields(cls)]
         for name in options:
             if name not in known:
@@ -150,11 +150,11 @@ class Rules:
             (self.ocnaru_quirks and self.even_build != "whole_group",
              "ocnaru_quirks=True reproduces a program that builds whole groups: use even_build='whole_group'"),
             (self.hotel_direct and self.even_build == "whole_group",
-             "hotel_direct=True has no meaning with even_build='whole_group', where houses never run out"),
+             "hotel_direct=True has no effect with even_build='whole_group', where houses never run out"),
             (self.start_lots_paid and self.start_cash < _HIGHEST_PRICE * self.start_lots,
              f"start_lots_paid=True may cost {_HIGHEST_PRICE * self.start_lots} dollars, more than start_cash={self.start_cash}"),
             (self.hotel_breakdown == "needs_four" and self.liquidation.endswith(("mortgages", "houses")),
-             f"liquidation={self.liquidation!r} sells in a fixed order, which hotel_breakdown='needs_four' may block for good"),
+             f"liquidation={self.liquidation!r} sells in a fixed order, which hotel_breakdown='needs_four' may block forever"),
             (self.debt_trade and self.liquidation not in ("agent", "one_request"),
              f"debt_trade=True needs a debtor who chooses: liquidation='agent', not {self.liquidation!r}"),
             (self.jail_pay_turn3 and self.jail_pay_after_throw,
@@ -169,10 +169,10 @@ class Rules:
 
         Args:
             name: One of `Rules.presets()`.
-            **changes: Options that differ from the preset.
+            **changes: Options to change.
 
         Raises:
-            RulesError: An unknown preset or option.
+            RulesError: The preset or an option is unknown.
         """
         if name not in PRESETS:
             raise RulesError(f"Unknown preset {name!r}. {nearest(name, PRESETS)}")
@@ -185,24 +185,24 @@ class Rules:
 
     @classmethod
     def from_dict(cls, options: dict[str, Any]) -> Rules:
-        """Rules from options by name; missing ones take their default."""
+        """Make rules from options by name. Missing ones take their default."""
         return cls(**options)
 
     @classmethod
     def coerce(cls, rules: Rules | str) -> Rules:
-        """Rules as they are, or the preset of that name."""
+        """Return rules unchanged, or look up the preset of that name."""
         if isinstance(rules, cls):
             return rules
         if isinstance(rules, str):
             return cls.preset(rules)
-        raise RulesError(f"Rules are a Rules object or the name of a preset, not {rules!r}. {nearest(rules, PRESETS)}")
+        raise RulesError(f"Rules must be a Rules object or the name of a preset, not {rules!r}. {nearest(rules, PRESETS)}")
 
     @classmethod
     def from_record(cls, block: np.record) -> Rules:
-        """The rules that a record's numeric block stands for.
+        """The rules that a record's numbers stand for.
 
         Raises:
-            RulesError: A number has no meaning.
+            RulesError: A number stands for no value of its option.
         """
         options: dict[str, Any] = {}
         for option in dataclasses.fields(cls):
@@ -218,7 +218,7 @@ class Rules:
         return cls(**options)
 
     def to_record(self) -> tuple[int, ...]:
-        """The numeric block that travels in a record, in the order of `RULES`."""
+        """The rules as the numbers stored in a record, in the order of `RULES`."""
         return tuple(_number_of(option, getattr(self, option.name)) for option in dataclasses.fields(self))
 
     def changed(self) -> dict[str, Any]:
@@ -253,12 +253,12 @@ def _number_of(option: dataclasses.Field[Any], value: Any) -> int:
     return round(value * 100) if isinstance(option.default, float) else int(value)
 
 
-# The numeric block: one 32-bit number an option (shares in percent), fields named like the options.
+# The rules inside a record: one 32-bit number per option (shares in percent), with the options' names.
 RULES: Final = np.dtype((np.record, [(option.name, np.int32) for option in dataclasses.fields(Rules)]))
 
 
 def choices(option: str) -> tuple[str, ...]:
-    """The named values of an option, in the order of their numbers in a record."""
+    """The named values of an option; the index of a value is its number in a record."""
     return tuple(Rules.__dataclass_fields__[option].metadata["choices"])
 
 
@@ -273,7 +273,7 @@ _OCNARU: Final = {
 }  # fmt: skip
 _UK: Final = {"board": "uk", "double_rent_if_group_mortgaged": False}
 
-# Options of each preset that differ from the default (facts: the editions' booklets and the systems' papers and programs).
+# The options of each preset that differ from the default (sources: the editions' booklets, and the papers and programs of the systems).
 PRESETS: Final[dict[str, dict[str, Any]]] = {
     "official": {},
     "any_time": {"build_window": "before_each_throw"},
@@ -292,5 +292,5 @@ PRESETS: Final[dict[str, dict[str, Any]]] = {
 
 
 def number(option: str, value: str) -> int:
-    """The number of a named value in a record, for kernels: `number("auction", "none")`."""
+    """The number by which a record stores a named value, for kernels: `number("auction", "none")`."""
     return choices(option).index(value)

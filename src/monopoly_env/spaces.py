@@ -1,4 +1,4 @@
-"""What the Gymnasium and the PettingZoo environments share: spaces (action spaces that know the mask among them) and rendering."""
+"""Shared by the Gymnasium and PettingZoo environments: spaces, including action spaces that know the mask, and rendering."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ _STARTS: Final = [head.start for head in HEADS.values()]
 
 
 class Masked(Protocol):
-    """Whatever holds the legal actions of one or many games: (B, 205) bool."""
+    """An object that holds the legal actions of one or more games: (B, 205) bool."""
 
     action_mask: NDArray[np.bool_]
 
 
 class MaskedDiscrete(spaces.Discrete[Any]):
-    """All 205 actions; `sample()` draws from those that are legal now.
+    """All 205 actions, with a `sample()` that draws from those that are legal now.
 
-    Programs that know nothing of masks (environment checkers, warm-up phases) thereby play legally. An explicit mask or
-    probability goes first. A copy of the space alone is a plain `Discrete`: an environment links its own anew.
+    Code that does not know about masks (environment checkers, warm-up phases) therefore plays legally. An explicit mask or
+    probability takes precedence. A copy of the space alone is a plain `Discrete`; a copied environment links its own space again.
 
-    Gymnasium's checker also draws an action, resets, and takes the action in the new game, where it may be illegal. Such a draw
-    stands for a random legal action there (`in_this_game`): the very object that `sample` returned, and no other number.
+    Gymnasium's checker also samples an action, resets, and takes that action in the new game, where it may be illegal. Such a sample
+    is replaced by a random legal action (`in_this_game`). It is recognized as the very object that `sample` returned.
 
     Args:
-        source: Holds the mask; its row 0 counts. None: a plain `Discrete`.
+        source: Holds the mask in its row 0. None makes a plain `Discrete`.
     """
 
     def __init__(self, source: Masked | None = None) -> None:
         super().__init__(NUM_ACTIONS)
         self.source = source
-        self._drawn: Any = None  # the last action that was drawn without a mask
-        self._drawn_before: Any = None  # the same at the beginning of the game
+        self._drawn: Any = None  # the last action sampled without a mask
+        self._drawn_before: Any = None  # the last one of the previous game
 
     def sample(self, mask: Any = None, probability: Any = None) -> Any:
         """A random action; by default one that is legal now."""
@@ -50,11 +50,11 @@ class MaskedDiscrete(spaces.Discrete[Any]):
         return self._drawn
 
     def begin_game(self) -> None:
-        """Note that a new game has begun."""
+        """Note that a new game has started."""
         self._drawn_before = self._drawn
 
     def in_this_game(self, action: Any) -> Any:
-        """The action itself, unless it was drawn by `sample` in an earlier game and is illegal in this one: then a legal one."""
+        """The action itself, or a legal one if `sample` drew it in the previous game and it is illegal in this one."""
         if action is None or action is not self._drawn_before or self.source is None or self.source.action_mask[0, action]:
             return action
         legal = np.flatnonzero(self.source.action_mask[0])
@@ -65,14 +65,14 @@ class MaskedDiscrete(spaces.Discrete[Any]):
 
 
 class MaskedMultiDiscrete(spaces.MultiDiscrete[Any]):
-    """An action for each game; `sample()` draws from those that are legal now, as in `MaskedDiscrete`."""
+    """One action per game, with a `sample()` that draws from the legal ones, as in `MaskedDiscrete`."""
 
     def __init__(self, count: int, source: Masked | None = None) -> None:
         super().__init__([NUM_ACTIONS] * count)
         self.source = source
 
     def sample(self, mask: Any = None, probability: Any = None) -> Any:
-        """A random action for each game; by default legal ones."""
+        """A random action for each game, legal by default."""
         if mask is not None or probability is not None or self.source is None:
             return super().sample(mask, probability)
         legal = self.source.action_mask
@@ -89,12 +89,12 @@ def observation_space(size: int) -> spaces.Box[np.float32]:
 
 
 def open_heads(mask: NDArray[Any]) -> tuple[str, ...]:
-    """Names of the heads in which a mask has legal actions."""
+    """The names of the heads in which a mask has legal actions."""
     return tuple(compress(HEAD_NAMES, np.logical_or.reduceat(mask, _STARTS).tolist()))
 
 
 def check_render_mode(mode: str | None) -> str | None:
-    """A render mode that there is.
+    """Validate a render mode and return it.
 
     Raises:
         ConfigurationError: There is no such mode.
@@ -105,7 +105,7 @@ def check_render_mode(mode: str | None) -> str | None:
 
 
 def render(game: Game, mode: str | None) -> str | None:
-    """A game as text: returned by the mode `ansi`, printed by `human`."""
+    """Render a game as text: `ansi` returns it, `human` prints it."""
     if mode is None:
         return None
     from monopoly_env.text import to_text

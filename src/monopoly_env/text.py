@@ -1,4 +1,4 @@
-"""A game as text that a person can read."""
+"""A game as human-readable text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CARD_NAMES = ("Chance jail card", "Community Chest jail card")
 
 
 def to_text(game: Game) -> str:
-    """All of a game in words: rules, bank, players with their lots, what is pending, the decision and its legal actions."""
+    """The whole game in words: rules, bank, players and their lots, pending tasks, the open decision and its legal actions."""
     batch_of(game)
     changed = ", ".join(f"{name}={value!r}" for name, value in Rules.from_record(game.rules).changed().items())
     lines = [

@@ -1,13 +1,13 @@
-"""What a player sees: observations as rows of numbers, by name.
+"""Encodings: observations as rows of numbers, by name.
 
-- `standard`: any number of players, complete (`encoding.standard`).
-- `ocnaru100`, `ocnaru100+`: the thesis's 100 features, two players (`encoding.ocnaru`).
+- `standard`: complete, for any number of players (`encoding.standard`).
+- `ocnaru100`, `ocnaru100+`: the 100 features of Ocnaru's thesis, two players (`encoding.ocnaru`).
 
-Every feature is listed in docs/observation.md, which is generated from the tables that the code takes its places from.
+docs/observation.md lists every feature. It is generated from the tables from which the code takes its offsets.
 
 ```python
 names = encoding.names("standard", num_players=2)
-row = encoding.observe(game)  # float32, of the player to decide
+row = encoding.observe(game)  # float32, as seen by the player to decide
 ```
 """
 
@@ -39,9 +39,9 @@ class Encoding:
     Attributes:
         name: One of `NAMES`.
         code: Its number, for the kernel `write`.
-        names: A name for each feature.
-        size: How many features a row has.
-        write: Its own kernel, `write(game, seat, row)`: fills a float32 row of at least `size`.
+        names: The name of each feature.
+        size: The number of features in a row.
+        write: Its own kernel, `write(game, seat, row)`, which fills a float32 row of at least `size` numbers.
     """
 
     name: str
@@ -51,20 +51,20 @@ class Encoding:
 
     @property
     def size(self) -> int:
-        """How many features a row has."""
+        """The number of features in a row."""
         return len(self.names)
 
 
 def make(name: str = "standard", num_players: int = 4, pad_to: int | None = None) -> Encoding:
-    """An encoding for tables of `num_players`.
+    """Make an encoding for tables of `num_players`.
 
     Args:
         name: One of `NAMES`.
-        num_players: 2 to 8; `ocnaru100` and `ocnaru100+` know 2 only.
-        pad_to: Rows as long as for this many players: absent opponents are zeros.
+        num_players: 2 to 8; `ocnaru100` and `ocnaru100+` support only 2.
+        pad_to: Make rows as long as for this many players. Absent opponents are zeros.
 
     Raises:
-        ConfigurationError: An unknown name, or a number of players that the encoding does not know.
+        ConfigurationError: The name is unknown, or the encoding does not support this number of players.
     """
     if name not in NAMES:
         raise ConfigurationError(f"Unknown encoding {name!r}. {nearest(name, NAMES)}")
@@ -92,18 +92,18 @@ def _check_players(argument: str, value: object, least: int) -> None:
 
 
 def names(name: str = "standard", num_players: int = 4, pad_to: int | None = None) -> tuple[str, ...]:
-    """A name for each feature of an encoding; see `make`."""
+    """The name of each feature of an encoding. The arguments are those of `make`."""
     return make(name, num_players, pad_to).names
 
 
 def size(name: str = "standard", num_players: int = 4, pad_to: int | None = None) -> int:
-    """How many features an encoding has; see `make`."""
+    """The number of features of an encoding. The arguments are those of `make`."""
     return make(name, num_players, pad_to).size
 
 
 @array_kernel
 def write(code: int, game: Game, seat: int, out: Any) -> None:
-    """Write the observation of a seat in the encoding of this number into a float32 row (see `Encoding.code`)."""
+    """Write the observation of a seat into a float32 row, in the encoding whose `Encoding.code` is given."""
     if code == STANDARD:
         standard.write(game, seat, out)
     elif code == OCNARU:
@@ -120,19 +120,19 @@ def _write_all(code: int, games: Games, seats: Any, out: Any) -> None:
 
 
 def observe(game: Game, name: str = "standard", seat: int | None = None, pad_to: int | None = None) -> npt.NDArray[np.float32]:
-    """The observation of one game.
+    """Observe one game.
 
     Args:
         game: The game.
         name: One of `NAMES`.
-        seat: Who looks; by default the player to decide.
+        seat: The observing seat; by default the player to decide.
         pad_to: See `make`.
 
     Returns:
-        A float32 array of `size(name, game.num_players, pad_to)` features.
+        (D,) float32, with D = `size(name, game.num_players, pad_to)`.
 
     Raises:
-        ConfigurationError: An unknown name, a seat that does not exist, or a number of players that the encoding does not know.
+        ConfigurationError: The name is unknown, the seat does not exist, or the encoding does not support this number of players.
     """
     rows = observe_all(batch_of(game), name, None if seat is None else np.array([seat]), pad_to)
     return rows.reshape(-1)
@@ -141,16 +141,16 @@ def observe(game: Game, name: str = "standard", seat: int | None = None, pad_to:
 def observe_all(
     games: Games, name: str = "standard", seats: npt.ArrayLike | None = None, pad_to: int | None = None
 ) -> npt.NDArray[np.float32]:
-    """The observations of many games of the same number of players.
+    """Observe many games.
 
     Args:
         games: (B,) records.
         name: One of `NAMES`.
-        seats: (B,) who looks; by default the players to decide.
-        pad_to: See `make`; needed where games differ in their number of players.
+        seats: (B,) observing seats; by default the players to decide.
+        pad_to: See `make`. It is required if the games differ in their number of players.
 
     Returns:
-        A float32 array of shape (B, `size`).
+        (B, D) float32.
 
     Raises:
         ConfigurationError: As for `observe`.

@@ -1,8 +1,8 @@
 """The encodings `ocnaru100` and `ocnaru100+`: the state vector of Ocnaru's thesis (Bucharest, 2025), for two players.
 
-`ocnaru100` is what his published program computes (July 2025), defects included, so that his networks can be compared; each
-defect is named at its feature. `ocnaru100+` fills the last 26 features, which his program leaves at zero, with what the
-thesis says is there: mortgages and the opponent's buildings. How they are laid out is our choice.
+`ocnaru100` is what the thesis's published program (July 2025) computes, including its defects, so that the thesis's networks can be
+compared. Each defect is named at its feature. The program leaves the last 26 features at zero; `ocnaru100+` fills them with what the
+thesis says they hold: mortgages and the opponent's buildings. Their layout is our choice.
 """
 
 from __future__ import annotations
@@ -43,37 +43,37 @@ _GROUP_FACTS: Final = (
 )  # fmt: skip
 
 BLOCKS: Final = (
-    Block("square", _BOTH, "share", "by 40"),
-    Block("cash", _BOTH, "signed", "by 5000 dollars, at most 1; not cut off below"),
+    Block("square", _BOTH, "share", "number of the square / 40"),
+    Block("cash", _BOTH, "signed", "dollars / 5000, at most 1; not cut off below"),
     Block("in jail", _BOTH, "flag", ""),
-    Block("jail cards", _BOTH, "count", "by 2"),
-    Block("liquidity", ("",), "signed", "cash by net worth (at least 1). Defect: in his net worth all buildings on the board count, "
+    Block("jail cards", _BOTH, "count", "number / 2"),
+    Block("liquidity", ("",), "signed", "cash / net worth (at least 1). Defect: net worth counts all buildings on the board, "
           "and a hotel as one house"),
     Block("group", tuple(f"{colour} {fact}" for colour in COLOURS for fact in _GROUP_FACTS), "signed",
-          "the last three are 0 without the complete group. Level: houses, 5 for a hotel (the lowest of the group). Return: rent gained "
-          "by the next level / its cost, x 1.2 for orange and red, x 1.1 for green and dark blue, by 0.5, at most 1; defects: 0 at one "
-          "to three houses, at a hotel that of the first house, and the first gain is counted from the plain base rent. Cash by the "
-          "cost of the next level, at most 3, by 3"),
-    Block("railroads", _BOTH, "share", "by 4"),
-    Block("utilities", _BOTH, "share", "by 2"),
-    Block("lots sold", ("",), "share", "by 28"),
-    Block("developed groups", ("built", "with hotels"), "count", "own groups (defect: groups, not pieces) by 32 and by 12"),
+          "the last three are 0 unless the group is complete. Level: houses, 5 for a hotel (the lowest of the group). Return: rent gained "
+          "by the next level / its cost, x 1.2 for orange and red, x 1.1 for green and dark blue, / 0.5, at most 1. Defects: 0 at one "
+          "to three houses; at a hotel, the value of the first house; the first gain is measured from the undoubled base rent. Cash / "
+          "the cost of the next level, at most 3, / 3"),
+    Block("railroads", _BOTH, "share", "number owned / 4"),
+    Block("utilities", _BOTH, "share", "number owned / 2"),
+    Block("lots sold", ("",), "share", "number / 28"),
+    Block("developed groups", ("built", "with hotels"), "count", "own groups / 32 and / 12 (defect: groups instead of buildings)"),
     Block("for sale", ("square", "price", "street", "railroad", "utility", "value", "cash"), "signed",
-          "only when the owner is asked to buy: square by 40; price by 400; kind; his program's value by price by 2, at most 1; cash by "
-          "price, at most 5, by 5"),
+          "only when the observing player is asked to buy: square / 40; price / 400; kind; the program's value / price / 2, at most 1; "
+          "cash / price, at most 5, / 5"),
     Block("danger beyond jail", ("",), "share",
-          "of the throws from jail: sum of probability x min(1, rent to pay / cash); defect: of mortgaged lots too"),
-    Block("fine", ("",), "signed", "cash by the jail fine, at most 5, by 5"),
-    Block("failed throws", ("",), "count", "in jail, by 3"),
+          "over the throws out of jail: sum of probability x min(1, rent to pay / cash). Defect: counts mortgaged lots too"),
+    Block("fine", ("",), "signed", "cash / the jail fine, at most 5, / 5"),
+    Block("failed throws", ("",), "count", "in jail, / 3"),
 )  # fmt: skip
 
-# The last 26: his program has zeros.
+# The last 26, which the program leaves at zero.
 ZEROS: Final = (Block("unused", tuple(str(index) for index in range(total(BLOCKS), 100)), "flag", "always 0"),)
 PLUS: Final = (
-    Block("opponent's level", COLOURS, "count", "by 5: the lowest level of the group if the opponent owns all of it"),
-    Block("own mortgaged", COLOURS, "share", "own mortgaged lots by the size of the group"),
-    Block("opponent's mortgaged", COLOURS, "share", "the same of the opponent"),
-    Block("mortgaged railroads and utilities", _BOTH, "share", "by 6"),
+    Block("opponent's level", COLOURS, "count", "lowest level of the group / 5, if the opponent owns all of it"),
+    Block("own mortgaged", COLOURS, "share", "own mortgaged lots / the size of the group"),
+    Block("opponent's mortgaged", COLOURS, "share", "the opponent's mortgaged lots / the size of the group"),
+    Block("mortgaged railroads and utilities", _BOTH, "share", "number / 6"),
 )
 
 SIZE: Final = 100
@@ -85,20 +85,20 @@ _FINE, _FAILED = _AT["fine"], _AT["failed throws"]
 _OPPONENT_LEVEL, _MORTGAGED, _MORTGAGED_OTHER, _MORTGAGED_REST = (total(BLOCKS) + at for at in offsets(PLUS).values())
 
 _COLOURS: Final = RAILROADS  # the groups of streets come first
-_EYED: Final = np.array([1.0, 1.0, 1.0, 1.2, 1.2, 1.0, 1.1, 1.1])  # his factor for orange and red, green and dark blue
-# His factors for owning lots of the group, for railroads and for utilities.
+_EYED: Final = np.array([1.0, 1.0, 1.0, 1.2, 1.2, 1.0, 1.1, 1.1])  # the program's factor for orange and red, green and dark blue
+# The program's factors for owning lots of the group, for railroads and for utilities.
 _COMPLETION, _RAILROAD_FACTOR, _UTILITY_FACTOR = 0.4, 1.3, 1.1
 _REST_LOTS: Final = int(GROUP_LOTS[RAILROADS] | GROUP_LOTS[UTILITIES])
 
 
 def names(plus: bool) -> tuple[str, ...]:
-    """A name for each feature."""
+    """The name of each feature of `ocnaru100`, or of `ocnaru100+` if `plus`."""
     return tuple(name for block in (*BLOCKS, *(PLUS if plus else ZEROS)) for name in block.names)
 
 
 @array_kernel
 def write(game: Game, seat: int, out: Any) -> None:
-    """Write `ocnaru100`: float32 row of at least 100; what is beyond becomes 0."""
+    """Write `ocnaru100` into a float32 row of at least 100 numbers; the rest of the row becomes 0."""
     out[:] = 0.0
     me = int(seat)
     other = 1 - me
@@ -118,7 +118,7 @@ def write(game: Game, seat: int, out: Any) -> None:
 
 @array_kernel
 def write_plus(game: Game, seat: int, out: Any) -> None:
-    """Write `ocnaru100+`: the same, and the last 26 features."""
+    """Write `ocnaru100+`: `ocnaru100` and the last 26 features."""
     write(game, seat, out)
     me = int(seat)
     other = 1 - me
@@ -147,7 +147,7 @@ def _write_both(game: Game, player: int, side: int, out: Any) -> None:
 
 @array_kernel
 def _net_worth(game: Game, player: int) -> int:
-    """His program's: cash, lots (the mortgaged ones at their mortgage value), and every building on the board."""
+    """Net worth as the program computes it, in dollars: cash, lots (mortgaged ones at mortgage value), every building on the board."""
     board = int(game.rules.board)
     worth = int(game.cash[player])
     for lot in range(NUM_LOTS):
@@ -180,11 +180,11 @@ def _write_group(game: Game, me: int, other: int, group: int, out: Any) -> None:
 
 @array_kernel
 def _rent_gained(game: Game, group: int, level: int) -> int:
-    """What his program takes for the rent that the next level of a group adds, in dollars."""
+    """The rent that the next level of a group adds, as the program computes it, in dollars."""
     board, start = int(game.rules.board), int(GROUP_START[group])
     gain = 0
     for lot in range(start, start + int(GROUP_SIZE[group])):
-        if level in (0, HOTEL):  # he forgets the four houses once the hotel stands
+        if level in (0, HOTEL):  # the program forgets the four houses once the hotel stands
             gain += int(RENT[board, lot, 1]) - int(RENT[board, lot, 0])
         elif level == 4:
             gain += int(RENT[board, lot, HOTEL]) - int(RENT[board, lot, 4])
@@ -204,13 +204,13 @@ def _write_sale(game: Game, me: int, lot: int, out: Any) -> None:
 
 @array_kernel
 def _value(game: Game, me: int, lot: int) -> float:
-    """His program's value of a lot for sale, in dollars (a plainer one than that of his strategic player)."""
+    """The program's value of a lot for sale, in dollars (simpler than the value that its strategic player uses)."""
     board, group = int(game.rules.board), int(GROUP_OF[lot])
     price, owned = float(PRICE[board, lot]), size(int(game.lots[me]) & int(GROUP_LOTS[group]))
     if group == RAILROADS:
         return (price + 10.0 * int(RENT[board, lot, min(owned, 3)])) * _RAILROAD_FACTOR
     if group == UTILITIES:
-        return (price + 56.0 * int(RENT[board, lot, min(owned, 1)])) * _UTILITY_FACTOR  # eight throws of seven
+        return (price + 56.0 * int(RENT[board, lot, min(owned, 1)])) * _UTILITY_FACTOR  # eight throws of 7
     houses = int(RENT[board, lot, 1]) + int(RENT[board, lot, 2]) + int(RENT[board, lot, 3]) + int(RENT[board, lot, 4])
     value = price + 20.0 * int(RENT[board, lot, 0]) + houses / 4.0 + int(RENT[board, lot, HOTEL]) / 5.0
     return value * (1.0 + _COMPLETION * owned / int(GROUP_SIZE[group])) * float(_EYED[group])
@@ -218,7 +218,7 @@ def _value(game: Game, me: int, lot: int) -> float:
 
 @array_kernel
 def _danger_beyond_jail(game: Game, other: int, cash: int) -> float:
-    """Rents that a throw from jail may cost, as shares of the cash, each at most 1."""
+    """The expected rent after a throw out of jail, as a share of the cash, each rent counted at most as 1."""
     danger = 0.0
     for steps in range(2, 13):
         lot = int(SQUARE_LOT[game.rules.board, JAIL_SQUARE + steps])
@@ -229,7 +229,7 @@ def _danger_beyond_jail(game: Game, other: int, cash: int) -> float:
 
 @array_kernel
 def _rent(game: Game, owner: int, lot: int) -> int:
-    """The rent he expects, mortgaged or not, a utility's at a throw of seven (dollars)."""
+    """The rent that the program expects, in dollars: mortgaged or not, and a utility's at a throw of 7."""
     board, group, level = int(game.rules.board), int(GROUP_OF[lot]), 0
     lots = int(GROUP_LOTS[group])
     owned = size(int(game.lots[owner]) & lots)

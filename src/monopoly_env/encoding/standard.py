@@ -1,9 +1,9 @@
-"""The encoding `standard`: everything a player may know, seen from a seat, for any number of players.
+"""The encoding `standard`: everything that a player may know, as seen from a seat, for any number of players.
 
-`SHARED` is said once, `EACH` of every player: the owner of the observation first, then the others in turn order. Players
-come last, so that the observation of a small table is that of a larger one whose last players are absent: all zeros.
+The features in `SHARED` occur once, those in `EACH` once per player: the observing player first, then the others in turn order.
+Players come last, so the observation of a small table equals that of a larger one whose last players are absent (all zeros).
 
-It is complete: what it leaves out of the record is listed in `HIDDEN` with the reason, and a test walks over all other fields.
+It is complete: `HIDDEN` lists the fields of the record that it leaves out, with reasons, and a test checks all other fields.
 """
 
 from __future__ import annotations
@@ -22,85 +22,85 @@ from monopoly_env.game import AGENDA_DEPTH, BANK, MAX_PLAYERS, MAX_REFUSED, POT,
 from monopoly_env.kernels import array_kernel
 from monopoly_env.rules import number
 
-AGENDA_SHOWN: Final = 16  # tasks, from the top; random play has reached 14, with eight players and a window for each of them
+AGENDA_SHOWN: Final = 16  # tasks, from the top; random play reached 14, with eight players and a window for each of them
 _TASK_FACTS: Final = ("task", "player", "first number", "rest of a set", "second number")
 _REFUSED_FACTS: Final = ("from and to", "asked, lots 0-14", "asked, the rest", "given, lots 0-14", "given, the rest", "cash")
 
 SHARED: Final = (
-    # The decision and its facts.
-    Block("decision", DECISION_NAMES, "one-hot", "what is asked (docs/actions.md); of whom: `to decide` of the players"),
+    # The decision.
+    Block("decision", DECISION_NAMES, "one-hot", "the open decision (docs/actions.md); `to decide` says whose it is"),
     Block("at stake", (*LOTS, "a house", "a hotel"), "one-hot",
           "the lot for sale, under auction, won but not yet paid for, or taken over; or the scarce building under auction or won"),
-    Block("price", ("",), "count", "printed price of the lot at stake, by 400 dollars"),
-    Block("amount due", MONEY, "dollars", "the debt, the fine of the card, or what was paid for the scarce building to be placed"),
-    Block("creditor", ("bank", "Free Parking"), "flag", "who gets it, if no player"),
+    Block("price", ("",), "count", "printed price of the lot at stake / 400"),
+    Block("amount due", MONEY, "dollars", "the debt, the fine on the card, or the price paid for the scarce building to be placed"),
+    Block("creditor", ("bank", "Free Parking"), "flag", "who receives the amount due, if not a player"),
     Block("window", ("before a throw", "after the last throw", "out of turn"), "one-hot", "which window of the turn is open"),
-    Block("failed throw", ("sum", "must leave"), "count", "decision `jail`: the throw that was no double, by 12; 1: the last one allowed"),
+    Block("failed throw", ("sum", "must leave"), "count", "at the decision `jail`: the failed throw / 12; 1 if it was the last"),
     # Auction.
-    Block("standing bid", MONEY, "dollars", "of the auction"),
-    Block("under auction", ("",), "count", "the piece under auction: (its number in `at stake` + 1) / 30; 0: no auction"),
-    Block("own maximum", MONEY, "dollars", "own sealed bid so far; those of the others are hidden"),
+    Block("standing bid", MONEY, "dollars", "the highest bid in the auction"),
+    Block("under auction", ("",), "count", "(index in `at stake` of what is under auction + 1) / 30; 0: no auction"),
+    Block("own maximum", MONEY, "dollars", "own sealed bid so far; the others' bids are hidden"),
     # Trading.
-    Block("asked for", GOODS, "flag", "the offer being made or answered: what its maker asks for"),
-    Block("given", GOODS, "flag", "the same: what its maker gives"),
-    Block("offered cash", MONEY, "dollars", "the same: cash that its maker gives; negative: asks for"),
-    Block("last pick", ("",), "growing", "the pick made last, so that picks come in order: (pick + 1) by a = 8"),
-    Block("counter-offer", ("",), "flag", "the offer answers another"),
-    Block("traded", GOODS, "flag", "goods that a trade has moved in this turn: they stay until it ends"),
-    Block("refused offers", ("",), "count", f"offers refused in this turn, by {MAX_REFUSED}"),
+    Block("asked for", GOODS, "flag", "the offer being composed or answered: what its maker asks for"),
+    Block("given", GOODS, "flag", "the same offer: what its maker gives"),
+    Block("offered cash", MONEY, "dollars", "the same offer: cash that its maker gives; negative if asked for"),
+    Block("last pick", ("",), "growing", "n = the last pick + 1, a = 8; picks come in a fixed order"),
+    Block("counter-offer", ("",), "flag", "the offer is a counter-offer"),
+    Block("traded", GOODS, "flag", "goods moved by a trade this turn: they may not be traded again before it ends"),
+    Block("refused offers", ("",), "count", f"offers refused this turn / {MAX_REFUSED}"),
     Block("refused", tuple(f"{slot} {fact}" for slot in range(1, MAX_REFUSED + 1) for fact in _REFUSED_FACTS), "packed",
-          "each of them: maker and receiver as (maker + 8 x receiver + 1) / 64, in seats on from the owner; the goods, 15 bits "
-          "a feature; cash / (|cash| + 1000), negative if asked for"),
+          "each refused offer: (maker + 8 x receiver + 1) / 64, with seats counted from the observing player; the goods, 15 bits "
+          "per feature; cash / (|cash| + 1000), negative if asked for"),
     # The board and the bank.
-    Block("mortgaged", LOTS, "flag", "whoever owns it"),
-    Block("buildings", STREETS, "count", "by 5: houses, or 5 for a hotel"),
-    Block("mortgaged this turn", ("lots 0-13", "lots 14-27"), "packed", "they may not be lifted again where that would mint money"),
-    Block("sold this turn", ("streets 0-13", "streets 14-21"), "packed", "groups not to be built on again where that would mint money"),
-    Block("in the bank", ("houses", "hotels"), "count", "by the supply of the rules"),
+    Block("mortgaged", LOTS, "flag", "whoever owns the lot"),
+    Block("buildings", STREETS, "count", "houses / 5; a hotel counts 5"),
+    Block("mortgaged this turn", ("lots 0-13", "lots 14-27"), "packed", "may not be lifted this turn where that would create money"),
+    Block("sold this turn", ("streets 0-13", "streets 14-21"), "packed", "no building this turn where that would create money"),
+    Block("in the bank", ("houses", "hotels"), "count", "divided by the supply under the rules"),
     Block("pot", MONEY, "dollars", "on Free Parking"),
     Block("card to come", tuple(f"{deck} {card}" for d, deck in enumerate(DECKS) for card in CARD_ID[0][d]), "flag",
-          "still to be drawn before its deck starts again, which a player can count; their order is hidden. By the numbers of the "
-          "edition's cards; named by the US ones"),
+          "to be drawn before the deck starts over, which a player can count; the order is hidden. Cards are indexed as in the "
+          "edition's deck and named after the US cards"),
     # The turn.
-    Block("dice", ("first", "second"), "count", "the last throw, by 6"),
-    Block("doubles", ("",), "count", "thrown in a row in this turn, by 3"),
+    Block("dice", ("first", "second"), "count", "the last throw / 6"),
+    Block("doubles", ("",), "count", "thrown in a row this turn / 3"),
     Block("throws again", ("",), "flag", "the turn goes on with another throw"),
-    Block("turns", ("",), "growing", "turns begun, a = 200"),
-    Block("rounds", ("",), "growing", "rounds completed, a = 50"),
-    Block("turn cap", ("",), "share", "turns begun by the cap of the rules; 0 without one"),
-    Block("round cap", ("",), "share", "rounds completed by the cap of the rules; 0 without one"),
+    Block("turns", ("",), "growing", "n = turns begun, a = 200"),
+    Block("rounds", ("",), "growing", "n = rounds completed, a = 50"),
+    Block("turn cap", ("",), "share", "turns begun / the cap of the rules; 0 without a cap"),
+    Block("round cap", ("",), "share", "rounds completed / the cap of the rules; 0 without a cap"),
     # What is still to be settled.
-    Block("tasks", ("",), "count", f"still to be settled, by {AGENDA_DEPTH}"),
+    Block("tasks", ("",), "count", f"number of tasks still to be settled / {AGENDA_DEPTH}"),
     Block("task", tuple(f"{place} {fact}" for place in range(AGENDA_SHOWN) for fact in _TASK_FACTS), "packed",
-          f"from the top: number of the task + 1 by {len(agenda.TASK_NAMES) + 1}; its player in seats on; its two numbers (see below)"),
+          f"from the top: (kind of the task + 1) / {len(agenda.TASK_NAMES) + 1}; its player, as a seat; its two arguments (see below)"),
 )  # fmt: skip
 
 EACH: Final = (
     Block("cash", MONEY, "dollars", "in hand"),
     Block("in the game", ("",), "flag", "not bankrupt and not absent"),
-    Block("place", ("",), "count", f"final rank by {MAX_PLAYERS}; 0 while in the game"),
+    Block("place", ("",), "count", f"final rank / {MAX_PLAYERS}; 0 while in the game"),
     Block("on turn", ("",), "flag", ""),
-    Block("to decide", ("",), "flag", "whose decision it is"),
-    Block("began", ("",), "flag", "had the first turn: a round ends before his next one"),
+    Block("to decide", ("",), "flag", "the open decision is this player's"),
+    Block("began", ("",), "flag", "had the first turn of the game: a round ends before this player's next turn"),
     Block("in jail", ("",), "flag", ""),
-    Block("failed throws", ("",), "count", "in jail, by 10"),
+    Block("failed throws", ("",), "count", "in jail, / 10"),
     Block("jail card", DECKS, "flag", "holds the Get Out of Jail Free card of the deck"),
-    Block("offers made", ("",), "count", "in this turn, by 10"),
+    Block("offers made", ("",), "count", "this turn / 10"),
     Block("is creditor", ("",), "flag", "gets the amount due"),
     Block("leads", ("",), "flag", "made the standing bid"),
     Block("bids", ("",), "flag", "has not folded"),
-    Block("bids next", ("",), "flag", "is the first to be asked for the next bid"),
+    Block("bids next", ("",), "flag", "is asked first for the next bid"),
     Block("makes the offer", ("",), "flag", ""),
     Block("gets the offer", ("",), "flag", ""),
-    Block("position", SQUARES, "one-hot", "square of the token; in jail: that of the jail"),
+    Block("position", SQUARES, "one-hot", "the token's square; a player in jail is on the jail square"),
     Block("owns", LOTS, "flag", ""),
-    Block("share of group", GROUPS, "share", "owned lots of the group by its size"),
-    Block("may be built", COLOURS, "flag", "owns all of the group, no lot of it is mortgaged"),
+    Block("share of group", GROUPS, "share", "owned lots of the group / its size"),
+    Block("may be built", COLOURS, "flag", "owns the whole group, with no lot mortgaged"),
 )  # fmt: skip
 
 # Fields of the record that the observation leaves out, and why.
 HIDDEN: Final = {
-    "legal": "follows from the rest; it is the action mask, which comes beside the observation",
+    "legal": "follows from the rest; it is the action mask, which is given beside the observation",
     "seed": "decides the dice and cards to come",
     "rules": "constant in an environment; train a network for one set of rules",
     "throws": "a counter of the random stream: dice to come",
@@ -116,13 +116,13 @@ HIDDEN: Final = {
     "spare": "never used",
 }
 
-# Tasks whose first number is a set of lots, and those whose second number is a seat (or the bank, or the pot).
+# Tasks whose first argument is a set of lots, and those whose second argument is a seat (or the bank, or Free Parking).
 _SETS: Final = np.isin(np.arange(len(agenda.TASK_NAMES)), [agenda.ESTATE, agenda.TAKEOVERS])
 _SEATS: Final = np.isin(np.arange(len(agenda.TASK_NAMES)), [agenda.DEBT, agenda.CHARGE, agenda.TAKE])
 TASK_NUMBERS: Final = (
-    "The two numbers of a task (`engine/agenda.py` says what they are): a set of lots is given by its lots 0-13 and, in the next "
-    "feature, 14-27, as binary fractions; a seat as (seats on + 1) / 8, the bank -1/8, Free Parking -2/8; any other number n as "
-    "n / (|n| + 32)."
+    "The two arguments of a task (`engine/agenda.py` explains them). A set of lots takes two features, lots 0-13 and lots 14-27, as "
+    "binary fractions. A seat is (distance + 1) / 8, where distance counts seats from the observing player; the bank is -1/8, Free "
+    "Parking -2/8. Any other number n is n / (|n| + 32)."
 )
 
 SHARED_SIZE: Final = total(SHARED)
@@ -156,7 +156,7 @@ _RESHUFFLED: Final = number("deck", "reshuffle_each_draw")
 
 
 def names(num_players: int) -> tuple[str, ...]:
-    """A name for each feature."""
+    """The name of each feature."""
     shared = [name for block in SHARED for name in block.names]
     each = [f"{seat}: {name}" for seat in seat_names(num_players) for block in EACH for name in block.names]
     return (*shared, *each)
@@ -168,8 +168,8 @@ def write(game: Game, seat: int, out: Any) -> None:
 
     Args:
         game: The game.
-        seat: The owner of the observation.
-        out: float32 row, at least as long as the encoding for the game's players; what is beyond becomes 0.
+        seat: The observing seat.
+        out: A float32 row, at least as long as the encoding for the game's number of players. The rest of the row becomes 0.
     """
     out[:] = 0.0
     seat = int(seat)
@@ -187,7 +187,7 @@ def write(game: Game, seat: int, out: Any) -> None:
 
 @array_kernel
 def _dollars(out: Any, at: int, amount: int) -> None:
-    """Dollars on two scales: linear where most amounts lie, and one that never saturates."""
+    """Write dollars on two scales: one linear over the usual amounts, and one that never saturates."""
     out[at] = min(max(amount * (1.0 / 5000.0), -1.0), 1.0)
     out[at + 1] = amount / (abs(amount) + 1000.0)
 
@@ -200,7 +200,7 @@ def _bits(out: Any, at: int, bits: int, count: int) -> None:
 
 @array_kernel
 def _seats_on(game: Game, seat: int, other: int) -> int:
-    """How many seats after `seat` another one sits; what is no seat stays as it is."""
+    """How many seats `other` sits after `seat`. Values that are not seats are returned unchanged."""
     if other < 0 or other >= seat:
         return other if other < 0 else other - seat
     return other - seat + int(game.num_players)
@@ -208,7 +208,7 @@ def _seats_on(game: Game, seat: int, other: int) -> int:
 
 @array_kernel
 def _flag(game: Game, seat: int, other: int, feature: int, out: Any) -> None:
-    """Set a player's flag, if there is such a player."""
+    """Set a flag of player `other`, unless it is not a seat."""
     if other >= 0:
         out[SHARED_SIZE + _seats_on(game, seat, other) * EACH_SIZE + feature] = 1.0
 
@@ -281,7 +281,7 @@ def _write_offer(game: Game, seat: int, out: Any) -> None:
 
 @array_kernel
 def write_goods(ask: int, give: int, cash: int, out: Any) -> None:
-    """Write what an offer moves: goods asked for and given, a bit each, and dollars given."""
+    """Write an offer: the goods asked for and given, one bit each, and the dollars given."""
     if ask != 0:
         _bits(out, _ASK, ask, _NUM_GOODS)
     if give != 0:
@@ -361,7 +361,7 @@ def _write_agenda(game: Game, seat: int, out: Any) -> None:
             out[at + 4] = second / (abs(second) + 32.0)
 
 
-# --- of each player -----------------------------------------------------------------------------------------------------
+# --- facts of each player -----------------------------------------------------------------------------------------------
 
 
 @array_kernel
@@ -396,7 +396,7 @@ def _write_groups(lots: int, mortgaged: int, row: Any) -> None:
 
 @array_kernel
 def _write_roles(game: Game, seat: int, out: Any) -> None:
-    """Flags of which at most one player has each."""
+    """Write the flags that at most one player has."""
     _flag(game, seat, int(game.turn), _ON_TURN, out)
     _flag(game, seat, int(game.player), _DECIDES, out)
     _flag(game, seat, int(game.first), _BEGAN, out)

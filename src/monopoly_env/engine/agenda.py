@@ -1,7 +1,7 @@
-"""The agenda: a stack in the record of what is still to be settled.
+"""The agenda: a stack in the record, with the tasks still to be settled.
 
-A task is four numbers: what, who, and two that it explains. Questions come first and carry the number of their decision
-(`actions.DECISIONS`); the loop stops at a question with more than one legal answer. All other tasks run by themselves.
+A task is four numbers: its kind, a player, and two arguments. Questions are numbered first, like their decisions
+(`actions.DECISIONS`). The loop stops at a question with more than one legal answer. All other tasks need no answer.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from monopoly_env.actions import DECISION_NAMES
 from monopoly_env.game import AGENDA_DEPTH, Game
 from monopoly_env.kernels import kernel
 
-# Questions. Their two numbers:
+# Questions, with their two arguments:
 (
     OVER,
     BUY,  # lot
@@ -31,7 +31,7 @@ from monopoly_env.kernels import kernel
     TAKEOVER,  # lot
 ) = range(15)
 
-# Tasks that run by themselves.
+# Tasks that need no answer.
 PROCEDURES: Final = (
     "begin_turn",
     "before_throw",
@@ -42,7 +42,7 @@ PROCEDURES: Final = (
     "settle",  # how: ORDINARY, CARD_RENT ...; multiplier of the card
     "card",  # deck; 1: the second draw of a quirk
     "charge",  # dollars, creditor
-    "take",  # dollars, creditor: taken even below zero (a quirk)
+    "take",  # dollars, creditor: taken even if cash falls below zero (a quirk)
     "pay_each",  # dollars, offset of the next creditor
     "collect_each",  # dollars, offset of the next payer
     "auction",  # lot, seat that bids first
@@ -61,14 +61,14 @@ LAST_TASK: Final = len(TASK_NAMES) - 1
 
 BEFORE_THROW, AFTER_THROW, OUT_OF_TURN = range(3)
 
-# Faults: what `Game.fault` may say.
+# Faults: the meaning of `Game.fault`.
 FAULTS: Final = ("none", "the agenda overflowed", "a question had no legal answer", "an unknown task")
 AGENDA_OVERFLOW, NO_ANSWER, UNKNOWN_TASK = 1, 2, 3
 
 
 @kernel
 def push(game: Game, task: int, player: int, first: int, second: int) -> None:
-    """Put a task on top."""
+    """Push a task."""
     depth = int(game.depth)
     if depth >= AGENDA_DEPTH:
         game.fault = AGENDA_OVERFLOW
@@ -82,7 +82,7 @@ def push(game: Game, task: int, player: int, first: int, second: int) -> None:
 
 @kernel
 def pop(game: Game) -> None:
-    """Take the top task off; its place is zeroed, so that equal games have equal bytes."""
+    """Remove the top task. Its place is zeroed, so that equal games have equal bytes."""
     depth = int(game.depth) - 1
     game.agenda[depth, 0] = 0
     game.agenda[depth, 1] = 0
@@ -93,6 +93,6 @@ def pop(game: Game) -> None:
 
 @kernel
 def clear(game: Game) -> None:
-    """Drop everything that is still to be settled."""
+    """Remove all tasks."""
     while game.depth > 0:
         pop(game)

@@ -1,4 +1,4 @@
-"""Auctions of lots and of scarce buildings, English and sealed (14-16, 29, 57, S2, S3)."""
+"""Auctions of lots and scarce buildings, English and sealed (14-16, 29, 57, S2, S3)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from monopoly_env.game import BANK, NOBODY, Game
 from monopoly_env.kernels import kernel
 from monopoly_env.rules import number
 
-FOLD = 0  # the first action of the head `bid`; the others raise by RAISES
+FOLD = 0  # the first action of the head `bid`; the others raise by the amounts in RAISES
 
 _SEALED = number("auction", "sealed_second_price")
 _NONE = number("auction", "none")
@@ -38,7 +38,7 @@ _NO_PRICE = 1 << 30
 
 @kernel
 def decline(game: Game, seat: int, lot: int) -> None:
-    """A lot was not bought: it is auctioned at once (14), the decliner included unless the rules say otherwise."""
+    """A lot was declined: auction it at once (14). The player who declined may bid, unless the rules say otherwise."""
     if game.rules.auction == _NONE:
         return
     bidders = solvent_seats(game)
@@ -49,7 +49,7 @@ def decline(game: Game, seat: int, lot: int) -> None:
 
 @kernel
 def auction_lot(game: Game, lot: int, first_bidder: int) -> None:
-    """Auction a lot of an estate among all who are left (57)."""
+    """Auction a lot of an estate among all remaining players (57)."""
     if game.place[first_bidder] != 0:
         first_bidder = next_solvent(game, first_bidder)
     open_auction(game, lot, solvent_seats(game), first_bidder)
@@ -57,7 +57,7 @@ def auction_lot(game: Game, lot: int, first_bidder: int) -> None:
 
 @kernel
 def open_auction(game: Game, lot: int, bidders: int, first_bidder: int) -> None:
-    """Begin an auction without a standing bid; a sealed one is asked in turn order (S2)."""
+    """Start an auction without a standing bid. Sealed bids are asked for in turn order (S2)."""
     game.auction_lot = lot
     game.auction_bid = 0
     game.auction_leader = NOBODY
@@ -68,7 +68,7 @@ def open_auction(game: Game, lot: int, bidders: int, first_bidder: int) -> None:
 
 @kernel
 def is_sealed(game: Game) -> bool:
-    """Whether the auction at hand is by sealed bids; scarce pieces are always sold in the open, from the asker's price on."""
+    """Whether the current auction takes sealed bids. Scarce buildings are always sold openly, starting at the asking player's price."""
     return game.rules.auction == _SEALED and game.auction_lot < HOUSE_LOT
 
 
@@ -85,7 +85,7 @@ def next_round(game: Game) -> None:
 
 @kernel
 def _next_bidder(game: Game) -> int:
-    """The next seat, from the one to be asked on, that has not folded and does not lead already."""
+    """The next seat that has not folded and does not already lead, starting from the one to be asked."""
     for offset in range(game.num_players):
         seat = seat_after(game, int(game.auction_asked), offset)
         if has(game.auction_bidders, seat) and seat != game.auction_leader:
@@ -95,7 +95,7 @@ def _next_bidder(game: Game) -> int:
 
 @kernel
 def limit(game: Game, seat: int) -> int:
-    """The highest bid that a seat can pay (16, S3, S4), in dollars."""
+    """The highest bid that a seat can pay, in dollars (16, S3, S4)."""
     if game.auction_lot >= HOUSE_LOT or game.rules.auction_limit == _BY_CASH:
         funds = int(game.cash[seat])
     else:
@@ -118,7 +118,7 @@ def lowest_bid(game: Game, seat: int) -> int:
 
 @kernel
 def legal_raises(game: Game, seat: int) -> int:
-    """The legal actions of an English bid, a bit each: fold, and the raises between the lowest bid and the limit."""
+    """The legal actions of an English bid, one bit each: fold, and the raises between the lowest bid and the limit."""
     actions = 1 << FOLD
     least, most = lowest_bid(game, seat), limit(game, seat)
     base = _raise_base(game, seat)
@@ -130,7 +130,7 @@ def legal_raises(game: Game, seat: int) -> int:
 
 @kernel
 def _raise_base(game: Game, seat: int) -> int:
-    """What a raise is added to: the standing bid, or for a scarce piece what lies just under the seat's own floor."""
+    """The amount that a raise is added to: the standing bid or, for a scarce building, just under the seat's own floor if higher."""
     if game.auction_lot < HOUSE_LOT:
         return int(game.auction_bid)
     return max(int(game.auction_bid), piece_floor(game, seat, int(game.auction_lot)) - 1)
@@ -138,7 +138,7 @@ def _raise_base(game: Game, seat: int) -> int:
 
 @kernel
 def legal_sealed(game: Game, seat: int) -> int:
-    """The legal actions of a sealed bid, a bit each: done, and what may be added to the maximum."""
+    """The legal actions of a sealed bid, one bit each: done, and the amounts that may be added to the maximum."""
     actions = 1 << FOLD
     most = limit(game, seat)
     for i in range(len(RAISES)):
@@ -149,7 +149,7 @@ def legal_sealed(game: Game, seat: int) -> int:
 
 @kernel
 def bid(game: Game, seat: int, action: int) -> None:
-    """Carry out an English bid: a fold is final (S2)."""
+    """Carry out an English bid. A fold is final (S2)."""
     if action == FOLD:
         game.auction_bidders = int(game.auction_bidders) & ~(1 << seat)
     else:
@@ -160,7 +160,7 @@ def bid(game: Game, seat: int, action: int) -> None:
 
 @kernel
 def sealed_bid(game: Game, seat: int, action: int) -> None:
-    """Add to a sealed maximum, or close it; then the next seat in turn order is asked."""
+    """Add to a sealed maximum, or finish it and ask the next seat in turn order."""
     if action == FOLD:
         game.auction_bidders = int(game.auction_bidders) & ~(1 << seat)
         game.auction_asked = seat_after(game, seat, 1)
@@ -171,7 +171,7 @@ def sealed_bid(game: Game, seat: int, action: int) -> None:
 
 @kernel
 def _close(game: Game) -> None:
-    """Sell to the winner: he pays, then the lot changes hands (16, S3)."""
+    """Sell to the winner: the winner pays, then the lot changes hands (16, S3)."""
     if is_sealed(game):
         _open_sealed_bids(game)
     lot, winner, price = int(game.auction_lot), int(game.auction_leader), int(game.auction_bid)
@@ -188,7 +188,7 @@ def _close(game: Game) -> None:
 
 @kernel
 def _open_sealed_bids(game: Game) -> None:
-    """Highest maximum wins, ties by turn order; the price is the second one plus the increment of the rules (14)."""
+    """The highest maximum wins, ties go by turn order. The price is the second-highest one plus the increment of the rules (14)."""
     best, second = 0, 0
     for offset in range(game.num_players):
         seat = seat_after(game, int(game.turn), offset)
@@ -215,7 +215,7 @@ def _clear(game: Game) -> None:
 
 @kernel
 def hand_over(game: Game, seat: int, lot: int) -> None:
-    """A lot that is paid for changes hands; a mortgaged one with its fee (37, S4)."""
+    """Hand over a lot that is paid for; for a mortgaged one the fee is due (37, S4)."""
     if game.place[seat] == 0:
         game.lots[seat] |= 1 << lot
         mortgage.take_over(game, seat, 1 << lot)
@@ -237,7 +237,7 @@ def next_of_estate(game: Game, lots: int, first_bidder: int) -> None:
 
 @kernel
 def piece_floor(game: Game, seat: int, piece: int) -> int:
-    """The lowest bid of a seat for a scarce piece (29), in dollars; beyond all money if it can place none."""
+    """The lowest bid of a seat for a scarce building, in dollars (29); more than any player can have if it cannot place one."""
     own = _cheapest(game, seat, piece)
     if own == _NO_PRICE or game.rules.shortage_floor == _OWN_PRICE:
         return own
@@ -262,13 +262,13 @@ def _cheapest(game: Game, seat: int, piece: int) -> int:
 
 @kernel
 def places_for(game: Game, seat: int, piece: int, paid: int) -> int:
-    """The streets that a won piece may go to; at a floor of the own price the bank gets at least the list price (29)."""
+    """The streets where a won building may be placed. With the floor `own_price`, the bank gets at least the list price (29)."""
     return placeable(game, seat, piece, paid if game.rules.shortage_floor == _OWN_PRICE else _NO_PRICE)
 
 
 @kernel
 def build(game: Game, seat: int, lot: int) -> None:
-    """Buy the next building of a street: at list price, or by auction if others could use the last pieces too (27, 29)."""
+    """Buy the next building of a street: at list price, or by auction if others could also use the last buildings (27, 29)."""
     piece = piece_for(game, lot)
     cost = building_cost(game, lot)
     if game.rules.building_limit != UNLIMITED and game.rules.building_shortage != _FIRST_COME:
@@ -282,7 +282,7 @@ def build(game: Game, seat: int, lot: int) -> None:
 
 @kernel
 def contenders(game: Game, piece: int) -> int:
-    """The seats that could place and pay a piece of this kind now, a bit each."""
+    """The seats that could place and pay for a building of this kind now, one bit each."""
     seats = 0
     for seat in range(game.num_players):
         if game.place[seat] == 0 and piece_floor(game, seat, piece) <= game.cash[seat]:
@@ -292,7 +292,7 @@ def contenders(game: Game, piece: int) -> int:
 
 @kernel
 def _auction_piece(game: Game, seat: int, lot: int, piece: int, cost: int, rivals: int) -> None:
-    """Auction one scarce piece; asking for it is a bid at the list price, or at the lower floor of the rules."""
+    """Auction one scarce building. Asking for it counts as a bid at the list price, or at the floor of the rules if that is lower."""
     opening = cost if game.rules.shortage_floor == _OWN_PRICE else piece_floor(game, seat, piece)
     open_auction(game, piece, rivals | 1 << int(seat), seat_after(game, seat, 1))
     game.auction_bid = opening

@@ -1,4 +1,4 @@
-"""Houses and hotels: buying, selling, shortage of pieces (25-32)."""
+"""Houses and hotels: buying, selling and shortages (25-32)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.rules import number
 
-HOUSE_LOT, HOTEL_LOT = 28, 29  # a scarce house or hotel where an auction names its lot
+HOUSE_LOT, HOTEL_LOT = 28, 29  # stand for a scarce house or hotel in the place of an auction's lot
 
 _OWN_PRICE = number("shortage_floor", "own_price")
 
@@ -23,7 +23,7 @@ COLOURS = RAILROADS  # the groups that can be built on come first
 
 @kernel
 def built_groups(game: Game) -> int:
-    """The lots of all groups with a building on any of their lots."""
+    """The lots of all groups that have at least one building."""
     lots = 0
     for lot in range(NUM_STREETS):
         if game.level[lot] > 0:
@@ -33,7 +33,7 @@ def built_groups(game: Game) -> int:
 
 @kernel
 def lowest_level(game: Game, group: int) -> int:
-    """The fewest buildings on a lot of a group."""
+    """The lowest level of a lot in a group."""
     start = int(GROUP_START[group])
     level = int(game.level[start])
     for lot in range(start + 1, start + int(GROUP_SIZE[group])):
@@ -43,7 +43,7 @@ def lowest_level(game: Game, group: int) -> int:
 
 @kernel
 def highest_level(game: Game, group: int) -> int:
-    """The most buildings on a lot of a group."""
+    """The highest level of a lot in a group."""
     start = int(GROUP_START[group])
     level = int(game.level[start])
     for lot in range(start + 1, start + int(GROUP_SIZE[group])):
@@ -73,7 +73,7 @@ def building_cost(game: Game, lot: int) -> int:
     level = int(game.level[lot])
     if game.rules.even_build == WHOLE_GROUP:
         if game.rules.ocnaru_quirks and level >= game.rules.hotel_after:
-            return price  # his program charges a hotel once for the whole group
+            return price  # the program charges for a hotel once for the whole group
         return price * int(GROUP_SIZE[GROUP_OF[lot]])
     if level < game.rules.hotel_after and next_level(game, lot) == HOTEL:
         return 2 * price
@@ -82,7 +82,7 @@ def building_cost(game: Game, lot: int) -> int:
 
 @kernel
 def improvable(game: Game, seat: int) -> int:
-    """The streets whose next building the rules allow, whatever it costs and whether the bank has it (25-27)."""
+    """The streets whose next building the rules allow, regardless of its cost and of the bank's supply (25-27)."""
     lots = 0
     owned = int(game.lots[seat])
     if _resale_pays(game):
@@ -96,7 +96,7 @@ def improvable(game: Game, seat: int) -> int:
 
 @kernel
 def _resale_pays(game: Game) -> bool:
-    """Whether a building may be sold for what it cost: then building and selling in turn would never end."""
+    """Whether a building may be sold for its full cost: a player could then alternate building and selling forever."""
     return game.rules.sell_ratio == 100 or game.rules.shortage_floor != _OWN_PRICE
 
 
@@ -117,7 +117,7 @@ def _improvable_in_group(game: Game, group: int) -> int:
 
 @kernel
 def _neighbours_ready(game: Game, lot: int, group: int) -> bool:
-    """Whether every other lot of the group has the houses that a hotel needs first, however unevenly they may be built (27)."""
+    """Whether every other lot of the group has the houses that a hotel requires, even if uneven building is allowed (27)."""
     start = int(GROUP_START[group])
     for other in range(start, start + int(GROUP_SIZE[group])):
         if other != lot and game.level[other] < game.rules.hotel_after:
@@ -127,13 +127,13 @@ def _neighbours_ready(game: Game, lot: int, group: int) -> bool:
 
 @kernel
 def piece_for(game: Game, lot: int) -> int:
-    """The kind of piece that a street needs next: HOUSE_LOT or HOTEL_LOT."""
+    """The kind of building that a street needs next: HOUSE_LOT or HOTEL_LOT."""
     return HOTEL_LOT if next_level(game, lot) == HOTEL else HOUSE_LOT
 
 
 @kernel
 def in_bank(game: Game, piece: int) -> int:
-    """How many pieces of a kind the bank has."""
+    """How many buildings of a kind the bank has."""
     if game.rules.building_limit == UNLIMITED:
         return NUM_STREETS * HOTEL
     return int(game.hotels) if piece == HOTEL_LOT else int(game.houses)
@@ -141,7 +141,7 @@ def in_bank(game: Game, piece: int) -> int:
 
 @kernel
 def placeable(game: Game, seat: int, piece: int, most: int) -> int:
-    """The streets on which a seat may put a piece of this kind whose list price is at most `most` dollars."""
+    """The streets on which a seat may put a building of this kind whose list price is at most `most` dollars."""
     lots = 0
     candidates = improvable(game, seat)
     if candidates != 0:
@@ -153,7 +153,7 @@ def placeable(game: Game, seat: int, piece: int, most: int) -> int:
 
 @kernel
 def buildable(game: Game, seat: int) -> int:
-    """The streets on which a seat may build now: allowed, in the bank, and payable with the cash in hand."""
+    """The streets on which a seat may build now: the rules allow it, the bank has the building, and the cash in hand suffices."""
     lots = 0
     candidates = improvable(game, seat)
     if candidates != 0:
@@ -165,7 +165,7 @@ def buildable(game: Game, seat: int) -> int:
 
 @kernel
 def raise_level(game: Game, lot: int) -> None:
-    """Put the next building on a street (or on each of its group), whoever has paid what."""
+    """Put the next building on a street (or on each street of its group). Payment is handled elsewhere."""
     if game.rules.even_build == WHOLE_GROUP:
         start = int(GROUP_START[GROUP_OF[lot]])
         for other in range(start, start + int(GROUP_SIZE[GROUP_OF[lot]])):
@@ -176,13 +176,13 @@ def raise_level(game: Game, lot: int) -> None:
 
 @kernel
 def houses_at(game: Game, level: int) -> int:
-    """House pieces standing on a street of this level."""
+    """The number of houses that stand on a street of this level."""
     return 0 if level == HOTEL else level
 
 
 @kernel
 def _set_level(game: Game, lot: int, level: int) -> None:
-    """Change a street's level and move the pieces to or from the bank."""
+    """Change a street's level, and move the houses and hotels to or from the bank."""
     before = int(game.level[lot])
     if game.rules.building_limit != UNLIMITED:
         game.houses += houses_at(game, before) - houses_at(game, level)
@@ -192,13 +192,13 @@ def _set_level(game: Game, lot: int, level: int) -> None:
 
 @kernel
 def steps_of(game: Game, level: int) -> int:
-    """Building prices that a level stands for: a hotel is one more than the houses before it."""
+    """How many building prices a level costs: a hotel is one more than the houses before it."""
     return int(game.rules.hotel_after) + 1 if level == HOTEL else level
 
 
 @kernel
 def level_of(game: Game, steps: int) -> int:
-    """The level that a number of building prices buys."""
+    """The level that a number of building prices buys: the inverse of `steps_of`."""
     return HOTEL if steps > game.rules.hotel_after else steps
 
 
@@ -225,13 +225,13 @@ def _may_sell(game: Game, lot: int) -> bool:
 
 @kernel
 def refund(game: Game, lot: int, ratio: int) -> int:
-    """What the bank pays for one building of a street, at a share in percent."""
+    """What the bank pays for one building of a street, in dollars, at a ratio in percent."""
     return int(HOUSE_PRICE[game.rules.board, lot]) * ratio // 100
 
 
 @kernel
 def sell(game: Game, seat: int, lot: int) -> None:
-    """Sell the top building of a street, or as much of its group as the rules sell at once (31, 32)."""
+    """Sell the top building of a street, or as much of its group as the rules require to be sold together (31, 32)."""
     game.fresh_sales |= int(GROUP_LOTS[GROUP_OF[lot]])
     if game.rules.even_build == WHOLE_GROUP:
         _sell_group_level(game, seat, int(GROUP_OF[lot]))
@@ -263,13 +263,13 @@ def _sell_group_level(game: Game, seat: int, group: int) -> None:
     hotel_once = game.rules.ocnaru_quirks and game.level[start] == HOTEL
     for lot in range(start, start + int(GROUP_SIZE[group])):
         _lower(game, seat, lot, steps_of(game, int(game.level[lot])) - 1)
-    if hotel_once:  # his program pays for a hotel once for the whole group
+    if hotel_once:  # the program pays for a hotel once for the whole group
         game.cash[seat] -= (int(GROUP_SIZE[group]) - 1) * refund(game, start, int(game.rules.sell_ratio))
 
 
 @kernel
 def _collapse(game: Game, seat: int, lot: int) -> None:
-    """Sell a hotel whose houses the bank lacks: the group goes to the highest even level that can be backed (32)."""
+    """Sell a hotel when the bank lacks houses: the group goes down to the highest even level that the bank can supply (32)."""
     group = int(GROUP_OF[lot])
     start, count = int(GROUP_START[group]), int(GROUP_SIZE[group])
     supply, total = int(game.houses), -1
@@ -278,7 +278,7 @@ def _collapse(game: Game, seat: int, lot: int) -> None:
         total += steps_of(game, int(game.level[other]))
     while _houses_needed(game, total, count) > supply:
         total -= 1
-    # The lot named goes lowest; the lots with one more are the last of the group.
+    # The named lot gets the lowest level. If the levels differ, the last lots of the group get one more.
     extra = total % count
     for other in range(start + count - 1, start - 1, -1):
         steps = total // count
@@ -290,7 +290,7 @@ def _collapse(game: Game, seat: int, lot: int) -> None:
 
 @kernel
 def _houses_needed(game: Game, total: int, count: int) -> int:
-    """House pieces that an even group of `count` lots needs for `total` building prices in all."""
+    """The number of houses that an even group of `count` lots needs for `total` building prices in all."""
     needed = 0
     for i in range(count):
         needed += houses_at(game, level_of(game, (total + i) // count))
@@ -299,7 +299,7 @@ def _houses_needed(game: Game, total: int, count: int) -> int:
 
 @kernel
 def liquidation_of_buildings(game: Game, seat: int, ratio: int) -> int:
-    """What all buildings of a seat bring at a share in percent (31, 56), in dollars."""
+    """What all buildings of a seat bring at a ratio in percent, in dollars (31, 56)."""
     value = 0
     for lot in range(NUM_STREETS):
         if game.level[lot] > 0 and has(game.lots[seat], lot):
@@ -321,7 +321,7 @@ def _hotels_counted_once(game: Game, seat: int, ratio: int) -> int:
 
 @kernel
 def clear_buildings(game: Game, seat: int) -> None:
-    """All buildings of a seat go back to the bank (56)."""
+    """Return all buildings of a seat to the bank (56)."""
     for lot in range(NUM_STREETS):
         if game.level[lot] > 0 and has(game.lots[seat], lot):
             _set_level(game, lot, 0)

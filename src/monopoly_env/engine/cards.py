@@ -1,4 +1,4 @@
-"""Carrying out a card (10, 20-21, 54, 58)."""
+"""Drawing a card and carrying it out (10, 20-21, 54, 58)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def draw_card(game: Game, seat: int, deck: int, again: int) -> None:
     effect = table.CARD[board, deck, card, 0]
     first, second = int(table.CARD[board, deck, card, 1]), int(table.CARD[board, deck, card, 2])
     if game.rules.ocnaru_quirks and deck == table.CHANCE_DECK and not again and _keeps_place(effect):
-        agenda.push(game, agenda.CARD, seat, deck, 1)  # his program settles the square a second time
+        agenda.push(game, agenda.CARD, seat, deck, 1)  # the program settles the square a second time
     if effect <= table.TO_JAIL:
         _move_by_card(game, seat, effect, first, second)
     elif effect == table.BANK_PAYS:
@@ -48,7 +48,7 @@ def _keeps_place(effect: int) -> bool:
 
 @kernel
 def _move_by_card(game: Game, seat: int, effect: int, first: int, second: int) -> None:
-    """Go where a card says; forward moves pay for passing GO, backward ones do not (10, 11)."""
+    """Move where a card says. Forward moves pay for passing GO, backward ones do not (10, 11)."""
     if effect == table.TO_JAIL:
         jail.send_to_jail(game, seat)
         return
@@ -62,7 +62,7 @@ def _move_by_card(game: Game, seat: int, effect: int, first: int, second: int) -
     else:
         how, multiplier = rent.CARD_RAILROAD + first, second
         advance(game, seat, _distance_to_kind(game, seat, RAILROAD if first == 0 else UTILITY))
-    if game.rules.ocnaru_quirks:  # his program charges the rent of a card's destination twice
+    if game.rules.ocnaru_quirks:  # the program charges the rent of a card's destination twice
         agenda.push(game, agenda.SETTLE, seat, rent.AGAIN, 0)
     agenda.push(game, agenda.SETTLE, seat, how, multiplier)
 
@@ -83,7 +83,7 @@ def _distance_to_kind(game: Game, seat: int, kind: int) -> int:
 
 @kernel
 def repair_bill(game: Game, seat: int, per_house: int, per_hotel: int) -> int:
-    """Dollars for a seat's houses and hotels; a hotel counts once (54)."""
+    """The bill for a seat's houses and hotels, in dollars. A hotel does not count as houses (54)."""
     bill = 0
     for lot in range(NUM_STREETS):
         if has(game.lots[seat], lot) and game.level[lot] > 0:

@@ -24,7 +24,7 @@ _TO_BANK = number("multi_creditor", "bank")
 
 @kernel
 def charge(game: Game, seat: int, amount: int, creditor: int) -> None:
-    """Pay a debt, ask the debtor to raise cash, or ruin him (55)."""
+    """Pay a debt, ask the debtor to raise cash, or make the debtor bankrupt (55)."""
     if game.place[seat] != 0 or amount <= 0:
         return
     if game.cash[seat] < amount and not debtor_chooses(game) and raisable(game, seat) >= amount:
@@ -39,7 +39,7 @@ def charge(game: Game, seat: int, amount: int, creditor: int) -> None:
 
 @kernel
 def can_raise_more(game: Game, seat: int, amount: int) -> bool:
-    """Whether a debtor who is short is asked: he can raise the sum, or trade for it where the rules allow (42, 55)."""
+    """Whether a debtor without enough cash gets to raise it: by selling and mortgaging, or by trade where the rules allow it (42, 55)."""
     if not debtor_chooses(game):
         return False
     if game.rules.debt_trade and may_offer(game, seat):
@@ -49,13 +49,13 @@ def can_raise_more(game: Game, seat: int, amount: int) -> bool:
 
 @kernel
 def may_give_up(game: Game, seat: int, amount: int) -> bool:
-    """Whether a debtor may stop raising cash: one request only, or only a trade could save him."""
+    """Whether a debtor may give up: with `liquidation="one_request"`, or if only a trade could raise enough."""
     return game.rules.liquidation == ONE_REQUEST or (game.rules.debt_trade and raisable(game, seat) < amount)
 
 
 @kernel
 def pay(game: Game, seat: int, amount: int, creditor: int) -> None:
-    """Move the money; taxes and fines go to Free Parking where the house rule says so (53)."""
+    """Move the money. Taxes and fines go to Free Parking if the house rule is on (53)."""
     game.cash[seat] -= amount
     if creditor >= 0:
         game.cash[creditor] += amount
@@ -65,7 +65,7 @@ def pay(game: Game, seat: int, amount: int, creditor: int) -> None:
 
 @kernel
 def take(game: Game, seat: int, amount: int, creditor: int) -> None:
-    """Take a sum even below zero (a quirk)."""
+    """Take a sum even if cash falls below zero (a quirk)."""
     if game.place[seat] == 0:
         pay(game, seat, amount, creditor)
 
@@ -91,7 +91,7 @@ def pay_each(game: Game, seat: int, amount: int, offset: int) -> None:
 
 @kernel
 def _split_cash(game: Game, seat: int) -> None:
-    """The buildings are sold and all cash is shared alike among the others; the odd dollars stay with the bank."""
+    """Sell the buildings and share all cash equally among the others. A remainder goes to the bank."""
     cash = int(game.cash[seat]) + liquidation_of_buildings(game, seat, int(game.rules.bankrupt_sell_ratio))
     clear_buildings(game, seat)
     others = solvent_seats(game) & ~(1 << int(seat))
@@ -103,7 +103,7 @@ def _split_cash(game: Game, seat: int) -> None:
 
 @kernel
 def collect_each(game: Game, seat: int, amount: int, offset: int) -> None:
-    """Every other player pays the one who drew the card; who cannot is bankrupt to him (58)."""
+    """Every other player pays the one who drew the card, or is bankrupt to that player (58)."""
     if game.place[seat] != 0:
         return
     while offset < game.num_players and game.place[seat_after(game, seat, offset)] != 0:
@@ -112,7 +112,7 @@ def collect_each(game: Game, seat: int, amount: int, offset: int) -> None:
         return
     payer = seat_after(game, seat, offset)
     if game.rules.ocnaru_quirks and game.cash[payer] < amount:
-        bankrupt(game, seat, BANK)  # his program ruins the collector instead
+        bankrupt(game, seat, BANK)  # the program bankrupts the collector instead
         return
     agenda.push(game, agenda.COLLECT_EACH, seat, amount, offset + 1)
     agenda.push(game, agenda.CHARGE, payer, amount, seat)
@@ -120,7 +120,7 @@ def collect_each(game: Game, seat: int, amount: int, offset: int) -> None:
 
 @kernel
 def bankrupt(game: Game, seat: int, creditor: int) -> None:
-    """A player leaves the game; his estate goes to the creditor or to the bank (56, 57)."""
+    """A player leaves the game. The estate goes to the creditor or to the bank (56, 57)."""
     place = size(solvent_seats(game))
     cash = int(game.cash[seat]) + liquidation_of_buildings(game, seat, int(game.rules.bankrupt_sell_ratio))
     lots = int(game.lots[seat])
@@ -132,7 +132,7 @@ def bankrupt(game: Game, seat: int, creditor: int) -> None:
     if game.turn == seat:
         game.again = 0  # S8
     if creditor >= 0:
-        game.cash[creditor] += max(0, cash)  # only a quirk lets a debtor have less than nothing
+        game.cash[creditor] += max(0, cash)  # cash is negative only under a quirk
         game.lots[creditor] |= lots
         game.jail_cards[creditor] |= game.jail_cards[seat]
         game.jail_cards[seat] = 0

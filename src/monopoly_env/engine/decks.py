@@ -15,7 +15,7 @@ _WHEN_EMPTY = number("deck", "reshuffle_when_empty")
 
 @kernel
 def fill(game: Game, deck: int) -> None:
-    """Put all cards in a deck and shuffle it."""
+    """Put all cards into a deck and shuffle it."""
     for card in range(DECK_SIZE):
         game.deck[deck, card] = card
     game.deck_size[deck] = DECK_SIZE
@@ -24,7 +24,7 @@ def fill(game: Game, deck: int) -> None:
 
 @kernel
 def shuffle(game: Game, deck: int) -> None:
-    """Shuffle the cards that are in a deck (Fisher and Yates)."""
+    """Shuffle the cards that are in a deck (Fisher-Yates)."""
     for last in range(int(game.deck_size[deck]) - 1, 0, -1):
         other = _draw_below(game, deck, last + 1)
         card = game.deck[deck, last]
@@ -41,7 +41,7 @@ def _draw_below(game: Game, deck: int, bound: int) -> int:
 
 @kernel
 def draw(game: Game, seat: int, deck: int) -> int:
-    """The next card of a deck; a jail card goes to the seat, every other one to the bottom."""
+    """Draw the next card of a deck. A jail card goes to the seat, any other card to the bottom of the deck."""
     count = int(game.deck_size[deck])
     place = int(game.deck_next[deck])
     if game.rules.deck == _EACH_DRAW:
@@ -70,7 +70,7 @@ def _remove(game: Game, deck: int, place: int) -> None:
 
 @kernel
 def return_jail_card(game: Game, seat: int) -> None:
-    """A seat's jail card, the Chance one first, goes to the bottom of its own deck (50, S7)."""
+    """Return a seat's jail card, the Chance one first, to the bottom of its own deck (50, S7)."""
     deck = 0 if has(game.jail_cards[seat], 0) else 1
     game.jail_cards[seat] &= 2 if deck == 0 else 1
     put_to_bottom(game, deck)
@@ -78,7 +78,7 @@ def return_jail_card(game: Game, seat: int) -> None:
 
 @kernel
 def put_to_bottom(game: Game, deck: int) -> None:
-    """Insert the jail card just behind the card drawn last: it comes after all the others."""
+    """Insert the jail card just behind the last drawn card, so that it comes after all others."""
     place = int(game.deck_next[deck])
     for i in range(int(game.deck_size[deck]), place, -1):
         game.deck[deck, i] = game.deck[deck, i - 1]
@@ -89,6 +89,6 @@ def put_to_bottom(game: Game, deck: int) -> None:
 
 @kernel
 def return_all(game: Game, seat: int) -> None:
-    """All jail cards of a seat go to the bottoms of their decks (57)."""
+    """Return all jail cards of a seat to the bottoms of their decks (57)."""
     while game.jail_cards[seat] != 0:
         return_jail_card(game, seat)

@@ -1,4 +1,4 @@
-"""What must hold after every step, as one compiled check (used by the fuzzer, by `position` and by `load`)."""
+"""The invariants that hold after every step, in one compiled check (used by the fuzzer, `position` and `load`)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from monopoly_env.game import (
 from monopoly_env.kernels import kernel
 
 NUM_EDITIONS: Final = len(EDITIONS)
-MOST_DOLLARS: Final = 2_000_000_000  # below what 32 bits hold
+MOST_DOLLARS: Final = 2_000_000_000  # fits in 32 bits
 
 VIOLATIONS: Final = (
     "none",
@@ -70,7 +70,7 @@ VIOLATIONS: Final = (
 
 @kernel
 def violation(game: Game) -> int:
-    """The number of the first broken invariant, or 0."""
+    """The first broken invariant, as an index into `VIOLATIONS`; 0 if all hold."""
     if game.fault != 0:
         return FAULT
     broken = _ranges(game)
@@ -96,7 +96,7 @@ def _within(value: int, low: int, high: int) -> bool:
 
 @kernel
 def _ranges(game: Game) -> int:
-    """Whatever the engine uses as an index: a record from a file could hold anything."""
+    """Check the range of everything that the engine uses as an index: a record from a file could hold anything."""
     last = int(game.num_players) - 1
     sound = _within(game.num_players, MIN_PLAYERS, MAX_PLAYERS) and _within(game.depth, 0, AGENDA_DEPTH)
     sound = sound and _within(game.rules.board, 0, NUM_EDITIONS - 1) and _within(game.decision, 0, agenda.FIRST_PROCEDURE - 1)
@@ -122,7 +122,7 @@ def _ranges(game: Game) -> int:
 
 @kernel
 def _agenda(game: Game) -> int:
-    """Every task names a seat of this game and numbers that its kind can have."""
+    """Check that every task names a seat of this game and has valid arguments."""
     last = int(game.num_players) - 1
     for i in range(int(game.depth)):
         task, seat = int(game.agenda[i, 0]), int(game.agenda[i, 1])
@@ -172,7 +172,7 @@ def _ownership(game: Game) -> int:
 
 @kernel
 def _changing_hands(game: Game) -> int:
-    """Lots on their way from an estate to a buyer, who may take them over mortgaged (57, option)."""
+    """The lots that are passing from an estate to a buyer, possibly mortgaged (57, option)."""
     lots = 1 << int(game.auction_lot) if game.auction_lot >= 0 else 0
     for i in range(int(game.depth)):
         task, first = int(game.agenda[i, 0]), int(game.agenda[i, 2])

@@ -12,7 +12,7 @@ PAY, CARD = 0, 1  # the two actions of the head `jail`
 
 @kernel
 def send_to_jail(game: Game, seat: int) -> None:
-    """Straight to jail: no salary, and the turn is over even after a double (8, 11, 43)."""
+    """Go directly to jail: no salary, and the turn ends even after a double (8, 11, 43)."""
     game.position[seat] = JAIL_SQUARE
     game.jail[seat] = 1
     game.again = 0
@@ -20,7 +20,7 @@ def send_to_jail(game: Game, seat: int) -> None:
 
 @kernel
 def throw_in_jail(game: Game, seat: int, steps: int, double: bool) -> bool:
-    """A throw from jail: True if the token leaves at once by this throw (45c), else what follows is on the agenda."""
+    """Handle a throw from jail. True: the token leaves with this throw (45c). False: whatever follows is on the agenda."""
     if double:
         game.jail[seat] = 0
         if game.rules.jail_double_extra_throw:  # 46
@@ -45,21 +45,21 @@ def may_pay_before_throw(game: Game, seat: int) -> bool:
 
 @kernel
 def leave_before_throw(game: Game, seat: int, how: int) -> None:
-    """Pay or hand in a card before throwing; an ordinary turn follows (45a, 45b)."""
+    """Pay or use a card before throwing; an ordinary turn follows (45a, 45b)."""
     settle_fine(game, seat, how)
     game.jail[seat] = 0
 
 
 @kernel
 def leave_after_throw(game: Game, seat: int, how: int, steps: int) -> None:
-    """Pay or hand in a card after a failed throw, then move by it (45d, 47)."""
+    """Pay or use a card after a failed throw, then move by that throw (45d, 47)."""
     agenda.push(game, agenda.LEAVE_JAIL, seat, steps, 0)
     settle_fine(game, seat, how)
 
 
 @kernel
 def settle_fine(game: Game, seat: int, how: int) -> None:
-    """The fine is charged, or the card goes to the bottom of its deck (50)."""
+    """Charge the fine, or return the card to the bottom of its deck (50)."""
     if how == PAY:
         agenda.push(game, agenda.CHARGE, seat, int(game.rules.jail_fine), POT)
     else:

@@ -1,4 +1,4 @@
-"""What is legal at each question: the one home of every mask (promise 4 of docs/design.md)."""
+"""The legal actions of each question. No other file decides what is legal (promise 4 of docs/design.md)."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from monopoly_env.engine.sets import size
 from monopoly_env.game import Game
 from monopoly_env.kernels import array_kernel, kernel
 
-WORDS = 7  # 32 actions each
-_FIRST, _SECOND, _BOTH = 1, 2, 3  # the answers of a head with two
+WORDS = 7  # of 32 actions each
+_FIRST, _SECOND, _BOTH = 1, 2, 3  # legal answers of a head with two actions, as bits
 
 
 @kernel
 def open_actions(game: Game, start: int, actions: int) -> None:
-    """Make actions legal: bit i of up to 32 stands for action start + i."""
+    """Mark actions as legal: bit i, of up to 32, stands for action start + i."""
     word = start >> 5
     shifted = int(actions) << (start & 31)
     game.legal[word] = int(game.legal[word]) | (shifted & 0xFFFFFFFF)
@@ -60,7 +60,7 @@ def is_legal(game: Game, action: int) -> bool:
 
 @kernel
 def nth_legal(game: Game, n: int) -> int:
-    """The legal action number n, counted from 0 in rising order."""
+    """The n-th legal action, counted from 0 in ascending order."""
     for word in range(WORDS):
         bits = int(game.legal[word])
         count = size(bits)
@@ -74,14 +74,14 @@ def nth_legal(game: Game, n: int) -> int:
 
 @array_kernel
 def write_mask(game: Game, mask: object) -> None:
-    """Write the legal actions as an array of (205,) zeros and ones."""
+    """Write the legal actions into an array: (205,) zeros and ones."""
     for action in range(len(mask)):  # type: ignore[arg-type]
         mask[action] = (int(game.legal[action >> 5]) >> (action & 31)) & 1  # type: ignore[index]
 
 
 @kernel
 def ask(game: Game, question: int, seat: int, first: int, second: int) -> None:
-    """Put a question to a seat: note it in the record with its legal actions."""
+    """Ask a seat a question: store it in the record with its legal actions."""
     game.decision = question
     game.player = seat
     for word in range(WORDS):
@@ -117,7 +117,7 @@ def ask(game: Game, question: int, seat: int, first: int, second: int) -> None:
 
 @kernel
 def _open_window(game: Game, seat: int, when: int) -> None:
-    """A window of the turn: go on, leave jail, build, sell, mortgage, trade (30, 41, 45)."""
+    """Open a window of the turn: go on, leave jail, build, sell, mortgage, trade (30, 41, 45)."""
     open_actions(game, A_TURN, _FIRST)
     if game.place[seat] != 0:
         return
@@ -144,7 +144,7 @@ def _open_exit(game: Game, seat: int, pay: bool) -> None:
 
 @kernel
 def _open_jail(game: Game, seat: int, steps: int, forced: int) -> None:
-    """Leaving jail outside a window; forced after the last failed throw (45d, 47, 48)."""
+    """Ask about leaving jail outside a window; forced after the last failed throw (45d, 47, 48)."""
     fine = int(game.rules.jail_fine)
     if forced:
         _open_exit(game, seat, game.jail_cards[seat] == 0 or raisable(game, seat) >= fine)
@@ -155,7 +155,7 @@ def _open_jail(game: Game, seat: int, steps: int, forced: int) -> None:
 
 @kernel
 def _open_purchase(game: Game, seat: int, lot: int) -> None:
-    """A lot for sale: decline, buy with the cash in hand, raise cash while that can suffice (13, S11)."""
+    """Offer a lot for sale: decline, buy with the cash in hand, or raise cash if enough can be raised (13, S11)."""
     price = int(PRICE[game.rules.board, lot])
     open_actions(game, A_BUY, _BOTH if game.cash[seat] >= price else _FIRST)
     if game.rules.buy_with_raised_cash and game.lots[seat] != 0 and raisable(game, seat) >= price:
@@ -164,7 +164,7 @@ def _open_purchase(game: Game, seat: int, lot: int) -> None:
 
 @kernel
 def _open_debt(game: Game, seat: int, amount: int) -> None:
-    """A debt: sell and mortgage; a trade and giving up where the rules have them (42, 55)."""
+    """Ask a debtor to sell and mortgage, and to trade or give up where the rules allow it (42, 55)."""
     _open_raising(game, seat)
     if game.rules.debt_trade:
         open_actions(game, A_TRADE, trade.partners(game, seat))

@@ -1,4 +1,4 @@
-"""What a seat could raise, and the fixed orders in which some published programs raise it (55)."""
+"""How much cash a seat could raise, and the fixed orders in which some published programs raise it (55)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _HOUSES_FIRST = number("liquidation", "houses_then_mortgages")
 
 @kernel
 def raisable(game: Game, seat: int) -> int:
-    """What full liquidation brings by the rules of selling: cash, half of all buildings, mortgage values (55, S3), in dollars."""
+    """What full liquidation under the selling rules brings, in dollars: cash, half of all buildings, mortgage values (55, S3)."""
     buildings = liquidation_of_buildings(game, seat, int(game.rules.sell_ratio))
     total = int(game.cash[seat]) + buildings + mortgage_values(game, int(game.lots[seat]) & ~int(game.mortgaged))
     if game.rules.hotel_breakdown == BREAKDOWN_NEEDS_FOUR and game.rules.building_limit != UNLIMITED:
@@ -38,11 +38,11 @@ def raisable(game: Game, seat: int) -> int:
 
 @kernel
 def _stranded_value(game: Game, seat: int) -> int:
-    """What a seat cannot raise because the bank lacks the houses that its hotels would be broken into (32, option)."""
+    """What a seat cannot raise because the bank lacks the houses to break down its hotels (32, option)."""
     stuck, bank = _stuck_streets(game, seat)
-    spare = bank // int(game.rules.hotel_after)  # hotels that can still be sold for one step, the dearest first
+    spare = bank // int(game.rules.hotel_after)  # hotels that can still be sold for one step, most expensive first
     value, groups = 0, 0
-    for lot in range(NUM_STREETS - 1, -1, -1):  # house prices never fall along the board
+    for lot in range(NUM_STREETS - 1, -1, -1):  # house prices never decrease along the board
         if has(stuck, lot):
             groups |= int(GROUP_LOTS[GROUP_OF[lot]])
             steps = steps_of(game, int(game.level[lot]))
@@ -55,9 +55,9 @@ def _stranded_value(game: Game, seat: int) -> int:
 
 @kernel
 def _stuck_streets(game: Game, seat: int) -> tuple[int, int]:
-    """The built streets that can never be cleared, and the houses in the bank once all others are.
+    """The built streets that can never be cleared, and the houses in the bank once all others are cleared.
 
-    Clearing a group gives the bank its houses, so it never hurts to clear whichever can be cleared.
+    Clearing a group returns its houses to the bank, so clearing any group that can be cleared never hurts.
     """
     stuck, bank = 0, int(game.houses)
     for lot in range(NUM_STREETS):
@@ -95,13 +95,13 @@ def _houses_on(game: Game, lots: int) -> int:
 
 @kernel
 def debtor_chooses(game: Game) -> bool:
-    """Whether the debtor decides what to sell."""
+    """Whether debtors choose what to sell."""
     return game.rules.liquidation == BY_AGENT or game.rules.liquidation == ONE_REQUEST
 
 
 @kernel
 def liquidate(game: Game, seat: int, debt: int) -> None:
-    """Raise cash by the fixed order of the rules until a debt can be paid or nothing is left."""
+    """Raise cash in the fixed order of the rules until a debt can be paid or nothing is left."""
     while game.cash[seat] < debt:
         if game.rules.liquidation == _HOUSES_FIRST:
             progress = _sell_first(game, seat, 0) or _mortgage_first(game, seat, False)
@@ -114,7 +114,7 @@ def liquidate(game: Game, seat: int, debt: int) -> None:
 
 @kernel
 def _sell_first(game: Game, seat: int, level: int) -> bool:
-    """Sell one building on the first street that has at least this level."""
+    """Sell one building on the first street of at least this level. False if there is none."""
     lots = sellable(game, seat)
     for lot in range(NUM_STREETS):
         if has(lots, lot) and game.level[lot] >= level:
@@ -125,9 +125,9 @@ def _sell_first(game: Game, seat: int, level: int) -> bool:
 
 @kernel
 def _mortgage_first(game: Game, seat: int, only_spare: bool) -> bool:
-    """Mortgage the first lot in board order.
+    """Mortgage the first lot in board order. False if there is none.
 
-    `only_spare`: single streets, a single utility, then railroads and utilities, nothing else (the order of Mukhar's program).
+    With `only_spare`: only single streets, a single utility, then railroads and utilities (the order of Mukhar's program).
     """
     lots = mortgageable(game, seat)
     best, best_rank = NOBODY, 1 << 30
@@ -145,7 +145,7 @@ def _mortgage_first(game: Game, seat: int, only_spare: bool) -> bool:
 
 @kernel
 def spare_rank(game: Game, seat: int, lot: int) -> int:
-    """The place of a lot in Mukhar's order; beyond all for streets with a neighbour of the group."""
+    """The place of a lot in Mukhar's order; last for streets of which the seat owns another of the same group."""
     group, square = int(GROUP_OF[lot]), int(LOT_SQUARE[game.rules.board, lot])
     if group == RAILROADS:  # 5, 35, 15, 25
         return 200 + (1 if square == 35 else 0 if square == 5 else square)

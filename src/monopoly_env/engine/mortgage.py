@@ -21,7 +21,7 @@ _NO_FEE = number("mortgage_transfer_fee", "none")
 
 @kernel
 def interest(game: Game, lot: int) -> int:
-    """The 10% of a lot in whole dollars (34, 35)."""
+    """The 10% interest on a lot, in whole dollars (34, 35)."""
     board = int(game.rules.board)
     base = int(PRICE[board, lot]) if game.rules.interest_base == _ON_PRICE else int(MORTGAGE[board, lot])
     if game.rules.interest_rounding == _DOWN:
@@ -33,19 +33,19 @@ def interest(game: Game, lot: int) -> int:
 
 @kernel
 def principal(game: Game, lot: int) -> int:
-    """What lifting costs besides the interest (39)."""
+    """What lifting a mortgage costs besides the interest, in dollars (39)."""
     return 0 if game.rules.unmortgage_price == _TEN_PERCENT else int(MORTGAGE[game.rules.board, lot])
 
 
 @kernel
 def lifting_cost(game: Game, lot: int) -> int:
-    """The price of lifting a mortgage (34, 39), in dollars."""
+    """The price of lifting a mortgage, in dollars (34, 39)."""
     return principal(game, lot) + interest(game, lot)
 
 
 @kernel
 def mortgageable(game: Game, seat: int) -> int:
-    """The lots that a seat may mortgage: no building anywhere in the group (33)."""
+    """The lots that a seat may mortgage: their groups have no buildings (33)."""
     lots = int(game.lots[seat]) & ~int(game.mortgaged)
     return lots & ~built_groups(game)
 
@@ -54,7 +54,7 @@ def mortgageable(game: Game, seat: int) -> int:
 def liftable(game: Game, seat: int) -> int:
     """The lots whose mortgage a seat can lift with the cash in hand."""
     lots = int(game.lots[seat]) & int(game.mortgaged)
-    if game.rules.unmortgage_price == _TEN_PERCENT:  # else mortgaging and lifting in turn would mint money
+    if game.rules.unmortgage_price == _TEN_PERCENT:  # otherwise mortgaging and lifting in turn would create money
         lots &= ~int(game.fresh_mortgages)
     payable = 0
     while lots:
@@ -75,14 +75,14 @@ def mortgage(game: Game, seat: int, lot: int) -> None:
 
 @kernel
 def lift(game: Game, seat: int, lot: int, cost: int) -> None:
-    """Lift a mortgage at a price."""
+    """Lift a mortgage for `cost` dollars."""
     game.cash[seat] -= cost
     game.mortgaged = int(game.mortgaged) & ~(1 << int(lot))
 
 
 @kernel
 def transfer_fees(game: Game, lots: int) -> int:
-    """The 10% that the receiver of these lots owes at once for the mortgaged ones (36-38), in dollars."""
+    """The 10% that the receiver of these lots owes at once for the mortgaged ones, in dollars (36-38)."""
     fees = 0
     if game.rules.mortgage_transfer_fee != _NO_FEE:
         lots = int(lots) & int(game.mortgaged)
@@ -95,7 +95,7 @@ def transfer_fees(game: Game, lots: int) -> int:
 
 @kernel
 def take_over(game: Game, seat: int, lots: int) -> None:
-    """Charge the fees of all mortgaged lots received as one debt, then ask lot by lot: keep or lift (36, 37, S4)."""
+    """Charge the fees of all mortgaged lots received as one debt, then ask about each lot: keep or lift (36, 37, S4)."""
     mortgaged = int(lots) & int(game.mortgaged)
     if game.place[seat] != 0 or mortgaged == 0 or game.rules.mortgage_transfer_fee == _NO_FEE:
         return
@@ -115,7 +115,7 @@ def ask_takeovers(game: Game, seat: int, lots: int) -> None:
 
 @kernel
 def first_in_board_order(game: Game, lots: int) -> int:
-    """The lot of a set whose square comes first, or NOBODY."""
+    """The lot in a set whose square comes first, or NOBODY for an empty set."""
     if lots != 0:
         for i in range(NUM_LOTS):
             lot = int(BOARD_ORDER[game.rules.board, i])

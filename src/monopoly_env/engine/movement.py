@@ -28,7 +28,7 @@ POT_BONUS = 500  # dollars that the house rule puts on Free Parking
 
 @kernel
 def set_dice(game: Game, stream: int, seat: int, count: int) -> None:
-    """Throw two dice: forced ones first, else number `count` of a stream."""
+    """Throw two dice: the next forced throw if there is one, otherwise number `count` of a stream."""
     if game.num_forced > 0:
         first, second = int(game.forced_throws[0]) // 10, int(game.forced_throws[0]) % 10
         game.num_forced -= 1
@@ -44,7 +44,7 @@ def set_dice(game: Game, stream: int, seat: int, count: int) -> None:
 
 @kernel
 def utility_throw(game: Game) -> int:
-    """A throw that moves nobody, for utility rent: its sum."""
+    """Throw for utility rent without moving anybody; the sum of the dice."""
     game.utility_throws += 1
     set_dice(game, UTILITY_THROWS, 0, int(game.utility_throws) - 1)
     return int(game.dice[0]) + int(game.dice[1])
@@ -52,13 +52,13 @@ def utility_throw(game: Game) -> int:
 
 @kernel
 def decide_again(game: Game, seat: int) -> None:
-    """Ocnaru's program lets a throw that moves nobody decide whether the turn goes on."""
+    """A quirk of Ocnaru's program: a throw that moves nobody decides whether the turn goes on."""
     game.again = 1 if game.dice[0] == game.dice[1] and game.jail[seat] == 0 else 0
 
 
 @kernel
 def throw(game: Game, seat: int) -> None:
-    """The throw of the seat on turn, and the move that follows from it (3, 7)."""
+    """Throw for the seat on turn and move its token (3, 7)."""
     game.throws[seat] += 1
     set_dice(game, THROWS, seat, int(game.throws[seat]) - 1)
     steps = int(game.dice[0]) + int(game.dice[1])
@@ -70,7 +70,7 @@ def throw(game: Game, seat: int) -> None:
         return
     if double and game.rules.doubles_again:
         game.streak += 1
-        if game.streak == 3:  # 7: not moved, not settled, no salary
+        if game.streak == 3:  # 7: the token does not move, nothing is settled, no salary
             jail.send_to_jail(game, seat)
             return
         game.again = 1
@@ -86,7 +86,7 @@ def walk(game: Game, seat: int, steps: int) -> None:
 
 @kernel
 def advance(game: Game, seat: int, steps: int) -> None:
-    """Move the token forward; passing or reaching GO pays before the destination is settled (10, 12)."""
+    """Move the token forward. Passing or reaching GO pays before the destination is settled (10, 12)."""
     square = int(game.position[seat]) + steps
     if square >= NUM_SQUARES:
         square -= NUM_SQUARES
@@ -97,7 +97,7 @@ def advance(game: Game, seat: int, steps: int) -> None:
 
 @kernel
 def leave_jail(game: Game, seat: int, steps: int) -> None:
-    """Leave jail after the fine or a card, by the throw that had failed (45d)."""
+    """Leave jail after the fine or a card, moving by the throw that had failed (45d)."""
     if game.place[seat] == 0:
         game.jail[seat] = 0
         walk(game, seat, steps)
@@ -105,7 +105,7 @@ def leave_jail(game: Game, seat: int, steps: int) -> None:
 
 @kernel
 def settle(game: Game, seat: int, how: int, multiplier: int) -> None:
-    """Settle the square that a token has come to (3)."""
+    """Settle the square that a token has reached (3)."""
     if game.place[seat] != 0:
         return
     board, square = int(game.rules.board), int(game.position[seat])
@@ -138,7 +138,7 @@ def settle(game: Game, seat: int, how: int, multiplier: int) -> None:
 
 @kernel
 def collect_rent(game: Game, seat: int, owner: int, lot: int, how: int, multiplier: int) -> None:
-    """Charge a visitor (17-22); the throw for a utility is made here."""
+    """Charge a visitor rent (17-22). A fresh throw for a utility is made here."""
     if rent.is_free(game, owner, lot, how):
         return
     quirks = game.rules.ocnaru_quirks

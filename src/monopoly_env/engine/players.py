@@ -22,7 +22,7 @@ def solvent(game: Game, seat: int) -> bool:
 
 @kernel
 def solvent_seats(game: Game) -> int:
-    """The seats still in the game, a bit each."""
+    """The seats still in the game, one bit each."""
     seats = 0
     for seat in range(game.num_players):
         if game.place[seat] == 0:
@@ -32,7 +32,7 @@ def solvent_seats(game: Game) -> int:
 
 @kernel
 def seat_after(game: Game, seat: int, offset: int) -> int:
-    """The seat `offset` places on, clockwise, whether in the game or not."""
+    """The seat `offset` places clockwise, whether in the game or not."""
     return (int(seat) + int(offset)) % int(game.num_players)
 
 
@@ -63,7 +63,7 @@ def owns_group(game: Game, seat: int, group: int) -> bool:
 
 @kernel
 def lots_worth(game: Game, seat: int, mortgaged_percent: int) -> int:
-    """Printed prices of a seat's lots, the mortgaged ones at a share of it (dollars)."""
+    """The printed prices of a seat's lots in dollars, mortgaged ones at a percentage of the price."""
     worth = 0
     lots = int(game.lots[seat])
     board = int(game.rules.board)
@@ -77,24 +77,24 @@ def lots_worth(game: Game, seat: int, mortgaged_percent: int) -> int:
 
 @kernel
 def buildings_worth(game: Game, seat: int) -> int:
-    """Purchase prices of the buildings on a seat's streets (dollars)."""
+    """The purchase prices of the buildings on a seat's streets, in dollars."""
     worth = 0
     board = int(game.rules.board)
     for lot in range(NUM_STREETS):
-        if game.level[lot] > 0 and (game.rules.ocnaru_quirks or has(game.lots[seat], lot)):  # his sums credit all to each
+        if game.level[lot] > 0 and (game.rules.ocnaru_quirks or has(game.lots[seat], lot)):  # a quirk: all buildings count
             worth += steps_of(game, int(game.level[lot])) * int(HOUSE_PRICE[board, lot])
     return worth
 
 
 @kernel
 def total_worth(game: Game, seat: int) -> int:
-    """Cash, printed price of all lots, purchase price of buildings (51), in dollars."""
+    """Cash, printed prices of all lots and purchase prices of buildings, in dollars (51)."""
     return int(game.cash[seat]) + lots_worth(game, seat, 100) + buildings_worth(game, seat)
 
 
 @kernel
 def score(game: Game, seat: int) -> int:
-    """What a capped game is decided by (62, 64), in dollars."""
+    """The score that decides a capped game, in dollars (62, 64)."""
     if game.rules.score == _SCORE_CASH:
         return int(game.cash[seat])
     percent = 50 if game.rules.score == _SCORE_SHORT else 100
@@ -103,7 +103,7 @@ def score(game: Game, seat: int) -> int:
 
 @kernel
 def mortgage_values(game: Game, lots: int) -> int:
-    """What mortgaging these lots would bring (dollars)."""
+    """What mortgaging these lots would bring, in dollars."""
     value = 0
     board = int(game.rules.board)
     while lots:
@@ -115,7 +115,7 @@ def mortgage_values(game: Game, lots: int) -> int:
 
 @kernel
 def finish(game: Game, ending: int) -> None:
-    """End the game: those still in it are ranked by score or by cash, ties share a place (61, 64, S9)."""
+    """End the game. The remaining players are ranked by score or by cash; ties share a place (61, 64, S9)."""
     game.ending = ending
     by_cash = ending == BY_CASH
     seats = solvent_seats(game)
@@ -129,7 +129,7 @@ def finish(game: Game, ending: int) -> None:
                     if theirs > mine:
                         place += 1
             game.place[seat] = place
-    game.mortgaged = int(game.mortgaged) & _owned(game)  # lots of an estate may still wait for their auction
+    game.mortgaged = int(game.mortgaged) & _owned(game)  # lots of an estate may still be waiting for their auction
     agenda.clear(game)
     game.decision = agenda.OVER
     game.player = game.turn

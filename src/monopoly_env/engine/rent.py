@@ -9,8 +9,8 @@ from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.rules import number
 
-# How a token came to a square: by dice or a plain card; by a card that names a railroad's or a utility's rent; a second
-# settlement that only collects rent (a quirk).
+# How a token reached a square: by dice or an ordinary card; by a card that sets a railroad's or utility's rent; or not at all, in a
+# second settlement that only collects rent (a quirk).
 ORDINARY, CARD_RAILROAD, CARD_UTILITY, AGAIN = range(4)
 
 _FRESH = number("utility_dice", "fresh")
@@ -27,13 +27,13 @@ def is_free(game: Game, owner: int, lot: int, how: int) -> bool:
 
 @kernel
 def needs_fresh_throw(game: Game, lot: int, how: int) -> bool:
-    """Whether the rent is counted with a throw of its own (19, 20)."""
+    """Whether the rent depends on a fresh throw (19, 20)."""
     return GROUP_OF[lot] == UTILITIES and (how == CARD_UTILITY or game.rules.utility_dice == _FRESH)
 
 
 @kernel
 def card_rent(game: Game, owner: int, lot: int, how: int, multiplier: int, total: int) -> int:
-    """What a visitor owes, given how he came and the sum of the dice that count (dollars)."""
+    """What a visitor owes in dollars, given how its token arrived and the sum of the dice that count."""
     if how == CARD_UTILITY:
         return multiplier * total
     due = ordinary_rent(game, owner, lot, total)
@@ -42,7 +42,7 @@ def card_rent(game: Game, owner: int, lot: int, how: int, multiplier: int, total
 
 @kernel
 def ordinary_rent(game: Game, owner: int, lot: int, total: int) -> int:
-    """The rent of an unmortgaged lot by its deed (17-19), in dollars."""
+    """The rent of an unmortgaged lot by its title deed, in dollars (17-19)."""
     board, group = int(game.rules.board), int(GROUP_OF[lot])
     if group == RAILROADS:
         return int(RENT[board, lot, counted(game, owner, group) - 1])
@@ -72,9 +72,10 @@ def counted(game: Game, owner: int, group: int) -> int:
 
 @kernel
 def quirk_tested_rent(game: Game, owner: int, lot: int, due: int) -> int:
-    """The part of a rent that a debtor must be able to raise.
+    """The part of a rent that a debtor must be able to raise, in dollars.
 
-    All of it; but Ocnaru's program looks at the doubled base rent once the group is complete and takes the rest below zero.
+    It is the whole rent, except under `ocnaru_quirks`: once the group is complete, only the doubled base rent is tested, and the rest
+    is taken even if cash falls below zero.
     """
     group = int(GROUP_OF[lot])
     if not game.rules.ocnaru_quirks or group >= RAILROADS or not owns_group(game, owner, group):

@@ -7,7 +7,7 @@ from monopoly_env.kernels import kernel
 
 @kernel
 def size(bits: int) -> int:
-    """How many members a set of up to 32 has (population count by halves)."""
+    """The number of members of a set, up to 32 (population count by halves)."""
     x = int(bits)
     x = x - ((x >> 1) & 0x55555555)
     x = (x & 0x33333333) + ((x >> 2) & 0x33333333)
@@ -17,7 +17,7 @@ def size(bits: int) -> int:
 
 @kernel
 def lowest(bits: int) -> int:
-    """The smallest member of a set that is not empty."""
+    """The smallest member of a non-empty set."""
     x = int(bits)
     return size((x & -x) - 1)
 

@@ -19,7 +19,7 @@ _POT_500 = number("free_parking_pot", "fines_plus_500")
 
 @kernel
 def start(game: Game, num_players: int, seed_low: int, seed_high: int) -> None:
-    """Begin a game in a zeroed record that holds its rules, up to the first decision."""
+    """Start a game in a zeroed record that holds its rules, and settle it up to the first decision."""
     prepare(game, num_players, seed_low, seed_high)
     game.first = _first_seat(game)
     _deal(game)
@@ -29,7 +29,7 @@ def start(game: Game, num_players: int, seed_low: int, seed_high: int) -> None:
 
 @kernel
 def prepare(game: Game, num_players: int, seed_low: int, seed_high: int) -> None:
-    """Money, buildings and decks of a new game; nobody is on turn yet."""
+    """Set up the money, buildings and decks of a new game. No player is on turn yet."""
     game.num_players = num_players
     game.seed[0] = seed_low
     game.seed[1] = seed_high
@@ -54,7 +54,7 @@ def _draw(game: Game, bound: int) -> int:
 
 @kernel
 def _first_seat(game: Game) -> int:
-    """Who begins: seat 0, a seat drawn from the seed, or the highest throw, ties throwing again (2)."""
+    """The seat that starts: seat 0, a seat drawn from the seed, or the highest throw, with ties thrown again (2)."""
     if game.rules.first_player == _FIXED:
         return 0
     if game.rules.first_player != _BY_THROW:
@@ -76,7 +76,7 @@ def _first_seat(game: Game) -> int:
 
 @kernel
 def _deal(game: Game) -> None:
-    """Deal title deeds in the short and the time-limit game, one at a time from the first seat on (62, 63)."""
+    """Deal title deeds for the short and the time-limit game, one at a time, beginning with the first seat (62, 63)."""
     left = NUM_LOTS
     for i in range(int(game.rules.start_lots) * int(game.num_players)):
         seat = (int(game.first) + i) % int(game.num_players)

@@ -1,4 +1,4 @@
-"""The engine's loop: settle the agenda until somebody has a real choice; carry a choice out."""
+"""The engine's loop: settle the agenda until a player has a real choice, then carry out that choice."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def apply(game: Game, action: int) -> None:
 
 @kernel
 def settle(game: Game) -> None:
-    """Settle the agenda until somebody has a real choice or the game is over (promises 2 and 3)."""
+    """Settle the agenda until a player has a real choice or the game is over (promises 2 and 3)."""
     while settle_one(game):
         pass
 
 
 @kernel
 def settle_one(game: Game) -> bool:
-    """Settle the top task. False: nothing more runs by itself, for a choice is open or the game is over."""
+    """Settle the top task. False if there is nothing to settle: a choice is open or the game is over."""
     if game.depth == 0 or game.fault != 0:
         return False
     top = int(game.depth) - 1
@@ -120,7 +120,7 @@ def _run(game: Game, task: int, seat: int, first: int, second: int) -> None:
 
 @kernel
 def answer(game: Game, action: int) -> None:
-    """Carry out a legal action on the open question, which is on top of the agenda."""
+    """Carry out a legal action on the open question, the top task of the agenda."""
     top = int(game.depth) - 1
     question, seat = int(game.agenda[top, 0]), int(game.agenda[top, 1])
     first, second = int(game.agenda[top, 2]), int(game.agenda[top, 3])
@@ -155,7 +155,7 @@ def answer(game: Game, action: int) -> None:
 
 @kernel
 def _manage(game: Game, question: int, seat: int, first: int, second: int, action: int, head: int) -> None:
-    """Build, sell, mortgage, lift or trade; the question that allowed it comes again afterwards."""
+    """Build, sell, mortgage, lift or trade; then the question that allowed it is asked again."""
     again = agenda.CHARGE if question == agenda.DEBT else question
     agenda.push(game, again, seat, first, second)
     if head == H_BUILD:
@@ -193,7 +193,7 @@ def _purchase(game: Game, seat: int, lot: int, bought: int) -> None:
 
 @kernel
 def _choose(game: Game, question: int, seat: int, first: int, second_answer: int) -> None:
-    """The two answers to a tax, a card or a takeover."""
+    """Carry out one of the two answers to a tax, a card or a takeover."""
     if question == agenda.TAX:
         tax.charge_tax(game, seat, second_answer)
     elif question == agenda.FINE_OR_CHANCE:

@@ -18,7 +18,7 @@ _TENTH_ALWAYS = number("income_tax", "pct10")
 
 @kernel
 def income_tax(game: Game, seat: int) -> None:
-    """Charge the tax, or ask which; a choice comes before the counting (51)."""
+    """Charge the tax, or ask which one. Players choose before their worth is computed (51)."""
     rule = game.rules.income_tax
     if rule == _BY_CHOICE:
         agenda.push(game, agenda.TAX, seat, 0, 0)
@@ -30,11 +30,11 @@ def income_tax(game: Game, seat: int) -> None:
 
 @kernel
 def tenth(game: Game, seat: int) -> int:
-    """A tenth of the total worth, in whole dollars, rounded down (S14); a quirk's negative worth owes nothing."""
+    """A tenth of the total worth in whole dollars, rounded down (S14); 0 for a negative worth, which is possible under a quirk."""
     return max(0, total_worth(game, seat) // 10)
 
 
 @kernel
 def charge_tax(game: Game, seat: int, answer: int) -> None:
-    """Charge the answer."""
+    """Charge the tax that the player chose."""
     agenda.push(game, agenda.CHARGE, seat, tenth(game, seat) if answer == TENTH else FLAT_TAX, POT)

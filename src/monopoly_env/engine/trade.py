@@ -1,4 +1,4 @@
-"""Trading: composing an offer, answering it, exchanging (36, 40-42, S5-S7).
+"""Trading: composing an offer, answering it, exchanging goods (36, 40-42, S5-S7).
 
 Goods are lots (bits 0 to 27) and the two jail cards (bits 28 and 29).
 """
@@ -25,7 +25,7 @@ _CARDS = _ALL_GOODS & ~ALL_LOTS
 
 @kernel
 def tradable(game: Game, seat: int) -> int:
-    """What a seat may give: no lot of a group with a building, nothing that a trade has moved in this turn (40)."""
+    """The goods that a seat may give: no lot of a group with a building, nothing that a trade has moved this turn (40)."""
     lots = int(game.lots[seat])
     if not game.rules.trade_mortgaged:
         lots &= ~int(game.mortgaged)
@@ -37,13 +37,13 @@ def tradable(game: Game, seat: int) -> int:
 
 @kernel
 def may_offer(game: Game, seat: int) -> bool:
-    """Whether a seat may make one more offer in this turn (41)."""
+    """Whether a seat may make one more offer this turn (41)."""
     return game.rules.trade != _NONE and game.offers[seat] < game.rules.trade_limit and game.num_refused < MAX_REFUSED
 
 
 @kernel
 def partners(game: Game, seat: int) -> int:
-    """The partners a seat may make an offer to, bit i for the player i + 1 seats on: there must be something to exchange."""
+    """The players to whom a seat may make an offer, bit i for the player i + 1 seats away. There must be something to exchange."""
     if not may_offer(game, seat):
         return 0
     mine, found = tradable(game, seat), 0
@@ -62,7 +62,7 @@ def partners(game: Game, seat: int) -> int:
 
 @kernel
 def open_offer(game: Game, seat: int, partner: int) -> None:
-    """Begin to compose an offer."""
+    """Start composing an offer."""
     game.offers[seat] += 1
     _start(game, seat, partner)
 
@@ -80,7 +80,7 @@ def _start(game: Game, seat: int, partner: int) -> None:
 
 @kernel
 def close_offer(game: Game) -> None:
-    """Forget the offer at hand."""
+    """Clear the current offer."""
     game.offer_from = NOBODY
     game.offer_to = NOBODY
     game.offer_ask = 0
@@ -92,27 +92,27 @@ def close_offer(game: Game) -> None:
 
 @kernel
 def _after(last: int) -> int:
-    """The goods that may follow a pick: picks come in rising order, so that every set has one way to be named."""
+    """The goods that may follow a pick. Picks come in ascending order, so that each set can be picked in one way only."""
     return _ALL_GOODS & ~((1 << (last + 1)) - 1)
 
 
 @kernel
 def legal_goods(game: Game, asking: bool) -> int:
-    """The legal actions of composing one side of an offer, a bit each: the goods that may follow, done, cancel."""
+    """The legal actions while composing one side of an offer, one bit each: the goods that may follow, done, cancel."""
     seat = int(game.offer_to) if asking else int(game.offer_from)
     picked = int(game.offer_ask) if asking else int(game.offer_give)
     actions = tradable(game, seat) & _after(int(game.offer_last))
     if game.rules.trade == _OFFICIAL:
         if asking or (int(game.offer_ask) | picked) != 0:
             actions |= 1 << GOODS_DONE
-    elif picked != 0:  # lot for lot: one pick, then done
+    elif picked != 0:  # one lot for one lot: one pick, then done
         actions = 1 << GOODS_DONE
     return actions | 1 << GOODS_CANCEL
 
 
 @kernel
 def pick_goods(game: Game, seat: int, action: int, asking: bool) -> None:
-    """Carry out a pick: one more good, the next step, or cancel."""
+    """Carry out a pick: add a good, go to the next step, or cancel."""
     if action == GOODS_CANCEL:
         close_offer(game)
     elif action == GOODS_DONE:
@@ -129,7 +129,7 @@ def pick_goods(game: Game, seat: int, action: int, asking: bool) -> None:
 
 @kernel
 def legal_cash(game: Game) -> int:
-    """The legal actions of the cash step, a bit each: done, notes given, notes asked for (falling), cancel (S5)."""
+    """The legal actions of the cash step, one bit each: done, notes given, notes asked for (descending), cancel (S5)."""
     actions = 1 << CASH_CANCEL
     if is_sound(game) and not was_refused(game):
         actions |= 1
@@ -146,7 +146,7 @@ def legal_cash(game: Game) -> int:
 
 @kernel
 def pick_cash(game: Game, seat: int, action: int) -> None:
-    """Carry out a pick of the cash step: a note, the finished offer, or cancel."""
+    """Carry out a pick of the cash step: add a note, finish the offer, or cancel."""
     if action == CASH_CANCEL:
         close_offer(game)
     elif action == 0:
@@ -161,7 +161,7 @@ def pick_cash(game: Game, seat: int, action: int) -> None:
 
 @kernel
 def is_sound(game: Game) -> bool:
-    """Whether both sides hold the price and, after the exchange, the fees for mortgaged lots in cash (36, 38, S5)."""
+    """Whether both sides have the cash for the price and, after the exchange, for the fees on mortgaged lots (36, 38, S5)."""
     giver, taker, cash = int(game.offer_from), int(game.offer_to), int(game.offer_cash)
     giver_fees = mortgage.transfer_fees(game, int(game.offer_ask) & ALL_LOTS)
     taker_fees = mortgage.transfer_fees(game, int(game.offer_give) & ALL_LOTS)
@@ -170,7 +170,7 @@ def is_sound(game: Game) -> bool:
 
 @kernel
 def was_refused(game: Game) -> bool:
-    """Whether the same offer was refused in this turn already."""
+    """Whether the same offer was already refused this turn."""
     for i in range(game.num_refused):
         if (
             game.refused_from[i] == game.offer_from
@@ -185,14 +185,14 @@ def was_refused(game: Game) -> bool:
 
 @kernel
 def may_counter(game: Game, seat: int) -> bool:
-    """Whether the partner may answer with an offer of his own: once, and as one of his offers (S6)."""
-    # The refusal of the offer at hand takes one of the places in the record.
+    """Whether the partner may make a counter-offer: once, and counted as one of the partner's offers (S6)."""
+    # Refusing the current offer takes one of the record's places for refused offers.
     return game.offer_counter == 0 and may_offer(game, seat) and game.num_refused + 1 < MAX_REFUSED
 
 
 @kernel
 def reply(game: Game, seat: int, answer: int) -> None:
-    """Carry out an answer."""
+    """Carry out an answer to an offer: reject, accept or counter."""
     if answer == ACCEPT:
         exchange(game)
         return
@@ -219,7 +219,7 @@ def _remember_refusal(game: Game) -> None:
 
 @kernel
 def exchange(game: Game) -> None:
-    """Exchange goods and cash; each receiver of mortgaged lots then settles their fees (36)."""
+    """Exchange goods and cash. Each receiver of mortgaged lots then pays their fees (36)."""
     giver, taker = int(game.offer_from), int(game.offer_to)
     give, ask = int(game.offer_give), int(game.offer_ask)
     game.cash[giver] -= game.offer_cash
@@ -243,7 +243,7 @@ def _move(game: Game, source: int, target: int, goods: int) -> None:
 
 @kernel
 def forget_turn(game: Game) -> None:
-    """A new turn: offers, refusals and the marks on traded goods are forgotten (41)."""
+    """Clear offers, refusals and the marks on traded goods at the start of a turn (41)."""
     for seat in range(game.num_players):
         game.offers[seat] = 0
     for i in range(int(game.num_refused)):

@@ -16,20 +16,20 @@ AFTER_SETTLEMENT = number("build_window", "after_settlement")
 
 @kernel
 def begin_turn(game: Game, seat: int) -> None:
-    """The dice pass to a seat."""
+    """Pass the dice to a seat."""
     game.turn = seat
     game.turns += 1
     game.streak = 0
     game.again = 0
     forget_turn(game)
     agenda.push(game, agenda.BEFORE_THROW_TASK, seat, 0, 0)
-    if game.cash[seat] < 0:  # only Ocnaru's program lets cash fall below zero; it looks here
+    if game.cash[seat] < 0:  # possible only under `ocnaru_quirks`: checked here, as the program does
         bankrupt(game, seat, BANK)
 
 
 @kernel
 def before_throw(game: Game, seat: int) -> None:
-    """Open the windows before a throw, then throw, then go on (S1)."""
+    """Open the windows before a throw, then throw, then continue (S1)."""
     agenda.push(game, agenda.AFTER_THROW_TASK, seat, 0, 0)
     if game.place[seat] != 0:
         return
@@ -45,7 +45,7 @@ def before_throw(game: Game, seat: int) -> None:
 
 @kernel
 def after_throw(game: Game, seat: int) -> None:
-    """After a throw is settled: throw again, or the last window and the end of the turn (3, 8, S1, S8)."""
+    """Continue after a settled throw: throw again, or open the last window and end the turn (3, 8, S1, S8)."""
     alive = game.place[seat] == 0
     if alive and game.again:
         agenda.push(game, agenda.BEFORE_THROW_TASK, seat, 0, 0)
@@ -59,7 +59,7 @@ def after_throw(game: Game, seat: int) -> None:
 
 @kernel
 def end_turn(game: Game, seat: int) -> None:
-    """End the game by its caps, or pass the dice (S9, S13)."""
+    """End the game if a cap is reached, otherwise pass the dice (S9, S13)."""
     following = next_solvent(game, seat)
     if _order(game, following) <= _order(game, seat):
         game.rounds += 1
@@ -73,7 +73,7 @@ def end_turn(game: Game, seat: int) -> None:
 
 @kernel
 def _order(game: Game, seat: int) -> int:
-    """A seat's place in a round, counted from the seat that began."""
+    """A seat's place in a round, counted from the seat that started the game."""
     return (seat - int(game.first)) % int(game.num_players)
 
 

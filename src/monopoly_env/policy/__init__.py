@@ -1,1 +1,1 @@
-"""Policies: the protocol that every player follows, the file that a saved one lies in, the table of names."""
+"""Policies: the protocol that every player follows, the format of saved policies, and the table of names."""

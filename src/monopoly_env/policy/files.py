@@ -1,6 +1,6 @@
-"""Saved policies: one `.safetensors` file that holds numbers and, in its header, a line of JSON. No code, no pickle.
+"""Saved policies: one `.safetensors` file with numbers and, in its header, a line of JSON. No code, no pickle.
 
-The format is that of the safetensors library: a length, a JSON header, raw arrays. Reading one runs nothing.
+The format is that of the safetensors library: a length, a JSON header, raw arrays. Reading a file executes nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _KEY: Final = "policy"
 
 
 def _versions() -> dict[str, Any]:
-    """What a file must agree with: otherwise its numbers mean something else."""
+    """The versions that a file must match. If one differs, its numbers mean something else."""
     return {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -37,28 +37,28 @@ def _versions() -> dict[str, Any]:
 
 
 def write(path: str | Path, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write a policy; the file is there whole or not at all.
+    """Write a policy. The file is never half written.
 
     Args:
         path: The file.
-        about: `kind`, `name`, `options` and `encoding` of the policy, as JSON has them.
+        about: `kind`, `name`, `options` and `encoding` of the policy, as JSON values.
         arrays: Its numbers.
 
     Raises:
-        ConfigurationError: The suffix is another, or the file can't be written.
+        ConfigurationError: The suffix is not `.safetensors`, or the file cannot be written.
     """
     target = Path(path)
     if target.suffix != SUFFIX:
-        raise ConfigurationError(f"A policy is saved to a {SUFFIX} file, not to {str(path)!r}.")
+        raise ConfigurationError(f"A policy must be saved to a {SUFFIX} file, not to {str(path)!r}.")
     written = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     write_atomically(target, save(written, {_KEY: json.dumps(_versions() | dict(about))}))
 
 
 def read(path: str | Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The JSON and the arrays of a saved policy.
+    """Read the JSON and the arrays of a saved policy.
 
     Raises:
-        FormatError: The file is missing, corrupt, foreign, or of another version; the message says what differs.
+        FormatError: The file is missing, corrupt, of another kind, or of another version. The message says what differs.
     """
     try:
         with safe_open(path, framework="numpy") as file:

@@ -1,7 +1,7 @@
-"""Names of policies: one table, in which the arena, the environments, the commands and saved files look them up.
+"""Names of policies: one table that the arena, the environments, the commands and saved files look names up in.
 
-It knows no policy itself, so that any of them may import it. A package enters its policies when the first name is asked for: it names
-a module as an entry point of the group `monopoly_env.policies`, and that module calls `fill` or `register`.
+This module knows no policy itself, so that every policy may import it. A package adds its policies when the first name is looked up:
+it declares a module as an entry point of the group `monopoly_env.policies`, and that module calls `fill` or `register`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from monopoly_env.errors import ConfigurationError, nearest
 
 Factory: TypeAlias = Callable[..., Any]  # of policies
 
-GROUP: Final = "monopoly_env.policies"  # of entry points: modules that enter policies when they are imported
+GROUP: Final = "monopoly_env.policies"  # of entry points: modules that add policies when they are imported
 
 _GATHERING: Final = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _FACTORIES: Final[dict[str, Factory]] = {}
@@ -25,11 +25,11 @@ _NAMELESS: Final[set[str]] = set()
 
 
 def fill(built_in: Mapping[str, Factory], kinds: Mapping[str, Factory]) -> None:
-    """Enter the policies of this library.
+    """Add the built-in policies of this project.
 
     Args:
-        built_in: By name.
-        kinds: Those of which there is none by name alone: options, or the file of a saved one, say what it is.
+        built_in: Factories by name.
+        kinds: Factories by name for kinds of policies that a name alone does not define: they need options or a saved file.
     """
     _FACTORIES.update({**built_in, **kinds})
     _BUILT_IN.update(built_in, kinds)
@@ -38,7 +38,7 @@ def fill(built_in: Mapping[str, Factory], kinds: Mapping[str, Factory]) -> None:
 
 @cache
 def _gather() -> None:
-    """Import the modules that enter policies, once."""
+    """Import the modules that add policies, once."""
     for module in entry_points(group=GROUP):
         module.load()
 
@@ -53,14 +53,14 @@ def register(name: str, factory: Factory) -> None:
     """Give a policy a name.
 
     Args:
-        name: Letters, digits, `_`, `-` and `/`. A name that was registered before is taken over, a built-in one is not.
-        factory: Called by `make` with its options, and by `load` with those that were saved; returns the policy.
+        name: Letters, digits, `_`, `-` and `/`. A name registered earlier is replaced; a built-in name is refused.
+        factory: Returns the policy. `make` calls it with the options given, `load` with those that were saved.
 
     Raises:
-        ConfigurationError: The name is empty, odd or built in, or the factory can't be called.
+        ConfigurationError: The name is empty, malformed or built in, or the factory is not callable.
     """
     if not isinstance(name, str) or not name or not name.replace("_", "").replace("-", "").replace("/", "").isalnum():
-        raise ConfigurationError(f"A policy's name has letters, digits, '_', '-' and '/', unlike {name!r}.")
+        raise ConfigurationError(f"A policy's name may only have letters, digits, '_', '-' and '/', not {name!r}.")
     _gather()
     if name in _BUILT_IN:
         raise ConfigurationError(f"The policy {name!r} is built in: choose another name.")
@@ -82,14 +82,14 @@ def check(name: str) -> None:
 
 
 def make(name: str, **options: Any) -> Any:
-    """A policy by name.
+    """Make a policy by name.
 
     Args:
         name: One of `names()`.
         **options: Options of that policy.
 
     Raises:
-        ConfigurationError: An unknown name or option; the message names the nearest valid one.
+        ConfigurationError: The name or an option is unknown. The message suggests the nearest valid one.
     """
     check(name)
     factory = _FACTORIES[name]
@@ -101,5 +101,5 @@ def make(name: str, **options: Any) -> Any:
                 raise ConfigurationError(f"Policy {name!r} has no option {option!r}. {known}")
     missing = [p.name for p in parameters.values() if p.default is p.empty and p.kind not in _GATHERING and p.name not in options]
     if missing:
-        raise ConfigurationError(f"Policy {name!r} needs {', '.join(missing)}; a saved one has them: agents.load(path).")
+        raise ConfigurationError(f"Policy {name!r} needs {', '.join(missing)}. To load a saved policy: agents.load(path).")
     return factory(**options)

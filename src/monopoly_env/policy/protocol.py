@@ -1,8 +1,8 @@
-"""The policy protocol: whoever chooses actions, in one of two forms behind one surface.
+"""The policy protocol: a policy chooses actions. It has one of two forms behind one interface.
 
-A *compiled* policy is a Numba function `policy(game, mask, params, memory) -> action`: the arena plays whole games of such
-policies on all cores without coming back to Python. A *batched* policy is Python: `act(decisions) -> actions` for many
-decisions at once (networks, people, remote players). Every policy, compiled ones too, has `name`, `act` and `save`.
+A *compiled* policy is a Numba function `policy(game, mask, params, memory) -> action`: the arena plays whole games between such
+policies on all cores without returning to Python. A *batched* policy is Python: `act(decisions) -> actions` for many decisions at
+once (networks, people, remote players). Every policy, compiled or batched, has `name`, `act` and `save`.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from monopoly_env.kernels import entry
 from monopoly_env.policy import files
 from monopoly_env.policy import names as catalogue
 
-MEMORY: Final = 64  # float64 numbers that a compiled policy may keep for each game and seat, zeros at the start of a game
+MEMORY: Final = 64  # float64 numbers of a compiled policy's memory per game and seat, zeros at the start of a game
 
-# What a compiled policy is called with and returns.
+# The arguments and the result of a compiled policy.
 SIGNATURE: Final = numba.int64(numba.from_dtype(GAME), numba.boolean[::1], numba.float64[::1], numba.float64[::1])
 
 Mask: TypeAlias = NDArray[np.bool_]  # (205,)
@@ -38,29 +38,29 @@ Kernel: TypeAlias = Callable[[Any, Mask, Row, Row], int]
 
 
 class Decisions:
-    """Open decisions, one of each of several games.
+    """Open decisions of several games, one per game.
 
     Attributes:
         games: (B,) records. They may be copies: read them, but do not step them.
-        memory: (B, 64) float64, what a compiled policy remembers of each of these games and seats; its own rows, to write into.
-        key: (B,) uint64, a random number a decision, a function of the game's seed, its seat and a counter alone. Policies
-            that take their randomness from it play the same games whatever the batch.
+        memory: (B, 64) float64, a compiled policy's memory for each of these games and seats, to read and write.
+        key: (B,) uint64, one random number per decision. It depends only on the game's seed, the seat and a counter. A policy that
+            takes its randomness from it plays the same games at any batch size.
     """
 
     def __init__(self, games: Games, memory: NDArray[np.float64] | None = None, key: NDArray[np.uint64] | None = None) -> None:
         """Wrap games that wait for a decision.
 
         Args:
-            games: (B,) records. Without `key`, a key is drawn from each: that moves the game's policy counter on.
-            memory: (B, 64) float64; without it, zeros that are forgotten afterwards.
-            key: (B,) uint64, where the keys were drawn already.
+            games: (B,) records. Without `key`, a key is drawn from each, which advances the game's policy counter.
+            memory: (B, 64) float64. Without it, the memory is zeros and is not kept.
+            key: (B,) uint64, if the keys were already drawn.
 
         Raises:
-            ConfigurationError: The games are no array of records, or one of them has ended.
+            ConfigurationError: `games` is not an array of records, or a game has ended.
         """
         if getattr(games, "dtype", None) != GAME or games.ndim != 1:
             given = f"{getattr(games, 'dtype', type(games).__name__)} of shape {np.shape(games)}"
-            raise ConfigurationError(f"Decisions are made of a 1-d array of game records, not of {given:.80}.")
+            raise ConfigurationError(f"Decisions need a 1-d array of game records, not {given:.80}.")
         if (games["decision"] == 0).any():
             ended = int(np.flatnonzero(games["decision"] == 0)[0])
             raise ConfigurationError(f"Game {ended} of {len(games)} has ended: it has no open decision.")
@@ -73,32 +73,32 @@ class Decisions:
 
     @property
     def player(self) -> NDArray[np.int16]:
-        """(B,) int16, the seat that decides."""
+        """The seats that decide: (B,) int16."""
         return self.games["player"]
 
     @property
     def decision(self) -> NDArray[np.int16]:
-        """(B,) int16, what is asked: an index into `monopoly_env.actions.DECISION_NAMES`."""
+        """The kinds of decision: (B,) int16, indices into `monopoly_env.actions.DECISION_NAMES`."""
         return self.games["decision"]
 
     @cached_property
     def mask(self) -> NDArray[np.bool_]:
-        """(B, 205) bool, the legal actions."""
+        """The legal actions: (B, 205) bool."""
         mask = np.zeros((len(self.games), NUM_ACTIONS), np.bool_)
         _write_masks(self.games, mask)
         return mask
 
     def observation(self, encoding: str = "standard", pad_to: int | None = None) -> NDArray[np.float32]:
-        """What the deciding players see, made when it is asked for.
+        """What the deciding players see. It is computed on each call.
 
         Args:
-            encoding: Name of an encoding of `monopoly_env.encoding`.
-            pad_to: Number of players whose length the observation gets; absent ones are zeros.
+            encoding: The name of an encoding (`monopoly_env.encoding`).
+            pad_to: Make rows as long as for this many players. Absent players are zeros.
 
         Returns:
             (B, D) float32.
         """
-        from monopoly_env import encoding as encodings  # an arena of compiled policies needs none
+        from monopoly_env import encoding as encodings  # not needed by an arena of compiled policies
 
         return encodings.observe_all(self.games, encoding, pad_to=pad_to)
 
@@ -122,7 +122,7 @@ def _draw_keys(games: Games, keys: NDArray[np.uint64]) -> None:
 
 
 def draw_keys(games: Games) -> NDArray[np.uint64]:
-    """A random key for the open decision of each game; moves the policy counters of the games on.
+    """Draw a random key for the open decision of each game. This advances the games' policy counters.
 
     Args:
         games: (B,) records.
@@ -136,57 +136,57 @@ def draw_keys(games: Games) -> NDArray[np.uint64]:
 
 
 class Policy(ABC):
-    """Whoever chooses actions.
+    """Base class of policies: it chooses actions.
 
     Attributes:
-        name: What tables and messages call it.
+        name: The name shown in tables and messages.
     """
 
     name: str
 
     @abstractmethod
     def act(self, decisions: Decisions) -> NDArray[np.int64]:
-        """Choose.
+        """Choose an action for each decision.
 
         Args:
-            decisions: (B,) open decisions.
+            decisions: B open decisions.
 
         Returns:
-            (B,) int64, a legal action for each.
+            (B,) int64, legal actions.
         """
 
     @property
     def kind(self) -> str:
-        """The registered name whose factory rebuilds this policy."""
+        """The registered name whose factory rebuilds this policy when it is loaded."""
         return self.name
 
     def options(self) -> dict[str, Any]:
-        """What the factory is called with when the policy is loaded: JSON values by name."""
+        """The arguments with which the factory is called when the policy is loaded: JSON values by name."""
         return {}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The policy's numbers, by name; saved beside the options."""
+        """The policy's numbers by name. They are saved beside the options."""
         return {}
 
     def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take over numbers that `arrays` of such a policy returned.
+        """Set the policy's numbers to those that `arrays` of a policy of the same kind returned.
 
         Raises:
-            FormatError: They do not fit; the message says what differs.
+            FormatError: They do not fit. The message says what differs.
         """
         differences = array_differences(self.arrays(), arrays)
         if differences:
             raise FormatError(f"Policy {self.name!r}: {differences}.")
 
     def encoding(self) -> str | None:
-        """The encoding of the observations that the policy reads, if it reads any."""
+        """The name of the encoding that the policy reads, or None if it reads no observations."""
         return None
 
     def save(self, path: str | Path) -> None:
         """Write the policy to a `.safetensors` file: numbers and JSON, no code.
 
         Raises:
-            ConfigurationError: Its kind is not registered, or the file can't be written.
+            ConfigurationError: The policy's kind is not registered, or the file cannot be written.
         """
         catalogue.check(self.kind)
         about = {"kind": self.kind, "name": self.name, "options": self.options(), "encoding": self.encoding()}
@@ -197,55 +197,55 @@ class Policy(ABC):
 
 
 class BatchedPolicy(Policy):
-    """Base of policies that answer many decisions in one call: give it a `name` and `act(decisions)`."""
+    """Base class of policies that answer many decisions per call. A subclass needs a `name` and `act(decisions)`."""
 
 
 class PolicyKernel:
-    """A function of the compiled form, compiled on first use. Made by `policy_kernel`."""
+    """A policy function that is compiled on first use; `policy_kernel` makes it."""
 
     def __init__(self, function: Kernel) -> None:
-        """Keep the function; nothing is compiled yet."""
+        """Store the function without compiling it."""
         self.function = function
         self.__name__: str = function.__name__
         self.__module__ = function.__module__
         self.__doc__ = function.__doc__
 
     def __reduce__(self) -> str:
-        """Another process finds it by its module and name, like any function: no code is sent."""
+        """Pickle by module and name, like any function: no code is sent to another process."""
         return self.__name__
 
     @cached_property
     def compiled(self) -> Kernel:
-        """The machine code, kept on disk where the function lies in a file.
+        """The compiled function. It is cached on disk if the function is defined in a file.
 
         Raises:
-            ConfigurationError: It takes other arguments, or does not compile; the message says why.
+            ConfigurationError: The function takes other arguments or does not compile. The message says why.
         """
         parameters = list(inspect.signature(self.function).parameters)
         if len(parameters) != 4:
             raise ConfigurationError(
-                f"A policy kernel takes (game, mask, params, memory); {self.__name__} takes ({', '.join(parameters)})."
+                f"A policy kernel must take (game, mask, params, memory); {self.__name__} takes ({', '.join(parameters)})."
             )
         if numba.config.DISABLE_JIT:
             return self.function
         try:
             if hasattr(inspect.getmodule(self.function), "__file__"):
                 return entry(SIGNATURE)(self.function)
-            return numba.njit(SIGNATURE, nogil=True, error_model="numpy")(self.function)  # typed at a prompt: nothing to keep
+            return numba.njit(SIGNATURE, nogil=True, error_model="numpy")(self.function)  # defined at a prompt: cannot be cached
         except numba.core.errors.NumbaError as error:
             raise ConfigurationError(f"The policy kernel {self.__name__} does not compile: {error}") from error
 
     def __call__(self, game: Any, mask: Mask, params: Row, memory: Row) -> int:
-        """Choose for one game, a record."""
+        """Choose an action for one game, given as a record."""
         return self.compiled(game, mask, params, memory)
 
 
 def policy_kernel(function: Kernel) -> PolicyKernel:
-    """Decorate `function(game, mask, params, memory) -> action` to make it the kernel of a compiled policy.
+    """Decorator that makes `function(game, mask, params, memory) -> action` the kernel of a compiled policy.
 
-    The function sees the record and must not write into it; `game.player` is the seat that decides, `mask` (205,) bool its
-    legal actions, `params` the policy's float64 row, `memory` 64 float64 numbers of this game and seat, zeros at the start of
-    a game. Its only source of chance is `monopoly_env.engine.randomness.policy_draw(game, seat, bound)`.
+    `game` is the record, which the function must not change; `game.player` is the seat that decides. `mask` is (205,) bool, the legal
+    actions. `params` is the policy's float64 row of parameters. `memory` is 64 float64 numbers for this game and seat, zeros at the
+    start of a game. The only source of randomness is `monopoly_env.engine.randomness.policy_draw(game, seat, bound)`.
     """
     return PolicyKernel(function)
 
@@ -259,20 +259,20 @@ class CompiledPolicy(Policy):
         """Make a compiled policy.
 
         Args:
-            name: What tables and messages call it.
-            kernel: A function decorated by `policy_kernel`.
-            params: Its row of numbers, made float64.
-            kind: The registered name of its factory; the name itself if not given.
-            reads_mask: Whether the kernel reads `mask`. One that reads `game.legal` itself saves the writing of it.
+            name: The name shown in tables and messages.
+            kernel: A function decorated with `policy_kernel`.
+            params: Its parameters, converted to a float64 row.
+            kind: The registered name of its factory; by default `name`.
+            reads_mask: Whether the kernel reads `mask`. If it reads `game.legal` instead, the mask is not written, which saves time.
 
         Raises:
-            ConfigurationError: The kernel is not decorated, or the parameters are no row of finite numbers.
+            ConfigurationError: The kernel is not decorated, or the parameters are not a row of finite numbers.
         """
         if not isinstance(kernel, PolicyKernel):
-            raise ConfigurationError(f"Policy {name!r}: decorate {kernel!r} with agents.policy_kernel.")
+            raise ConfigurationError(f"Policy {name!r}: the kernel {kernel!r} must be decorated with agents.policy_kernel.")
         row = np.array(params, np.float64)
         if row.ndim != 1 or not np.isfinite(row).all():
-            raise ConfigurationError(f"Policy {name!r}: parameters are one row of finite numbers, not {params!r:.80}.")
+            raise ConfigurationError(f"Policy {name!r}: parameters must be one row of finite numbers, not {params!r:.80}.")
         self.name = name
         self.kernel = kernel
         self.params = row
@@ -281,21 +281,21 @@ class CompiledPolicy(Policy):
 
     @property
     def kind(self) -> str:
-        """The registered name whose factory rebuilds this policy."""
+        """The registered name whose factory rebuilds this policy when it is loaded."""
         return self._kind
 
     def act(self, decisions: Decisions) -> NDArray[np.int64]:
-        """Choose for every decision; draws from the policy streams of `decisions.games` and writes into `decisions.memory`."""
+        """Choose an action for each decision. Draws from the games' policy streams and writes to `decisions.memory`."""
         actions = np.zeros(len(decisions), np.int64)
         _act_all(decisions.games, decisions.mask, kernel_list([self]), self.params, decisions.memory, actions)
         return actions
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The parameter row."""
+        """The row of parameters."""
         return {"params": self.params}
 
     def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take over a parameter row of the same length."""
+        """Set the row of parameters to one of the same length."""
         super().set_arrays(arrays)
         self.params = np.array(arrays["params"], np.float64)
 
@@ -334,7 +334,7 @@ def padded_rows(policies: Sequence[CompiledPolicy]) -> tuple[NDArray[np.float64]
 
 
 def array_differences(expected: Mapping[str, NDArray[Any]], given: Mapping[str, NDArray[Any]]) -> str:
-    """What differs between two sets of arrays in names, shapes and types; empty if nothing does."""
+    """The differences between two sets of arrays in names, shapes and types, as text; empty if there are none."""
     unknown = [f"unknown array {name!r} ({nearest(name, expected)})" for name in given if name not in expected]
     missing = [f"array {name!r} is missing" for name in expected if name not in given]
     others = [

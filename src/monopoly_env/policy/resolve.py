@@ -1,4 +1,4 @@
-"""A policy from what users give: a name, the path of a saved one, or the policy itself."""
+"""Turn what users give into a policy: a name, the path of a saved policy, or a policy object."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ PolicyLike: TypeAlias = Policy | str | Path
 
 
 def make(name: str, **options: Any) -> Policy:
-    """A policy by name.
+    """Make a policy by name.
 
     Args:
         name: One of `names()`.
         **options: Options of that policy.
 
     Raises:
-        ConfigurationError: An unknown name or option; the message names the nearest valid one.
+        ConfigurationError: The name or an option is unknown. The message suggests the nearest valid one.
     """
     policy: Policy = names.make(name, **options)
     return policy
 
 
 def load(path: str | Path) -> Policy:
-    """A saved policy.
+    """Load a saved policy.
 
     Args:
         path: A file that `policy.save` wrote.
 
     Raises:
-        FormatError: The file is corrupt, foreign or of another version; the message says what differs.
-        ConfigurationError: Its kind of policy is not registered.
+        FormatError: The file is corrupt, of another kind, or of another version. The message says what differs.
+        ConfigurationError: The policy's kind is not registered.
     """
     about, arrays = files.read(path)
     names.check(about["kind"])
@@ -49,11 +49,11 @@ def load(path: str | Path) -> Policy:
 
 
 def resolve(policy: PolicyLike) -> Policy:
-    """A policy from what users give: a policy, a name, or the path of a saved one.
+    """Turn a policy object, a name, or the path of a saved policy into a policy.
 
     Raises:
-        ConfigurationError: It is none of them.
-        FormatError: The file does not match.
+        ConfigurationError: It is none of these.
+        FormatError: The file does not match this version.
     """
     if isinstance(policy, Policy):
         return policy
@@ -65,10 +65,11 @@ def resolve(policy: PolicyLike) -> Policy:
 
 
 def resolve_all(policies: Sequence[PolicyLike]) -> list[Policy]:
-    """Policies from what users give; equal names and paths become one object.
+    """Resolve several policies. Equal names and paths become one object.
 
     Raises:
-        ConfigurationError: One of them is unknown.
+        ConfigurationError: A policy is unknown.
+        FormatError: A file does not match this version.
     """
     made: dict[str, Policy] = {}
     resolved = []

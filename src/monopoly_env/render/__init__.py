@@ -1,1 +1,1 @@
-"""Pictures and stories of a game: the board in a terminal (`text`), what a step did in words (`narrate`)."""
+"""Rendering of games: the board in a terminal (`text`), and what a step did, in words (`narrate`)."""

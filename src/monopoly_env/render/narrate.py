@@ -1,7 +1,7 @@
-"""What a step did, in words: the agenda is settled task by task, and each change of the record is told.
+"""What a step did, in words: the agenda is settled task by task, and each change of the record becomes an event.
 
-Nothing is logged inside the rules; whoever wants the story compares the record before and after each task. An event is a
-subject and what is said of it; events of one subject in one task make one sentence.
+The rules log nothing. Events are found by comparing the record before and after each task. An event is a subject and a phrase;
+events with the same subject in the same task form one sentence.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Teller: TypeAlias = Callable[[Game, Game, Names], list[Event]]
 _PIECES: Final = {HOUSE_LOT: "a house", HOTEL_LOT: "a hotel"}
 _LEVELS: Final = ("no house", "1 house", "2 houses", "3 houses", "4 houses", "a hotel")
 _GOODS: Final = {CHANCE_GOOD: "the Chance jail card", CHEST_GOOD: "the Community Chest jail card"}
-# Choices that are told as such; the others show in what they change.
+# Choices that are reported as such; the others are visible in what they change.
 _TOLD: Final = ("decline", "fold", "done", "reject", "accept", "counter", "use a jail card")
 
 
@@ -45,18 +45,18 @@ def _settle_one(games: Games) -> bool:
 
 
 def step(game: Game, action: int, names: Names = PLAYERS) -> list[str]:
-    """Carry out an action, as `monopoly_env.step` does, and tell what happened.
+    """Carry out an action, as `monopoly_env.step` does, and describe what happened.
 
     Args:
         game: A game that is not over; it changes in place.
         action: A legal action.
-        names: What to call the players, by seat.
+        names: The players' names by seat.
 
     Returns:
-        A sentence for each event, in order.
+        The events, one sentence each, in order.
 
     Raises:
-        IllegalActionError: The action is not legal here; the game is left as it was.
+        IllegalActionError: The action is not legal here. The game is unchanged.
     """
     batch = batch_of(game)
     number = actions.check(action)
@@ -76,7 +76,7 @@ def step(game: Game, action: int, names: Names = PLAYERS) -> list[str]:
 
 
 def compare(before: Game, after: Game, names: Names = PLAYERS) -> list[str]:
-    """Tell what changed between two records that lie one task apart."""
+    """Describe what changed between two records that are one task apart, one sentence per subject."""
     events = [event for teller in TELLERS for event in teller(before, after, names)]
     groups = itertools.groupby(events, key=lambda event: event[0])
     return [f"{subject} {_joined([said for _, said in group])}." for subject, group in groups]
@@ -113,7 +113,7 @@ def _cards(before: Game, after: Game, names: Names) -> list[Event]:
 
 
 def _card_drawn(before: Game, after: Game, deck: int) -> int:
-    """The card that was drawn: the one missing now, or the one just before the next one (cards drawn stay where they are)."""
+    """The card that was drawn: the one that is now missing, or the one just before the next (drawn cards keep their place)."""
     if after.deck_size[deck] < before.deck_size[deck]:
         left = after.deck[deck][: after.deck_size[deck]].tolist()
         return int(next(card for card in before.deck[deck][: before.deck_size[deck]].tolist() if card not in left))
@@ -171,7 +171,7 @@ def _auctions(before: Game, after: Game, names: Names) -> list[Event]:
     if lot >= 0 and after.auction_bid > before.auction_bid and after.auction_leader >= 0:
         told.append((names[after.auction_leader], f"bids ${after.auction_bid:,}"))
     if was >= 0 and lot < 0:
-        # A closed auction leaves the winner's payment on the agenda in place of the round; without a bid nothing.
+        # In a closed auction the winner's payment replaces the bidding round on the agenda. Without a bid, nothing does.
         told.append(("The auction", "is closed" if after.depth >= before.depth else "ends without a bid"))
     return told
 
@@ -232,7 +232,7 @@ def _ends(before: Game, after: Game, names: Names) -> list[Event]:
     return [("The game", "is over"), (_joined(winners), "wins" if len(winners) == 1 else "share the win")]
 
 
-# In the order in which a reader wants to hear of what one task changed.
+# In the order in which the changes of one task read best.
 TELLERS: Final[tuple[Teller, ...]] = (
     _turn, _throws, _cards, _moves, _debts, _offers, _auctions, _lots, _jail_cards, _buildings, _money, _ends,
 )  # fmt: skip

@@ -1,7 +1,7 @@
-"""The board as text for a terminal of 80 columns: the ring of squares, who owns and built what, who stands where.
+"""The board as text for a terminal of 80 columns: the ring of squares with owners, buildings and tokens.
 
-A square shows its name, then its owner (a letter a player) with houses (a digit), `H` for a hotel or `m` for a mortgage, or
-its price while nobody owns it, then the tokens that stand there. The middle lists the players.
+A square shows its name. The line below shows its owner (one letter per player) with houses (a digit), `H` for a hotel or `m` for a
+mortgage, or its price if nobody owns it; then the tokens that stand there. The middle lists the players.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from monopoly_env.actions import DECISION_NAMES
 from monopoly_env.board import GROUP_OF, HOTEL, JAIL_SQUARE, NUM_STREETS, PRICE, SQUARE_LOT, SQUARE_NAME
 from monopoly_env.game import Game
 
-PLAYERS: Final = "ABCDEFGH"  # a letter a seat
-SIDE: Final = 11  # squares along a side, corners included
-WIDTH: Final = 6  # characters of a square
-_MIDDLE: Final = (SIDE - 2) * (WIDTH + 1) - 1  # characters of the middle
+PLAYERS: Final = "ABCDEFGH"  # one letter per seat
+SIDE: Final = 11  # squares along one side, including the corners
+WIDTH: Final = 6  # characters per square
+_MIDDLE: Final = (SIDE - 2) * (WIDTH + 1) - 1  # characters per line of the middle
 
-# Colours of the groups, then of the players: numbers of the 256-colour palette of terminals.
+# Colours of the groups, then of the players, in the 256-colour palette of terminals.
 _GROUP_COLOUR: Final = (94, 117, 170, 208, 160, 220, 28, 20, 240, 245)
 _PLAYER_COLOUR: Final = (196, 46, 33, 226, 201, 51, 208, 255)
-_DARK_TEXT: Final = frozenset((117, 220, 208, 245))  # backgrounds that need it
+_DARK_TEXT: Final = frozenset((117, 220, 208, 245))  # backgrounds that need dark text
 
 
 def board(game: Game, colour: bool = True) -> str:
-    """A picture of a game: 34 lines of 78 characters, in colour 256-colour escape codes besides.
+    """Draw a game: 34 lines of 78 characters.
 
     Args:
         game: A game of 2 to 8 players.
-        colour: Whether to colour groups and players by escape codes.
+        colour: Whether to add 256-colour escape codes for groups and players.
     """
     rule = "+" + ("-" * WIDTH + "+") * SIDE
     middle = _middle(game)
@@ -48,7 +48,7 @@ def board(game: Game, colour: bool = True) -> str:
 
 
 def _squares_of_row(row: int) -> list[int]:
-    """The squares in a row of the picture: GO is at the lower right, play goes round clockwise."""
+    """The squares in a row of the picture. GO is at the lower right; play goes clockwise."""
     if row == 0:
         return list(range(20, 31))
     if row == SIDE - 1:
@@ -66,7 +66,7 @@ def _cell(game: Game, square: int, colour: bool) -> tuple[str, str]:
     price = f"${PRICE[edition, lot]}" if lot >= 0 and not mark else ""
     left = mark or (price if len(price) + len(tokens) < WIDTH else "")
     if len(left) + len(tokens) > WIDTH:
-        tokens = tokens[: WIDTH - len(left) - 1] + "+"  # the middle lists everybody
+        tokens = tokens[: WIDTH - len(left) - 1] + "+"  # the middle lists all players
     gap = " " * (WIDTH - len(left) - len(tokens))
     if colour:
         if lot >= 0:
@@ -79,12 +79,12 @@ def _cell(game: Game, square: int, colour: bool) -> tuple[str, str]:
 
 
 def short_name(name: str) -> str:
-    """A square's name in six characters: the first letters, without article and spaces."""
+    """A square's name in six characters: its first letters, without article and spaces."""
     return name.partition(" / ")[0].removeprefix("The ").replace(" ", "")[:WIDTH].ljust(WIDTH)
 
 
 def lot_mark(game: Game, lot: int) -> str:
-    """The owner's letter and what stands on a lot: `B`, `B3`, `BH`, `Bm`; empty if nobody owns it."""
+    """The owner's letter and the state of a lot: `B`, `B3`, `BH`, `Bm`; empty if nobody owns it."""
     owner = next((seat for seat in range(game.num_players) if int(game.lots[seat]) >> lot & 1), None)
     if owner is None:
         return ""
@@ -95,12 +95,12 @@ def lot_mark(game: Game, lot: int) -> str:
 
 
 def tokens_on(game: Game, square: int) -> str:
-    """The letters of the players in the game, and of winners, who stand on a square, jailed ones included."""
+    """The letters of the players who stand on a square, jailed players and winners included."""
     return "".join(PLAYERS[seat] for seat in range(game.num_players) if game.place[seat] <= 1 and game.position[seat] == square)
 
 
 def _middle(game: Game) -> list[str]:
-    """The lines of the middle: the players, the bank, whose decision is open."""
+    """The lines of the middle: the players, the bank, and the open decision."""
     lines = ["", f"Turn {game.turns}, player {PLAYERS[game.turn]}", ""]
     lines += [_player(game, seat) for seat in range(game.num_players)]
     lines += ["", f"Bank: {game.houses} houses, {game.hotels} hotels. Last throw: {game.dice[0]} + {game.dice[1]}."]
@@ -115,7 +115,7 @@ def _middle(game: Game) -> list[str]:
 
 
 def _player(game: Game, seat: int) -> str:
-    """A line on a player."""
+    """A player's line in the middle."""
     if game.place[seat] and game.decision:
         return f"{PLAYERS[seat]}  bankrupt, place {game.place[seat]}"
     square = SQUARE_NAME[int(game.rules.board)][game.position[seat]]
@@ -128,7 +128,7 @@ def _player(game: Game, seat: int) -> str:
 
 
 def _coloured_panel(line: str, colour: bool) -> str:
-    """A line of the middle, a player's letter in his colour."""
+    """A line of the middle, with a player's letter in the player's colour."""
     if colour and line[2] in PLAYERS and line[3:5] == "  ":
         return line[:2] + _in_colour(line[2], PLAYERS.index(line[2])) + line[3:]
     return line

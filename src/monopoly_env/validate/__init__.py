@@ -1,1 +1,1 @@
-"""Facts against the engine: where a sceptic starts. `python -m monopoly_env.validate --help`."""
+"""Checks of the engine that anyone can repeat: `python -m monopoly_env.validate --help`."""

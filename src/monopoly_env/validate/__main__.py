@@ -27,10 +27,10 @@ _PIPED_WIDTH = 200  # columns of tables that do not go to a terminal
 
 @dataclass
 class Landing:
-    """Where the token rests after each throw, for players who buy, bid and trade nothing.
+    """Where the token rests after each throw, for players that never buy, bid or trade.
 
-    Played by the rules engine itself, decks and jail included. The US board with jail left at once is compared with the exact
-    odds, square by square; staying in jail with the published share of In Jail.
+    The rules engine itself plays, with decks and jail. If players leave jail at once on the US board, each square is compared with the
+    exact odds. If they stay, the share of In Jail is compared with the published one.
     """
 
     board: odds.Board = "us"
@@ -38,18 +38,18 @@ class Landing:
     jail: odds.Jail = "leave"
     """leave at once; stay three turns; stay_reroll: stay, with an extra throw after a double that leaves jail"""
     throws: int = 20_000_000
-    """throws in all"""
+    """total number of throws"""
     seed: int = 0
-    """decides every throw and both decks"""
+    """determines every throw and both decks"""
     threads: int = field(default_factory=lambda: os.cpu_count() or 1)
-    """does not change the result"""
+    """number of threads; the result does not depend on it"""
     csv: str | None = None
-    """write the table here, columns index,percent; row 40 is In Jail"""
+    """write the table to this file, with columns index,percent; row 40 is In Jail"""
     json: bool = False
     """print one JSON object instead of a table"""
 
     def run(self) -> int:
-        """Measure, print, compare; 0 when all that is known agrees."""
+        """Measure, print and compare; 0 unless the result disagrees with known odds."""
         check_whole(throws=self.throws, threads=self.threads)
         began = time.perf_counter()
         with Console(stderr=True).status(f"{self.throws:,} throws ..."):
@@ -79,7 +79,7 @@ def _print_landing(result: odds.Landing, seconds: float) -> None:
     console = Console()
     console.print(table)
     if result.difference is None:
-        console.print("No exact odds are known for this case; nothing to compare with.")
+        console.print("No exact odds are known for this case, so there is nothing to compare with.")
     else:
         what = "largest difference from the exact odds" if result.exact is not None else "difference from the published In Jail"
         verdict = "agrees" if result.difference <= result.tolerance else "[bold red]DISAGREES[/]"
@@ -88,23 +88,23 @@ def _print_landing(result: odds.Landing, seconds: float) -> None:
 
 @dataclass
 class Fuzz:
-    """Random options, random positions, random legal play: every invariant and every dollar checked after every step."""
+    """Random options, random positions, random legal play. Every invariant and every dollar is checked after every step."""
 
     games: int = 10_000
-    """cases to play"""
+    """number of cases to play"""
     seed: int = 0
-    """with the case's number, all that a case depends on"""
+    """a case depends only on this and its number"""
     case: int | None = None
-    """play this case alone and print where it starts"""
+    """play only this case, and print its starting position"""
     most: int = 2_000
-    """most decisions of a game"""
+    """decisions after which a game is stopped"""
     threads: int = field(default_factory=lambda: os.cpu_count() or 1)
-    """does not change what is found"""
+    """number of threads; the findings do not depend on it"""
     json: bool = False
     """print one JSON object instead of text"""
 
     def run(self) -> int:
-        """Play all cases; 0 when none fails."""
+        """Play all cases; 0 if none fails."""
         check_whole(games=self.games, most=self.most, threads=self.threads)
         if self.seed < 0 or (self.case is not None and self.case < 0):
             raise ConfigurationError(f"seed={self.seed} and case={self.case} must not be negative.")
@@ -127,33 +127,33 @@ class Fuzz:
             print(f"{result.games:,} games, {result.decisions:,} decisions, {result.finished:,} games played to the end, "
                   f"{result.refused:,} illegal actions refused, {seconds:.1f} s: {len(result.failures)} violations")  # fmt: skip
             for number, what in result.failures[:20]:
-                print(f"  case {number}: {what}. Again: python -m monopoly_env.validate fuzz --seed {self.seed} --case {number}")
+                print(f"  case {number}: {what}. To repeat: python -m monopoly_env.validate fuzz --seed {self.seed} --case {number}")
         return 1 if result.failures else 0
 
 
 @dataclass
 class Published:
-    """What Ocnaru's agents won in his programs, beside what they win here, with the intervals of both and of the difference.
+    """The win rates of the agents of Ocnaru's thesis in its own programs and here, with intervals for both and for the difference.
 
-    The published figures are those of the thesis and of runs of its two public programs. Differences beyond the intervals are explained in
-    docs/results/ocnaru.md; they are no failure of this command.
+    The published figures come from the thesis and from runs of its two public programs. docs/results/ocnaru.md explains the differences
+    beyond the intervals. They do not make this command fail.
     """
 
     games: int | None = None
-    """games of each pair; by default 10,000, which makes over 1.5 million in all"""
+    """games per pair; the default of 10,000 makes over 1.5 million games in all"""
     only: str | None = None
-    """one experiment alone: july_strategic_algorithmic, may_algorithmic_random, three_agents, twelve_agents, ..."""
+    """run only this experiment: july_strategic_algorithmic, may_algorithmic_random, three_agents, twelve_agents, ..."""
     seed: int = 0
-    """decides every game"""
+    """determines every game"""
     threads: int = field(default_factory=lambda: os.cpu_count() or 1)
-    """does not change the result"""
+    """number of threads; the result does not depend on it"""
     json: bool = False
     """print one JSON object instead of tables"""
     out: str | None = None
-    """a page in Markdown: the tables in it are brought up to date, what was written by hand stays"""
+    """a Markdown page: its tables are updated, text written by hand stays"""
 
     def run(self) -> int:
-        """Play, print, write."""
+        """Play the games, print the tables and update the page."""
         check_whole(threads=self.threads, **({} if self.games is None else {"games": self.games}))
         reports = []
         for name in literature.EXPERIMENTS if self.only is None else [self.only]:
@@ -188,13 +188,13 @@ def check_whole(**numbers: int) -> None:
 
 
 def main() -> int:
-    """Run a command; errors of ours are one line on stderr."""
+    """Run a command and return its exit status. The library's errors are printed as one line on stderr."""
     command = tyro.cli(
         Annotated[Landing, tyro.conf.subcommand("landing")]
         | Annotated[Fuzz, tyro.conf.subcommand("fuzz")]
         | Annotated[Published, tyro.conf.subcommand("published")],
         prog="python -m monopoly_env.validate",
-        description="Checks of the rules engine that anybody can repeat.",
+        description="Checks of the rules engine that anyone can repeat.",
         config=(tyro.conf.OmitSubcommandPrefixes,),
     )
     try:

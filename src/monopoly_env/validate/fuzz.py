@@ -1,6 +1,6 @@
-"""Random options, random positions, random legal play; every invariant and every dollar checked after every step.
+"""Random options, random positions, random legal play. Every invariant and every dollar is checked after every step.
 
-A case is a function of (seed, number) alone, so a failing one is rebuilt from these two.
+A case depends only on (seed, number), so a failing case can be rebuilt from these two.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from monopoly_env.positions import position
 from monopoly_env.rules import Rules
 from monopoly_env.validate.ledger import answer_flow_is_sound, task_flow_is_sound
 
-BATCH: Final = 64  # cases a work package
+BATCH: Final = 64  # cases per work package
 MONEY_LEAK: Final = len(invariants.VIOLATIONS)
 FAILURES: Final = (*invariants.VIOLATIONS, "money appeared or vanished")
 _HEAD_START: Final = np.array([head.start for head in HEADS.values()])
@@ -34,7 +34,7 @@ _HEAD_START: Final = np.array([head.start for head in HEADS.values()])
 
 @entry()
 def _play_checked(games: Any, scratch: Any, most: int, decisions: Any, failures: Any) -> None:
-    """Play games at random with every check, task by task, until they end or have seen `most` decisions."""
+    """Play games at random, task by task with every check, until they end or reach `most` decisions."""
     for i in range(len(games)):
         game = games[i]
         while game.decision != agenda.OVER and decisions[i] < most and failures[i] == 0:
@@ -66,14 +66,14 @@ def _play_checked(games: Any, scratch: Any, most: int, decisions: Any, failures:
 
 @dataclass
 class FuzzResult:
-    """What a run of the fuzzer found.
+    """The findings of a fuzzing run.
 
     Attributes:
-        games: Cases played.
-        decisions: Decisions checked.
-        finished: Games that came to their end.
-        refused: Illegal actions that were tried, and refused without a trace.
-        failures: (case number, what is broken) of each failing case.
+        games: Number of cases played.
+        decisions: Number of decisions checked.
+        finished: Number of games that ended.
+        refused: Number of illegal actions tried, all of which were refused and changed nothing.
+        failures: (case number, broken invariant) for each failing case.
     """
 
     games: int = 0
@@ -84,7 +84,7 @@ class FuzzResult:
 
 
 def random_rules(rng: np.random.Generator) -> Rules:
-    """Rules with about a third of the options drawn anew."""
+    """Rules with about a third of the options drawn at random."""
     while True:
         options: dict[str, Any] = {}
         for option in dataclasses.fields(Rules):
@@ -92,11 +92,11 @@ def random_rules(rng: np.random.Generator) -> Rules:
                 options[option.name] = _random_value(option, rng)
         try:
             return Rules.from_dict(options)
-        except RulesError:  # contradictory: draw again
+        except RulesError:  # contradictory options: draw again
             continue
 
 
-# Options that end a game early: drawn rarely, and from where they leave room for play.
+# Options that end a game early: drawn rarely, and only from values that leave room for play.
 _ENDINGS: Final = {"win_cash": (2_500, 20_000), "max_turns": (50, 1_000), "max_rounds": (20, 300), "end_at_first_bankruptcy": (0, 1)}
 
 
@@ -110,7 +110,7 @@ def _random_value(option: dataclasses.Field[Any], rng: np.random.Generator) -> A
     low, high = option.metadata["range"]
     if option.name in _ENDINGS:
         return int(rng.integers(*_ENDINGS[option.name], endpoint=True))
-    reachable = max(2 * int(getattr(Rules(), option.name)), 20)  # values that a game can come to
+    reachable = max(2 * int(getattr(Rules(), option.name)), 20)  # values that a game can reach
     return int(rng.integers(low, min(high, reachable) + 1))
 
 
@@ -119,7 +119,7 @@ def random_position(rng: np.random.Generator, rules: Rules, num_players: int, se
     while True:
         try:
             return position(num_players, rules, seed, **_random_contents(rng, rules, num_players))
-        except PositionError:  # for instance more houses than the box has: draw again
+        except PositionError:  # such as more houses than the bank has: draw again
             continue
 
 
@@ -131,7 +131,7 @@ def _random_contents(rng: np.random.Generator, rules: Rules, num_players: int) -
     mortgaged: list[int | str] = []
     for group in range(board.NUM_GROUPS):
         lots = np.flatnonzero(group == board.GROUP_OF)
-        if rng.random() < 0.5:  # whole groups are rare by chance alone
+        if rng.random() < 0.5:  # by chance alone whole groups are rare
             owners[lots] = rng.choice([-1, *seats])
         built = group < board.RAILROADS and owners[lots[0]] >= 0 and len(set(owners[lots].tolist())) == 1 and rng.random() < 0.6
         if built:
@@ -170,7 +170,7 @@ def _random_steps(rng: np.random.Generator, rules: Rules, count: int) -> list[in
 
 
 def case(seed: int, number: int) -> Game:
-    """The game of a case: random rules, then a new game or a random position."""
+    """The starting game of a case: random rules, and either a new game or a random position."""
     rng = np.random.default_rng([seed, number])
     rules = random_rules(rng)
     num_players = int(rng.integers(2, 9))
@@ -181,7 +181,7 @@ def case(seed: int, number: int) -> Game:
 
 
 def play_cases(seed: int, numbers: range, most: int) -> FuzzResult:
-    """Play some cases, at most `most` decisions each."""
+    """Play cases, for at most `most` decisions each."""
     games: Games = empty_games(len(numbers))
     result = FuzzResult(games=len(numbers))
     for i, number in enumerate(numbers):
@@ -197,7 +197,7 @@ def play_cases(seed: int, numbers: range, most: int) -> FuzzResult:
 
 
 def _refusals(batch: Games, seed: int, number: int) -> int:
-    """Try illegal actions on a game: each must raise and leave every byte as it was."""
+    """Try illegal actions on a game. Each must raise and leave every byte unchanged. Returns how many were tried."""
     game, before = batch[0], batch.tobytes()
     illegal = np.flatnonzero(~core.action_mask(game))
     tried = np.random.default_rng([seed, number, 1]).choice(illegal, min(3, len(illegal)), replace=False)
@@ -212,14 +212,14 @@ def _refusals(batch: Games, seed: int, number: int) -> int:
 
 
 def run(num_games: int, seed: int = 0, most: int = 2000, threads: int = 1, first: int = 0) -> Iterator[FuzzResult]:
-    """Fuzz in packages, yielding the running total after each.
+    """Fuzz in packages, and yield the running total after each.
 
     Args:
-        num_games: Cases to play.
-        seed: First half of every case's number.
-        most: Most decisions of a game.
-        threads: Does not change what is found.
-        first: Number of the first case.
+        num_games: Number of cases to play.
+        seed: The seed of all cases.
+        most: Decisions after which a game is stopped.
+        threads: Number of threads. The findings do not depend on it.
+        first: The number of the first case.
     """
     total = FuzzResult()
     packages = [range(start, min(start + BATCH, first + num_games)) for start in range(first, first + num_games, BATCH)]

@@ -1,4 +1,4 @@
-"""Where the tokens rest: long-run landing odds of the engine against exact ones."""
+"""Where tokens rest: the engine's long-run landing odds, compared with exact ones."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from monopoly_env.kernels import entry
 from monopoly_env.rules import Rules
 
 IN_JAIL: Final = NUM_SQUARES  # row 40 of a landing table
-GAMES: Final = 2048  # independent games, each with decks of its own, that share the throws whatever the number of threads
+GAMES: Final = 2048  # independent games, each with its own decks; the throws are split among them for any number of threads
 _SLICE: Final = 32
-WARM_UP: Final = 100  # throws of a game, from GO, that are not counted
+WARM_UP: Final = 100  # first throws of each game, which are not counted
 
 Board = Literal["us", "uk"]
 Jail = Literal["leave", "stay", "stay_reroll"]
 _PRESETS: Final = {"us": "official", "uk": "uk"}
 _EXACT: Final = {("us", "leave"): "landing_us_leave_at_once.csv"}
 
-# In Jail at rest, in percent of throws, on the US board (Collins' "long" figures with and without the extra throw).
+# The share of In Jail, in percent of throws, on the US board (Collins' "long" figures, with and without the extra throw).
 IN_JAIL_PUBLISHED: Final = {("us", "stay"): 9.386, ("us", "stay_reroll"): 9.457}
 TOLERANCE: Final = 0.03  # percentage points at 20 million throws: over six standard deviations, real decks included
 _TOLERANCE_THROWS: Final = 20_000_000
@@ -38,10 +38,10 @@ _TOLERANCE_THROWS: Final = 20_000_000
 
 @entry()
 def _count_rests(games: Any, throws: int, leave: bool, counts: Any) -> None:
-    """Play on until each game has seen its throws, by players who never buy, bid or trade; count where tokens rest.
+    """Play until each game has had its throws, with players that never buy, bid or trade, and count where tokens rest.
 
-    Jail cards go back under their deck after the throw that drew them: the exact odds are those of whole decks, and a card that
-    is held moves the Chance squares by 0.02 points.
+    Jail cards are returned to their deck after the throw that drew them, because the exact odds assume whole decks. Holding a card
+    would change the share of the Chance squares by 0.02 points.
     """
     for i in range(len(games)):
         game, seen = games[i], -WARM_UP
@@ -59,7 +59,7 @@ def _count_rests(games: Any, throws: int, leave: bool, counts: Any) -> None:
 
 @entry()
 def _passive_action(game: Any, leave: bool) -> int:
-    """Leave jail at once, or as late as may be; else do the least: go on, decline."""
+    """Leave jail at once or as late as possible. Otherwise do as little as possible: go on, decline."""
     if leave and is_legal(game, A_JAIL):
         return A_JAIL
     return A_TURN if is_legal(game, A_TURN) else nth_legal(game, 0)
@@ -67,12 +67,12 @@ def _passive_action(game: Any, leave: bool) -> int:
 
 @dataclass(frozen=True)
 class Landing:
-    """Landing odds as measured.
+    """Measured landing odds.
 
     Attributes:
-        percent: (41,) share of throws after which a token rests on each square; row 40 is In Jail.
-        throws: How many throws were counted.
-        exact: (41,) the exact odds where they are known, else None.
+        percent: (41,) percentage of throws after which a token rests on each square; row 40 is In Jail.
+        throws: The number of throws counted.
+        exact: (41,) the exact odds in percent, or None if they are not known.
     """
 
     board: str
@@ -83,24 +83,24 @@ class Landing:
 
     @property
     def tolerance(self) -> float:
-        """Largest acceptable difference from the exact odds, in percentage points, at this number of throws."""
+        """The largest acceptable difference from the known odds for this number of throws, in percentage points."""
         return TOLERANCE * float(max(1.0, (_TOLERANCE_THROWS / self.throws) ** 0.5))
 
     @property
     def difference(self) -> float | None:
-        """Largest difference from what is known of this case, in percentage points."""
+        """The largest difference from the known odds, in percentage points; None if none are known."""
         if self.exact is not None:
             return float(np.abs(self.percent - self.exact).max())
         known = IN_JAIL_PUBLISHED.get((self.board, self.jail))
         return None if known is None else abs(float(self.percent[IN_JAIL]) - known)
 
     def csv(self) -> str:
-        """The table as CSV: index, percent."""
+        """The table as CSV, with columns index,percent."""
         return "index,percent\n" + "".join(f"{i},{value:.6f}\n" for i, value in enumerate(self.percent))
 
 
 def landing_rules(board: Board, jail: Jail) -> Rules:
-    """Rules under which nothing but movement happens, with money enough for millions of taxes."""
+    """Rules under which tokens only move, with enough money for millions of taxes."""
     return Rules.preset(
         _PRESETS[board], auction="none", trade="none", start_cash=1_000_000, jail_double_extra_throw=jail == "stay_reroll"
     )  # fmt: skip
@@ -111,13 +111,13 @@ def measure(board: Board = "us", jail: Jail = "leave", throws: int = _TOLERANCE_
 
     Args:
         board: "us" or "uk".
-        jail: Leave at once, stay three turns, or stay with an extra throw after a jail double.
-        throws: Throws in all, rounded up to a multiple of 2,048.
-        seed: Decides every throw and both decks.
-        threads: Does not change the result.
+        jail: "leave" at once, "stay" three turns, or "stay_reroll": stay, with an extra throw after a double that leaves jail.
+        throws: Total number of throws, rounded up to a multiple of 2,048.
+        seed: Determines every throw and both decks.
+        threads: Number of threads. The result does not depend on it.
 
     Raises:
-        ConfigurationError: No throw at all.
+        ConfigurationError: `throws` is less than 1, or `seed` is negative.
     """
     if throws < 1:
         raise ConfigurationError(f"throws={throws} must be at least 1.")

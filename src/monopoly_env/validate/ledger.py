@@ -1,7 +1,7 @@
-"""Where money may come from and go to: a bookkeeper of his own beside the engine, for the fuzzer.
+"""An independent account of the money in a game, for the fuzzer.
 
-Money in the game is the players' cash and the pot. For every task and every answer this file says by how much that sum may
-change, from the rulebook's money flows with the bank; anything else is a leak.
+The money in a game is the players' cash plus the pot on Free Parking. For every task and every answer, this file states by how much
+that sum may change, from the rulebook's payments to and from the bank. Any other change is a leak.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from monopoly_env.kernels import kernel
 
 @kernel
 def money(game: Game) -> int:
-    """Dollars in the game: all cash and the pot."""
+    """The money in a game, in dollars: all cash and the pot."""
     total = int(game.pot)
     for seat in range(game.num_players):
         total += int(game.cash[seat])
@@ -28,7 +28,7 @@ def money(game: Game) -> int:
 
 @kernel
 def task_flow_is_sound(before: Game, after: Game) -> bool:
-    """Whether settling the top task of `before`, with the result `after`, moved money as it may."""
+    """Whether settling the top task of `before`, with the result `after`, only moved money as the rules allow."""
     top = int(before.depth) - 1
     task, seat = int(before.agenda[top, 0]), int(before.agenda[top, 1])
     amount, creditor = int(before.agenda[top, 2]), int(before.agenda[top, 3])
@@ -62,9 +62,9 @@ def _is_bank_card(game: Game, deck: int, flow: int) -> bool:
 
 @kernel
 def _payment_is_sound(before: Game, after: Game, seat: int, amount: int, creditor: int, flow: int) -> bool:
-    """A debt that is asked about moves nothing yet; one that is paid leaves the game only towards the bank.
+    """Whether a debt moved money as allowed: nothing while the debtor is asked, and out of the game only if the bank is paid.
 
-    A debtor who does not choose may have raised cash from the bank on the way.
+    A debtor who sells in a fixed order may also have received cash from the bank.
     """
     if before.place[seat] != 0 or amount <= 0 or after.decision == agenda.OVER:
         return flow == 0
@@ -77,7 +77,7 @@ def _payment_is_sound(before: Game, after: Game, seat: int, amount: int, credito
 
 @kernel
 def _ruin_is_sound(before: Game, after: Game, seat: int, flow: int) -> bool:
-    """A ruined player's cash stays with the players or goes to the bank; the bank pays for his buildings, no more."""
+    """Whether a bankruptcy moved money as allowed: cash stays with players or goes to the bank, which pays for the buildings."""
     buildings = liquidation_of_buildings(before, seat, int(before.rules.bankrupt_sell_ratio))
     if not debtor_chooses(before):
         buildings += _all_mortgages(before, seat) + liquidation_of_buildings(before, seat, int(before.rules.sell_ratio))
@@ -95,7 +95,7 @@ def _all_mortgages(game: Game, seat: int) -> int:
 
 @kernel
 def answer_flow_is_sound(before: Game, after: Game, action: int, head: int, start: int) -> bool:
-    """Whether carrying out an action moved money as it may."""
+    """Whether carrying out an action only moved money as the rules allow."""
     top = int(before.depth) - 1
     question, seat, first = int(before.agenda[top, 0]), int(before.agenda[top, 1]), int(before.agenda[top, 2])
     flow, index, board = money(after) - money(before), action - start, int(before.rules.board)
