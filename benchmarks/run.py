@@ -1,11 +1,10 @@
-"""How fast it is: `make bench`, or `python benchmarks/run.py --help`.
+"""Measure the speed: `make bench`, or `python benchmarks/run.py --help`.
 
 python benchmarks/run.py                          # everything, with a report in benchmarks/results
-python benchmarks/run.py --only random vector     # some of it; nothing is written
+python benchmarks/run.py --only random vector     # some parts; nothing is written
 
-CPU time is that of a process that works on one thread, wall time that of all cores. Every figure is the median of several
-repetitions. What chooses the actions is never on the clock: where Python asks, a game is played once, and its recorded
-actions are then repeated against the clock.
+CPU time is measured on one thread, wall time on all cores. Every figure is the median of several repetitions. Choosing actions is
+never timed: where Python chooses them, a game is played once, and then its recorded actions are repeated and timed.
 """
 
 from __future__ import annotations
@@ -49,15 +48,15 @@ from training.evolution.genetic.breeding import Recipe, breed
 from training.evolution.genetic.generation import Play, evaluate
 
 RESULTS: Final = Path(__file__).parent / "results"
-README: Final = Path(__file__).parents[1] / "README.md"
-MARKS: Final = ("<!-- speed -->\n", "<!-- /speed -->")  # around the report in README.md
-SMALL: Final = 0.02  # of the full size: for warming up and for --quick
+SPEED_PAGE: Final = Path(__file__).parents[1] / "docs" / "speed.md"
+MARKS: Final = ("<!-- speed -->\n", "<!-- /speed -->")  # around the report in SPEED_PAGE
+SMALL: Final = 0.02  # share of the full size, for warming up and for --quick
 
 Clock: TypeAlias = Literal["cpu", "wall"]
 
 
 class Target(NamedTuple):
-    """What a figure should reach, by which clock."""
+    """A target for a figure, and the clock that it applies to."""
 
     value: float
     clock: Clock = "cpu"
@@ -69,9 +68,9 @@ class Figure:
 
     Attributes:
         what: What is measured.
-        unit: Of the number. A rate is better when higher, everything else when lower.
-        accepted: What it should reach at least.
-        aimed: What it is meant to reach.
+        unit: The unit of the number. Higher is better for a rate, lower for everything else.
+        accepted: The minimum target.
+        aimed: The intended target.
     """
 
     what: str
@@ -81,7 +80,7 @@ class Figure:
 
     @property
     def is_rate(self) -> bool:
-        """Whether more is better."""
+        """Whether higher is better."""
         return self.unit.endswith("/s")
 
     def reaches(self, target: Target, sample: Sample) -> bool:
@@ -91,7 +90,7 @@ class Figure:
 
 
 class Sample(NamedTuple):
-    """A measured value: by CPU time on one thread, by wall time on all cores; None where it has no meaning."""
+    """A measured value by CPU time on one thread and by wall time on all cores. None where it has no meaning."""
 
     cpu: float | None = None
     wall: float | None = None
@@ -135,7 +134,7 @@ FIGURES: Final[dict[str, Figure]] = {
 Samples: TypeAlias = dict[str, Sample]
 
 
-# --- games without Python -----------------------------------------------------------------------------------------------
+# --- compiled games -----------------------------------------------------------------------------------------------------
 
 
 def random_play(size: float) -> Samples:
@@ -144,13 +143,13 @@ def random_play(size: float) -> Samples:
     return {"random/decisions": decisions, "random/games": games}
 
 
-# Who plays whom: policy, players, rules, games.
+# Policy, number of players, rules, number of games.
 SCRIPTED: Final = (("algorithmic", 2, "official", 12_000), ("algorithmic", 4, "official", 8_000), ("strategic", 2, "ocnaru", 8_000),
                    ("expert", 4, "official", 4_000))  # fmt: skip
 
 
 def scripted_play(size: float) -> Samples:
-    """Scripted players among themselves."""
+    """Tables of one scripted policy."""
     samples: Samples = {}
     for policy, players, rules, count in SCRIPTED:
         decisions, games = _arena([policy] * players, round(count * size), rules)
@@ -159,7 +158,7 @@ def scripted_play(size: float) -> Samples:
 
 
 def _arena(players: Sequence[str], games: int, rules: str = "official") -> tuple[Sample, Sample]:
-    """Decisions and games a second."""
+    """Decisions per second and games per second."""
     cpu, results = _timed(time.process_time, agents.arena.play, players, games, rules, threads=1)
     wall, _ = _timed(time.perf_counter, agents.arena.play, players, games, rules, threads=_cores())
     return Sample(results.decisions / cpu, results.decisions / wall), Sample(games / cpu, games / wall)
@@ -169,7 +168,7 @@ def _arena(players: Sequence[str], games: int, rules: str = "official") -> tuple
 
 
 def vector_step(size: float) -> Samples:
-    """`VectorMonopoly.step`, with masks and observations: self-play of four."""
+    """`VectorMonopoly.step` with masks and observations, in self-play of four."""
     samples: Samples = {}
     for games, steps in ((1, 100_000), (64, 10_000), (4096, 300)):
         vec = me.VectorMonopoly(games, num_players=4, threads=1)
@@ -216,7 +215,7 @@ def aec_step(size: float) -> Samples:
 
 
 def gym_step(size: float) -> Samples:
-    """`step` of the Gymnasium environment, the opponents' answers and new games included."""
+    """`step` of the Gymnasium environment, including the opponents' moves and new games."""
     env = MonopolyEnv()
     games: list[list[int]] = []
     while sum(map(len, games)) < 20_000 * size:
@@ -239,7 +238,7 @@ def gym_step(size: float) -> Samples:
 
 
 def encode(size: float) -> Samples:
-    """Observations alone, of games in their middle."""
+    """Observations only, of games in progress."""
     samples: Samples = {}
     for name, players in (("standard", 4), ("ocnaru100", 2)):
         vec = me.VectorMonopoly(1024, num_players=players)
@@ -256,7 +255,7 @@ def _observe(games: Games, name: str, rounds: int) -> None:
 
 
 def evolution(size: float) -> Samples:
-    """A generation of a genetic algorithm: its games, and the operators alone on genomes of the longest kind."""
+    """A generation of a genetic algorithm: its games, and separately the operators on genomes of the longest kind."""
     kind, matches = kind_of("rga"), max(1, round(100 * size))
     population = kind.random(1000, np.random.Generator(np.random.PCG64(0)))
     seconds = []
@@ -270,7 +269,7 @@ def evolution(size: float) -> Samples:
 
 
 def _breed(kind: GenomeKind, population: NDArray[Any], rounds: int) -> None:
-    """Generations whose fitness is chance; each takes the place of the one before."""
+    """Breed generations with random fitness, each from the one before."""
     generator = np.random.Generator(np.random.PCG64(0))
     fitness = generator.random(len(population))
     for _ in range(rounds):
@@ -278,8 +277,8 @@ def _breed(kind: GenomeKind, population: NDArray[Any], rounds: int) -> None:
 
 
 def record(size: float) -> Samples:
-    """How much memory a game takes."""
-    del size  # it is the same
+    """The memory that a game takes."""
+    del size  # not needed
     return {"record": Sample(float(me.GAME.itemsize))}
 
 
@@ -299,7 +298,7 @@ def _choose_one(games: Games) -> int:
 
 # --- compilation --------------------------------------------------------------------------------------------------------
 
-# What a newcomer runs first, in a fresh process.
+# What a new user runs first, each in a fresh process.
 FIRST_GAMES: Final = {
     "python": """
 import numpy as np
@@ -330,7 +329,7 @@ vec.step(batch.action_mask.argmax(axis=1))
 
 
 def compile_times(size: float) -> Samples:
-    """Whole processes: with an empty cache of machine code, then with the one that this has left."""
+    """Whole processes: first with an empty cache of machine code, then with the cache that the first run left."""
     samples: Samples = {}
     for name, program in FIRST_GAMES.items():
         if size <= SMALL and name != "python":
@@ -344,13 +343,13 @@ def compile_times(size: float) -> Samples:
 
 
 def _children() -> float:
-    """CPU seconds of all processes that were started here and have ended."""
+    """CPU seconds of all child processes that have ended."""
     times = os.times()
     return times.children_user + times.children_system
 
 
 def run_program(program: str, cache: str) -> None:
-    """Run one of `FIRST_GAMES` in a fresh process that keeps its machine code in a folder."""
+    """Run one of `FIRST_GAMES` in a fresh process that caches its machine code in a folder."""
     environment = os.environ | {"MONOPOLY_ENV_CACHE": cache}
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -371,26 +370,26 @@ SUITES: Final[dict[str, Callable[[float], Samples]]] = {
     "compile": compile_times,
 }
 _NO_WARM_UP: Final = ("record", "compile")
-_PAGE: Final = 140  # characters of a line where the output is no terminal
+_PAGE: Final = 140  # characters per line if the output is not a terminal
 
 
 @dataclass(frozen=True)
 class Options:
-    """Measure the speed and print it beside what is accepted and aimed at.
+    """Measure the speed and print it beside the targets.
 
-    A full run takes some minutes and writes speed.json and speed.md. Timings of a machine that is doing other work are worthless.
+    A full run takes several minutes and writes speed.json and speed.md. Do not measure on a machine that is doing other work.
     """
 
     only: tuple[str, ...] = ()
     """Parts to measure: random, scripted, vector, aec, gym, encode, evolution, record, compile. Default: all."""
     repeats: int = 3
-    """Measure so many times and report the median."""
+    """Number of repetitions; the median is reported."""
     quick: bool = False
-    """A fiftieth of the work, once: shows that everything runs; the figures mean little."""
+    """Do a fiftieth of the work, once, to see that everything runs. The figures mean little."""
     out: Path | None = None
     """Folder of the report. Default: benchmarks/results for a full run, none for --only and --quick."""
     readme: bool = False
-    """Also put the report into README.md."""
+    """Also update the table in docs/speed.md."""
     json: bool = False
     """Print the report as JSON instead of the table."""
 
@@ -404,7 +403,7 @@ class Options:
 
 
 def measure(options: Options, console: Console) -> dict[str, list[Sample]]:
-    """All samples of the figures that are asked for, by name."""
+    """The samples of all requested figures, by name."""
     size, repeats = (SMALL, 1) if options.quick else (1.0, options.repeats)
     samples: dict[str, list[Sample]] = {}
     for name in track(options.only or tuple(SUITES), "measuring", console=console):
@@ -417,7 +416,7 @@ def measure(options: Options, console: Console) -> dict[str, list[Sample]]:
 
 
 def report(samples: dict[str, list[Sample]], about: dict[str, Any]) -> dict[str, Any]:
-    """What is written to speed.json."""
+    """The report, as written to speed.json."""
     return about | {"figures": [_row(name, samples[name]) for name in FIGURES if name in samples]}
 
 
@@ -437,7 +436,7 @@ def _median(values: Iterable[float | None]) -> float | None:
 
 
 def machine() -> dict[str, Any]:
-    """What was measured where."""
+    """The machine, the versions, the command and the date."""
     return {
         "machine": f"{_cores()} cores of {_processor()}",
         "system": f"{platform.system()} {platform.machine()}",
@@ -449,7 +448,7 @@ def machine() -> dict[str, Any]:
 
 
 def _processor() -> str:
-    """The model of the processor, as Linux names it."""
+    """The model of the processor, as Linux reports it."""
     path = Path("/proc/cpuinfo")
     found = dict(line.split(":", 1) for line in path.read_text().splitlines() if ":" in line) if path.is_file() else {}
     cpu = {name.strip(): value.strip() for name, value in found.items()}
@@ -478,7 +477,7 @@ def _verdict(row: dict[str, Any], word: str) -> str:
 
 
 def number(value: float | None) -> str:
-    """Three digits that count, thousands set apart; empty for None."""
+    """A number with three significant digits and thousands separators; empty for None."""
     if value is None:
         return ""
     if value == int(value):
@@ -489,7 +488,7 @@ def number(value: float | None) -> str:
 
 
 def markdown(results: dict[str, Any]) -> str:
-    """The report as a part of a page."""
+    """The report as Markdown."""
     versions = ", ".join(f"{name} {number}" for name, number in results["versions"].items())
     lines = [
         f"`{results['command']}` on {results['machine']}, {results['system']}; {versions}; {results['date']} UTC; load before: "
@@ -503,7 +502,7 @@ def markdown(results: dict[str, Any]) -> str:
 
 
 def put_into(path: Path, text: str) -> None:
-    """Replace what stands between the marks of a page.
+    """Replace the text between the marks of a page.
 
     Raises:
         ConfigurationError: The page has no marks.
@@ -511,7 +510,7 @@ def put_into(path: Path, text: str) -> None:
     page = path.read_text(encoding="utf-8")
     begin, end = page.find(MARKS[0]), page.find(MARKS[1])
     if not 0 <= begin < end:
-        raise ConfigurationError(f"{path} has no {MARKS[0].strip()} and {MARKS[1]} to put the report between.")
+        raise ConfigurationError(f"{path} must contain {MARKS[0].strip()} and {MARKS[1]} around the place of the report.")
     write_atomically(path, (page[: begin + len(MARKS[0])] + text + page[end:]).encode())
 
 
@@ -526,8 +525,8 @@ def show(results: dict[str, Any]) -> Table:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; the exit status is 0 when everything was measured, whether targets are met or not."""
-    warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)  # first-class functions, which the arena calls policies by
+    """Run the command. The exit status is 0 if everything was measured, whether or not targets are met."""
+    warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)  # first-class functions, by which the arena calls policies
     try:
         options = tyro.cli(Options, args=arguments, prog="python benchmarks/run.py")
         about = machine()
@@ -537,7 +536,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             write_atomically(out / "speed.json", (json.dumps(results, indent=1) + "\n").encode())
             write_atomically(out / "speed.md", markdown(results).encode())
         if options.readme:
-            put_into(README, markdown(results))
+            put_into(SPEED_PAGE, markdown(results))
     except MonopolyError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -550,7 +549,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _timed(clock: Callable[[], float], run: Callable[..., Any], *arguments: Any, **options: Any) -> tuple[float, Any]:
-    """The seconds that a call takes by a clock, and what it returns."""
+    """The seconds that a call takes by a clock, and the result of the call."""
     began = clock()
     result = run(*arguments, **options)
     return clock() - began, result
