@@ -183,7 +183,7 @@ def test_contradictory_options(options: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("rules", [None, 7, {"auction": "none"}, ["official"], me.Rules])
 def test_what_are_no_rules(rules: Any) -> None:
-    with pytest.raises(me.RulesError, match="Rules are a Rules object or the name of a preset, not "):
+    with pytest.raises(me.RulesError, match="Rules must be a Rules object or the name of a preset, not "):
         me.new_game(2, rules)
 
 
@@ -285,7 +285,7 @@ def test_environments_before_the_beginning_and_after_the_end() -> None:
     env.reset(seed=1)
     while not me.is_over(env.game):
         env.step(int(env.last()[0]["action_mask"].argmax()))
-    with pytest.raises(me.ConfigurationError, match=r"is out: step\(None\), not 10"):
+    with pytest.raises(me.ConfigurationError, match=r"is out: its action must be None, not 10"):
         env.step(actions.A_TURN)
     while env.agents:
         env.step(None)

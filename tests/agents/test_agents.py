@@ -186,7 +186,7 @@ def test_kernels_are_checked() -> None:
         agents.CompiledPolicy("mine", lambda game, mask, params, memory: 0)  # type: ignore[arg-type]
     with pytest.raises(me.ConfigurationError, match="one row of finite numbers"):
         agents.CompiledPolicy("mine", agents.policy_kernel(lambda game, mask, params, memory: 0), [np.nan])
-    with pytest.raises(me.ConfigurationError, match=r"takes \(game, mask, params, memory\); <lambda> takes \(game\)"):
+    with pytest.raises(me.ConfigurationError, match=r"must take \(game, mask, params, memory\); <lambda> takes \(game\)"):
         agents.policy_kernel(lambda game: 0).compiled  # type: ignore[arg-type, misc] # noqa: B018
 
 

@@ -213,7 +213,7 @@ def test_wrong_heads_and_tables_are_refused() -> None:
         Repertoire(("buy", "trade_ask"))
     with pytest.raises(ConfigurationError, match="trained for tables of 2, not of 3"):
         policy().act(Decisions(me.new_games([1], 3)))
-    with pytest.raises(ConfigurationError, match=r"needs heads, hidden; a saved one has them"):
+    with pytest.raises(ConfigurationError, match=r"needs heads, hidden\. To load a saved policy"):
         agents.make("neural")
     with pytest.raises(ConfigurationError, match=r"Observations must be \(1, "):
         policy().values(np.zeros((1, 7), np.float32), mask(0, 1))

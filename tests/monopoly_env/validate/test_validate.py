@@ -207,7 +207,7 @@ def test_fuzz_says_how_a_failing_case_is_played_again(monkeypatch: pytest.Monkey
     assert call(monkeypatch, "fuzz", "--games", "5", "--seed", "2") == 1
     shown = capsys.readouterr().out
     assert "1 violations" in shown
-    assert "case 3: a player's cash is negative. Again: python -m monopoly_env.validate fuzz --seed 2 --case 3" in shown
+    assert "case 3: a player's cash is negative. To repeat: python -m monopoly_env.validate fuzz --seed 2 --case 3" in shown
 
 
 # --- the fuzzer -----------------------------------------------------------------------------------------------------------
