@@ -1,4 +1,4 @@
-"""What README.md shows is what happens: its examples run, its commands exist, its picture and its figures are real."""
+"""What README.md and the pages beside it show is real: examples run, commands exist, the picture and the figures are measured."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ from monopoly_env import actions, encoding
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = ("examples", "commands", "speed", "validation")
+TEXT = "\n".join([README, *((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8") for page in PAGES)])
 
 
 def blocks(language: str) -> list[tuple[str, str]]:
-    """The code blocks of a language, each with the heading above it."""
+    """The code blocks of a language in README.md and the pages beside it, each with the heading above it."""
     found, heading = [], ""
-    for part in re.finditer(rf"^#+ ([^\n]+)$|^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL):
+    for part in re.finditer(rf"^#+ ([^\n]+)$|^```{language}\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL):
         heading = part[1] or heading
         if part[2] is not None:
             found.append((heading, part[2]))
@@ -64,7 +66,7 @@ def test_there_is_an_example_of_each_way_in() -> None:
 
 @pytest.mark.parametrize("name", ["compiled_policy", "batched_policy"])
 def test_policies_are_the_tested_examples(name: str) -> None:
-    """But for their first line, which speaks to the linter."""
+    """Except for their first line, which is for the linter."""
     source = (ROOT / "tests" / "examples" / f"{name}.py").read_text(encoding="utf-8")
     assert source.split("\n", 1)[1] in [code for _, code in PYTHON]
 
@@ -86,14 +88,15 @@ def test_the_main_commands_are_named() -> None:
 
 def test_make_targets_exist() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    wanted = set(re.findall(r"`make (\w+)`", README)) | {c.split()[1] for c in COMMANDS if c.startswith("make ")}
+    wanted = set(re.findall(r"`make (\w+)`", TEXT)) | {c.split()[1] for c in COMMANDS if c.startswith("make ")}
     assert {"train", "test", "bench"} <= wanted
+    assert {"make train", "make test"} <= {command.strip() for command in COMMANDS if f"\n{command}" in README}
     for target in wanted:
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
 
 
 def test_the_picture_is_what_the_command_shows() -> None:
-    """If it changed for a good reason: paste the end of the command's output into README.md."""
+    """If it changed for a good reason, paste the end of the command's output into README.md."""
     picture = blocks("text")[0][1]
     command = next(command for command in MODULES if "--seed" in command and "monopoly_env.play" in command)
     assert len(picture.splitlines()) == 34
@@ -103,14 +106,15 @@ def test_the_picture_is_what_the_command_shows() -> None:
 def test_the_table_of_speed_is_the_measured_one() -> None:
     measured = (ROOT / "benchmarks" / "results" / "speed.md").read_text(encoding="utf-8")
     assert measured.count("\n|") > 20
-    assert measured in README  # python benchmarks/run.py --readme writes both
+    assert measured in (ROOT / "docs" / "speed.md").read_text(encoding="utf-8")  # python benchmarks/run.py --readme writes both
 
 
 def test_facts_in_passing() -> None:
-    assert f"{me.GAME.itemsize:,} bytes" in README
-    assert f"Discrete({actions.NUM_ACTIONS})` in {len(actions.HEADS)} heads" in README
-    assert f"{encoding.size('standard', 4)} numbers for four players" in README
-    assert all(f"| `{preset}` |" in README for preset in me.Rules.presets())
+    design, rules = ((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8") for page in ("design", "rules"))
+    assert f"{me.GAME.itemsize:,} bytes" in TEXT
+    assert f"Discrete({actions.NUM_ACTIONS})` in {len(actions.HEADS)} heads" in design
+    assert f"{encoding.size('standard', 4)} numbers for four players" in TEXT
+    assert all(f"| `{preset}` |" in rules for preset in me.Rules.presets())
     assert "not affiliated" in README
     for name in ("algorithmic", "random", "random/no_trades"):
         assert name in agents.names()
