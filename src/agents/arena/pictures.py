@@ -1,10 +1,12 @@
-"""Results to look at: tables for the terminal, and plots."""
+"""Tables for the terminal and plots, drawn from a summary of results (`agents.arena.results.Results.summary`)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agents.arena.counting import STATISTICS
 from agents.arena.statistics import CONFIDENCE
@@ -15,18 +17,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from rich.table import Table
 
-    from agents.arena.results import Results
+Summary: TypeAlias = dict[str, Any]
 
 
-def main_table(results: Results) -> Table:
-    """A row a policy, with what matters most."""
+def main_table(summary: Summary) -> Table:
+    """The most important numbers, one row per policy."""
     from rich.table import Table
 
-    table = Table(title=_title(results), caption=_caption(results))
+    table = Table(title=_title(summary), caption=_caption(summary))
     table.add_column("policy")
     for heading in ("games", "wins", "win rate", "95% interval", "place", "bankrupt", "groups", "trades"):
         table.add_column(heading, justify="right")
-    for row in results.rows():
+    for row in summary["players"]:
         table.add_row(
             row["name"], f"{row['games']:,}", f"{row['wins']:,.10g}", f"{row['win_rate']:.1%}",
             f"{row['low']:.1%} to {row['high']:.1%}", f"{row['mean_place']:.2f}", f"{row['bankrupt']:.0%}", f"{row['groups']:.2f}",
@@ -35,19 +37,19 @@ def main_table(results: Results) -> Table:
     return table
 
 
-def details_table(results: Results) -> Table:
-    """A row for everything that was counted, a column a policy: means a seat."""
+def details_table(summary: Summary) -> Table:
+    """The mean per seat of every statistic: one row per statistic, one column per policy."""
     from rich.table import Table
 
-    rows = results.rows()
-    table = Table(title=_title(results), caption=_caption(results))
+    rows = summary["players"]
+    table = Table(title=_title(summary), caption=_caption(summary))
     table.add_column("mean of a game")
     for row in rows:
         table.add_column(row["name"], justify="right")
     table.add_row("games", *(f"{row['games']:,}" for row in rows))
     table.add_row("win rate", *(f"{row['win_rate']:.1%}" for row in rows))
     table.add_row("95% interval, seeds", *(f"{row['paired_low']:.1%} to {row['paired_high']:.1%}" for row in rows))
-    for order in range(results.seats.shape[1]):
+    for order in range(len(summary["win_rate_by_order"])):
         table.add_row(f"win rate as number {order + 1}", *(_percent(row["win_rate_by_order"][order]) for row in rows))
     table.add_row("place", *(f"{row['mean_place']:.2f}" for row in rows))
     table.add_row("decided by a cap", *(f"{row['capped_share']:.1%}" for row in rows))
@@ -59,16 +61,16 @@ def details_table(results: Results) -> Table:
     return table
 
 
-def _title(results: Results) -> str:
-    return f"{results.games:,} games, rules {results.rules}, seed {results.seed}"
+def _title(summary: Summary) -> str:
+    return f"{summary['games']:,} games, rules {summary['rules']}, seed {summary['seed']}"
 
 
-def _caption(results: Results) -> str:
-    lengths = results.lengths()
+def _caption(summary: Summary) -> str:
+    turns = summary["turns"]
     return (
-        f"{lengths['mean']:.0f} turns a game (10% under {lengths['p10']:.0f}, 10% over {lengths['p90']:.0f}), "
-        f"{results.capped_share:.1%} hit the limit, first to throw wins {results.seat_effect()[0]:.1%}, "
-        f"{results.trades()['mean']:.1f} trades a game, {results.games / results.seconds:,.0f} games/s"
+        f"{turns['mean']:.0f} turns a game (10% under {turns['p10']:.0f}, 10% over {turns['p90']:.0f}), "
+        f"{summary['capped_share']:.1%} hit the limit, first to throw wins {summary['win_rate_by_order'][0]:.1%}, "
+        f"{summary['trades']['mean']:.1f} trades a game, {summary['games'] / summary['seconds']:,.0f} games/s"
     )
 
 
@@ -76,42 +78,55 @@ def _percent(share: float | None) -> str:
     return "" if share is None else f"{share:.1%}"
 
 
-def plot(results: Results, kind: str, axes: Axes | None) -> Axes:
-    """Draw one of the pictures of `Results.plot`."""
+def plot(kind: str, summary: Summary, turns: NDArray[np.int32], axes: Axes | None) -> Axes:
+    """Draw one of the plots of `agents.arena.results.Results.plot`.
+
+    Args:
+        kind: A key of `_PLOTS`.
+        summary: The summary of the results.
+        turns: (G,), turns of each game.
+        axes: The axes to draw into; new ones if None.
+
+    Raises:
+        ConfigurationError: The kind is unknown.
+    """
     if kind not in _PLOTS:
         raise ConfigurationError(f"Unknown kind of plot {kind!r}. {nearest(kind, _PLOTS)}")
     if axes is None:
         import matplotlib.pyplot
 
-        height = 0.6 + 0.4 * len(results.names) if kind == "wins" else 4.0
+        height = 0.6 + 0.4 * len(summary["players"]) if kind == "wins" else 4.0
         axes = matplotlib.pyplot.subplots(figsize=(7, height))[1]
-    _PLOTS[kind](results, axes)
+    _PLOTS[kind](summary, turns, axes)
     return axes
 
 
-def _plot_wins(results: Results, axes: Axes) -> None:
-    rows = results.rows()[::-1]
+def _plot_wins(summary: Summary, _: NDArray[np.int32], axes: Axes) -> None:
+    rows = summary["players"][::-1]
     rates = np.array([row["win_rate"] for row in rows])
     errors = np.array([[row["win_rate"] - row["low"], row["high"] - row["win_rate"]] for row in rows]).T
     axes.barh([row["name"] for row in rows], rates, xerr=np.maximum(errors, 0.0), color="steelblue", capsize=3)
-    axes.axvline(1 / results.seats.shape[1], color="grey", linewidth=0.8, linestyle="--")  # an even share
-    axes.set(xlim=(0, 1), xlabel=f"win rate with {CONFIDENCE:.0%} interval ({results.games:,} games, rules {results.rules})")
+    axes.axvline(1 / len(summary["win_rate_by_order"]), color="grey", linewidth=0.8, linestyle="--")  # an even share
+    what = f"{summary['games']:,} games, rules {summary['rules']}"
+    axes.set(xlim=(0, 1), xlabel=f"win rate with {CONFIDENCE:.0%} interval ({what})")
 
 
-def _plot_groups(results: Results, axes: Axes) -> None:
-    rows = results.rows()
+def _plot_groups(summary: Summary, _: NDArray[np.int32], axes: Axes) -> None:
+    rows = summary["players"]
     width = 0.8 / len(rows)
     for number, row in enumerate(rows):
         heights = [row[f"purchases_{group}"] for group in GROUPS]
         axes.bar(np.arange(len(GROUPS)) + (number + 0.5) * width - 0.4, heights, width, label=row["name"])
     axes.set_xticks(range(len(GROUPS)), GROUPS, rotation=45, ha="right")
-    axes.set(ylabel="lots got from the bank, a game and seat")
+    axes.set(ylabel="lots bought from the bank, per game and seat")
     axes.legend(fontsize="small")
 
 
-def _plot_length(results: Results, axes: Axes) -> None:
-    axes.hist(results.turns, bins=40, color="steelblue")
-    axes.set(xlabel="single turns a game", ylabel=f"games of {results.games:,}")
+def _plot_length(_: Summary, turns: NDArray[np.int32], axes: Axes) -> None:
+    axes.hist(turns, bins=40, color="steelblue")
+    axes.set(xlabel="turns per game, all players together", ylabel=f"games of {len(turns):,}")
 
 
-_PLOTS: dict[str, Any] = {"wins": _plot_wins, "groups": _plot_groups, "length": _plot_length}
+_PLOTS: Final[dict[str, Callable[[Summary, NDArray[np.int32], Axes], None]]] = {
+    "wins": _plot_wins, "groups": _plot_groups, "length": _plot_length
+}  # fmt: skip

@@ -1,4 +1,4 @@
-"""A bar for games on stderr, with games a second and the time left."""
+"""A progress bar on stderr, with games per second and the time left."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterator
 
 @contextlib.contextmanager
 def games_bar(games: int, finished: int = 0) -> Iterator[Callable[[int], None]]:
-    """Show a bar while games are played.
+    """Show a progress bar while games are played.
 
     Args:
-        games: All of them.
-        finished: Those that were played before.
+        games: The number of games in all.
+        finished: The number of games that were played before, in an earlier run.
 
     Yields:
-        What is to be called with the number of games that have just ended.
+        A function to call with the number of games that have just ended.
     """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn

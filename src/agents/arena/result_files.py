@@ -1,6 +1,6 @@
-"""Saved results: `x.parquet` with a row for every seat of every game, and `x.json` with all that is to be said about them.
+"""The files of saved results: `x.parquet` with a row for every seat of every game, and `x.json` with the summary.
 
-The JSON is written last and holds a hash of the other file, so that the two are read together or not at all.
+The JSON is written last and holds a hash of the parquet file, so that two files that do not belong together are noticed.
 """
 
 from __future__ import annotations
@@ -8,8 +8,9 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,55 +23,58 @@ from monopoly_env.rules import RULES_VERSION
 if TYPE_CHECKING:
     import pyarrow
 
-    from agents.arena.results import Results
-
 FORMAT: Final = "monopoly-results"
 FORMAT_VERSION: Final = 2
 _GAMES: Final = ".parquet"
 _ABOUT: Final = ".json"
 _ROW_GROUP: Final = 1 << 14  # games written at a time
 
-# Columns beside the statistics: of each seat, and of each game (repeated for its seats).
+Arrays: TypeAlias = Mapping[str, NDArray[Any]]  # the arrays of `agents.arena.results.Results`, by the name of their field
+
+# Columns besides the statistics, by field: those of each seat, and those of each game (repeated for its seats).
 _SEAT_COLUMNS: Final = {"seats": "policy", "place": "place"}
 _GAME_COLUMNS: Final = {"unit": "unit", "first": "first", "capped": "capped"}
 _KEPT: Final = ("rules", "seed", "turn_limit", "seconds", "setup")
 
 
 def _versions() -> dict[str, Any]:
-    """What a pair of files must agree with."""
+    """The versions that a pair of files must have."""
     return {"format": FORMAT, "format_version": FORMAT_VERSION, "rules_version": RULES_VERSION}
 
 
 def _pair(path: str | Path) -> tuple[Path, Path]:
-    """The two files that a path stands for."""
+    """The parquet file and the JSON file that a path stands for."""
     target = Path(path)
     if target.suffix not in ("", _GAMES, _ABOUT):
         raise ConfigurationError(f"Results are saved to .parquet (with a .json beside it), .json or .csv, not to {str(path)!r}.")
     return target.with_suffix(_GAMES), target.with_suffix(_ABOUT)
 
 
-def write(path: str | Path, results: Results) -> None:
+def write(path: str | Path, names: Sequence[str], about: Mapping[str, Any], arrays: Arrays) -> None:
     """Write both files.
 
+    Args:
+        path: The path of either file, or the path without a suffix.
+        names: The names of the policies.
+        about: What the JSON file holds besides versions and names: the summary and the setup.
+        arrays: The games.
+
     Raises:
-        ConfigurationError: Another suffix, or a file can't be written.
+        ConfigurationError: The suffix is unknown, or a file cannot be written.
     """
-    games, about = _pair(path)
-    data = _parquet(results)
-    header = _versions() | {"games_sha256": hashlib.sha256(data).hexdigest(), "names": list(results.names)}
-    text = json.dumps(header | results.summary() | {"setup": results.setup}, indent=2) + "\n"
+    games, about_path = _pair(path)
+    data = _parquet(names, arrays)
+    header = _versions() | {"games_sha256": hashlib.sha256(data).hexdigest(), "names": list(names)}
     write_atomically(games, data)
-    write_atomically(about, text.encode())
+    write_atomically(about_path, (json.dumps({**header, **about}, indent=2) + "\n").encode())
 
 
-def read(path: str | Path) -> Results:
-    """Results from both files.
+def read(path: str | Path) -> dict[str, Any]:
+    """The fields of the `Results` that were saved, by name.
 
     Raises:
-        FormatError: One is missing, corrupt, foreign, of another version, or they do not belong together.
+        FormatError: A file is missing, corrupt, of another kind or version, or the two do not belong together.
     """
-    from agents.arena.results import Results
-
     games, about_path = _pair(path)
     about = _about(about_path)
     data = _bytes(games)
@@ -78,14 +82,13 @@ def read(path: str | Path) -> Results:
         raise FormatError(f"{str(games)!r} and {str(about_path)!r} do not belong together: one of them has changed since they were saved.")
     try:
         names = tuple(str(name) for name in about["names"])
-        values: dict[str, Any] = {key: about[key] for key in _KEPT}
-        return Results(names=names, **(values | _arrays(data, names)))
+        return {"names": names, **{key: about[key] for key in _KEPT}, **_arrays(data, names)}
     except (KeyError, TypeError, ValueError, OSError) as error:
         raise FormatError(f"{str(path)!r} holds no results: {error}.") from error
 
 
 def _about(path: Path) -> dict[str, Any]:
-    """What the JSON says, checked for its versions."""
+    """The content of the JSON file, once its versions are checked."""
     data = _bytes(path)
     try:
         about = json.loads(data)
@@ -94,7 +97,7 @@ def _about(path: Path) -> dict[str, Any]:
     if not isinstance(about, dict):
         raise FormatError(f"{str(path)!r} holds no results: it is {type(about).__name__}, not an object.")
     if "games_sha256" not in about:
-        raise FormatError(f"{str(path)!r} has no games: it is no results, or a summary that was saved alone.")
+        raise FormatError(f"{str(path)!r} has no games: it holds something else, or a summary that was saved alone.")
     differences = [f"{key} is {about.get(key)!r}, expected {value!r}" for key, value in _versions().items() if about.get(key) != value]
     if differences:
         raise FormatError(f"{str(path)!r} does not match this version: {'; '.join(differences)}.")
@@ -111,39 +114,40 @@ def _bytes(path: Path) -> bytes:
 # --- parquet ------------------------------------------------------------------------------------------------------------
 
 
-def _parquet(results: Results) -> bytes:
-    """The games as the bytes of a parquet file, made a part at a time to save memory."""
+def _parquet(names: Sequence[str], arrays: Arrays) -> bytes:
+    """The games as the bytes of a parquet file, built in parts to save memory."""
     from pyarrow import parquet
 
     buffer = io.BytesIO()
-    first = _table(results, slice(0, _ROW_GROUP))
+    first = _table(names, arrays, 0)
     with parquet.ParquetWriter(buffer, first.schema, compression="zstd") as writer:
         writer.write_table(first)
-        for start in range(_ROW_GROUP, results.games, _ROW_GROUP):
-            writer.write_table(_table(results, slice(start, start + _ROW_GROUP)))
+        for start in range(_ROW_GROUP, len(arrays["place"]), _ROW_GROUP):
+            writer.write_table(_table(names, arrays, start))
     return buffer.getvalue()
 
 
-def _table(results: Results, part: slice) -> pyarrow.Table:
+def _table(names: Sequence[str], arrays: Arrays, start: int) -> pyarrow.Table:
+    """One part of the games, from the game number `start` on."""
     import pyarrow
 
-    count, players = results.place[part].shape
-    games = np.arange(*part.indices(results.games), dtype=np.int32)
+    part = {name: array[start : start + _ROW_GROUP] for name, array in arrays.items()}
+    count, players = part["place"].shape
+    games = np.arange(start, start + count, dtype=np.int32)
     columns = {"game": np.repeat(games, players), "seat": np.tile(np.arange(players, dtype=np.int8), count)}
-    columns |= {column: getattr(results, name)[part].ravel() for name, column in _SEAT_COLUMNS.items()}
-    columns |= {column: np.repeat(getattr(results, name)[part], players) for name, column in _GAME_COLUMNS.items()}
-    for column, values in _columns(GAME_STATISTICS, results.game_counts[part], "game_"):
+    columns |= {column: part[name].ravel() for name, column in _SEAT_COLUMNS.items()}
+    columns |= {column: np.repeat(part[name], players) for name, column in _GAME_COLUMNS.items()}
+    for column, values in _columns(GAME_STATISTICS, part["game_counts"], "game_"):
         columns[column] = np.repeat(values, players)
-    for column, values in _columns(STATISTICS, results.seat_counts[part].ravel(), ""):
+    for column, values in _columns(STATISTICS, part["seat_counts"].ravel(), ""):
         columns[column] = np.ascontiguousarray(values)
-    arrays = {name: pyarrow.array(values) for name, values in columns.items()}
-    names = pyarrow.array(results.names, pyarrow.string())
-    arrays["policy"] = pyarrow.DictionaryArray.from_arrays(arrays["policy"], names)
-    return pyarrow.table(arrays)
+    made = {name: pyarrow.array(values) for name, values in columns.items()}
+    made["policy"] = pyarrow.DictionaryArray.from_arrays(made["policy"], pyarrow.array(names, pyarrow.string()))
+    return pyarrow.table(made)
 
 
 def _columns(statistics: tuple[Statistic, ...], records: NDArray[Any], prefix: str) -> list[tuple[str, NDArray[Any]]]:
-    """Name and numbers of each column of statistics; the numbers are views."""
+    """The name and the values of each column of the statistics; the values are views."""
     found = []
     for statistic in statistics:
         parts = records[statistic.name].reshape(len(records), -1)
@@ -152,10 +156,10 @@ def _columns(statistics: tuple[Statistic, ...], records: NDArray[Any], prefix: s
 
 
 def _arrays(data: bytes, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
-    """The arrays of `Results` from the bytes of a parquet file, read a part at a time.
+    """The arrays of `Results` from the bytes of a parquet file, read in parts.
 
     Raises:
-        ValueError: It is none, or its columns are others.
+        ValueError: The bytes are no parquet file, or its columns differ from ours.
     """
     import pyarrow.compute
     from pyarrow import parquet
@@ -177,7 +181,7 @@ def _arrays(data: bytes, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
         stop = start + group.num_rows
         numbers = pyarrow.compute.index_in(group["policy"].cast(pyarrow.string()), pyarrow.array(names))
         if numbers.null_count:
-            raise ValueError("a policy has another name in the JSON")
+            raise ValueError("a policy is missing from the names in the JSON")
         arrays["policy"][start:stop] = numbers.to_numpy()
         for name in ("place", "unit", "first", "capped"):
             arrays[name][start:stop] = group[name].to_numpy()

@@ -1,4 +1,4 @@
-"""What an arena found: who won how often, how sure that is, and what the games were like."""
+"""The results of games: who won how often, with which confidence interval, and what the games were like."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.arena import pictures, result_files
 from agents.arena.counting import STATISTICS
 from agents.arena.statistics import CONFIDENCE, Difference, clustered, paired_difference, wilson
 from monopoly_env.core import write_atomically
@@ -26,27 +27,28 @@ if TYPE_CHECKING:
 
 MANY_MOVES: Final = 3  # trades of one lot in a game; where sane traders play, more are rare
 _PERCENTILES: Final = (10, 50, 90)
+_ARRAYS: Final = ("seats", "place", "unit", "first", "capped", "seat_counts", "game_counts")
 _JOINED: Final = ("place", "first", "capped", "seat_counts", "game_counts")
 
 
 @dataclass
 class Results:
-    """Games between policies, one row a game: G games of P seats.
+    """The results of G games between policies, at tables of P seats.
 
     Attributes:
-        names: Policies, by number.
-        rules: Preset or the changed options of the rules, as text.
-        seed: What all game seeds were derived from.
-        turn_limit: Turns of each player after which the score decided.
+        names: The names of the policies; arrays refer to them by index.
+        rules: The preset, or the options that differ from the default, as text.
+        seed: The seed from which all game seeds were derived.
+        turn_limit: Turns per player after which the score decided the game.
         seats: (G, P) int16, the policy in each seat.
-        place: (G, P) int16, final ranks; 1 won, several 1: a draw, which shares the win.
-        unit: (G,) int32, games of one unit share their seed and differ in the seats or in who sits there.
-        first: (G,) int16, the seat that began.
-        capped: (G,) bool, whether the turn limit ended it.
-        seat_counts: (G, P) records, a field for each of `agents.arena.counting.STATISTICS`.
-        game_counts: (G,) records, a field for each of `agents.arena.counting.GAME_STATISTICS`.
+        place: (G, P) int16, final ranks. 1 is the winner; if several seats have rank 1, the game was a draw and they share the win.
+        unit: (G,) int32. Games of one unit have the same seed and differ only in who sits where.
+        first: (G,) int16, the seat that moved first.
+        capped: (G,) bool, whether the turn limit ended the game.
+        seat_counts: (G, P) records, one field for each of `agents.arena.counting.STATISTICS`.
+        game_counts: (G,) records, one field for each of `agents.arena.counting.GAME_STATISTICS`.
         seconds: Wall time.
-        setup: What it takes to play the same games again, as JSON values: see `agents.arena.play_again`.
+        setup: Everything needed to play the same games again, as JSON values; see `agents.arena.play_again`.
         replays: The games that were recorded.
     """
 
@@ -72,41 +74,41 @@ class Results:
 
     @property
     def turns(self) -> NDArray[np.int32]:
-        """(G,) int32, single turns, all players together."""
+        """(G,) int32, turns of each game, counted over all players."""
         return self.game_counts["turns"]
 
     @property
     def choices(self) -> NDArray[np.int32]:
-        """(G,) int32, decisions asked in each game."""
+        """(G,) int32, decisions of each game, counted over all players."""
         return self.game_counts["choices"]
 
     @property
     def decisions(self) -> int:
-        """Decisions asked in all games."""
+        """The number of decisions in all games."""
         return int(self.choices.sum(dtype=np.int64))
 
     @property
     def capped_share(self) -> float:
-        """Share of games that hit the turn limit."""
+        """The share of games that hit the turn limit."""
         return float(self.capped.mean())
 
     @property
     def wins(self) -> NDArray[np.float64]:
-        """(G, P) float64, each seat's share of the win: 1, 0, or a fraction in a draw."""
+        """(G, P) float64, the share of the win of each seat: 1, 0, or a fraction after a draw."""
         winners = self.place == 1
         return winners / winners.sum(axis=1, keepdims=True)
 
     # --- numbers ----------------------------------------------------------------------------------------------------------
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row a policy, most wins first.
+        """One row per policy, sorted by win rate.
 
         Returns:
-            `name`; `games` it sat in; `wins` (a draw counts its share; two seats of one policy add up); `win_rate` = wins / games;
-            `low`, `high`: Wilson's interval; `paired_low`, `paired_high`: the interval from the spread between seeds, narrower
-            where permuted seats cancel the luck of the dice; `mean_place`; `win_rate_by_order`: by order of play, the share of its
-            seats that won; `capped_share` of its games; `turns`: their mean length; then the mean a seat of all that
-            `agents.arena.counting.STATISTICS` names.
+            Dictionaries with these keys: `name`; `games` that the policy took part in; `wins` (a draw counts as a fraction, two seats
+            of one policy add up); `win_rate` = wins / games; `low` and `high`, Wilson's 95% interval; `paired_low` and `paired_high`,
+            the 95% interval from the spread between seeds, which is narrower where permuting the seats cancels the luck of the dice;
+            `mean_place`; `win_rate_by_order`, the share of its seats that won, by order of play; `capped_share` of its games;
+            `turns`, the mean length of its games; then the mean per seat of every column of `agents.arena.counting.STATISTICS`.
         """
         wins = self.wins
         means = self._means()
@@ -129,7 +131,7 @@ class Results:
         }  # fmt: skip
 
     def _means(self) -> dict[str, NDArray[np.float64]]:
-        """The mean a seat of every statistic, by policy."""
+        """The mean per seat of every statistic, by policy."""
         policy = self.seats.ravel()
         seats = np.bincount(policy, minlength=len(self.names))
         means = {}
@@ -140,29 +142,29 @@ class Results:
         return means
 
     def number_of(self, name: str) -> int:
-        """The number of a policy.
+        """The index of a policy in `names`.
 
         Raises:
-            ConfigurationError: There is none of this name.
+            ConfigurationError: No policy has this name.
         """
         if name not in self.names:
-            raise ConfigurationError(f"No policy {name!r} sat here. {nearest(name, self.names)}")
+            raise ConfigurationError(f"No policy {name!r} played these games. {nearest(name, self.names)}")
         return self.names.index(name)
 
     def difference(self, first: str, second: str) -> Difference:
-        """How much more a seat of one policy won than a seat of another: paired by seed.
+        """How much more often a seat of one policy won than a seat of another, paired by seed.
 
-        The two may have sat together, or at tables of their own with the same seeds.
+        The two may have sat at the same tables, or at different tables with the same seeds.
 
         Args:
-            first: Name of a policy.
-            second: Name of another.
+            first: The name of a policy.
+            second: The name of another policy.
 
         Raises:
-            ConfigurationError: An unknown name, or twice the same.
+            ConfigurationError: A name is unknown, or both names are the same.
         """
         if self.number_of(first) == self.number_of(second):
-            raise ConfigurationError(f"A difference takes two policies, not {first!r} twice.")
+            raise ConfigurationError(f"Give the names of two different policies, not {first!r} twice.")
         wins = self.wins
         _, unit = np.unique(self.unit, return_inverse=True)
         masks = [self.seats == self.number_of(name) for name in (first, second)]
@@ -171,16 +173,16 @@ class Results:
         return paired_difference(first, second, (won[0], won[1]), (seats[0], seats[1]))
 
     def seat_effect(self, by: str = "order") -> NDArray[np.float64]:
-        """What a seat is worth, whoever sits there.
+        """The share of games won from each seat, whichever policy sat there.
 
         Args:
-            by: "order": by order of play, the first to throw first; "seat": by seat number.
+            by: "order" for the order of play (the player who moves first comes first), or "seat" for the seat number.
 
         Returns:
-            (P,) float64, the share of games won from there.
+            (P,) float64.
 
         Raises:
-            ConfigurationError: Another word.
+            ConfigurationError: `by` is neither of these.
         """
         if by not in ("order", "seat"):
             raise ConfigurationError(f"A seat effect is by 'order' or by 'seat', not by {by!r}.")
@@ -191,16 +193,17 @@ class Results:
         return np.asarray(wins.mean(axis=0))
 
     def lengths(self) -> dict[str, float]:
-        """Game length in single turns: the mean and some percentiles."""
+        """The mean and some percentiles of the game length, in turns counted over all players."""
         percentiles = {f"p{p}": float(np.percentile(self.turns, p)) for p in _PERCENTILES}
         return {"mean": float(self.turns.mean())} | percentiles
 
     def trades(self) -> dict[str, float]:
-        """Whether trading is sane: concluded trades a game, and how often lots go to and fro.
+        """How many trades were made, and whether single lots were traded back and forth.
 
         Returns:
-            `mean` and percentiles of the trades a game; `games_with`: the share of games that saw a trade; `most_moves`: the most that
-            one lot changed hands by in any game; `games_with_many_moves`: the share of games in which one did more than three times.
+            `mean` and percentiles of the number of trades per game; `games_with`, the share of games with at least one trade;
+            `most_moves`, the most often that any lot was traded in one game; `games_with_many_moves`, the share of games in which
+            some lot was traded more than three times.
         """
         trades, moves = self.game_counts["trades"], self.game_counts["lot_moves"]
         percentiles = {f"p{p}": float(np.percentile(trades, p)) for p in _PERCENTILES}
@@ -211,7 +214,7 @@ class Results:
         }  # fmt: skip
 
     def summary(self) -> dict[str, Any]:
-        """Everything in one JSON object: `players` (the rows) and what the games were like."""
+        """Everything in one JSON object: `players` (see `rows`) and statistics of all games."""
         return {
             "players": self.rows(),
             "rules": self.rules,
@@ -228,17 +231,15 @@ class Results:
             "win_rate_by_seat": self.seat_effect("seat").tolist(),
         }
 
-    # --- to look at -------------------------------------------------------------------------------------------------------
+    # --- tables and plots -------------------------------------------------------------------------------------------------
 
     def table(self, details: bool = False) -> Table:
-        """The rows as a rich table; the interval is Wilson's at 95%.
+        """The results as a rich table: one row per policy, with Wilson's 95% interval.
 
         Args:
-            details: Everything that was counted, with a column a policy.
+            details: Show every statistic instead, with one column per policy.
         """
-        from agents.arena.pictures import details_table, main_table
-
-        return details_table(self) if details else main_table(self)
+        return (pictures.details_table if details else pictures.main_table)(self.summary())
 
     def __str__(self) -> str:
         from rich.console import Console
@@ -248,59 +249,56 @@ class Results:
         return console.file.getvalue()  # type: ignore[attr-defined]
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The rows as a data frame."""
+        """The rows as a data frame, one row per policy."""
         import pandas
 
         return pandas.DataFrame(self.rows())
 
     def plot(self, kind: str = "wins", axes: Axes | None = None) -> Axes:
-        """A picture of the results.
+        """Plot the results with matplotlib.
 
         Args:
-            kind: "wins": win rates with their intervals; "groups": lots got from the bank by colour group; "length": turns a game.
-            axes: Where to draw; new ones by default.
+            kind: "wins" for win rates with their intervals, "groups" for lots bought from the bank by colour group, or "length" for a
+                histogram of turns per game.
+            axes: The axes to draw into; new ones by default.
 
         Raises:
-            ConfigurationError: Another kind.
+            ConfigurationError: The kind is unknown.
         """
-        from agents.arena.pictures import plot
-
-        return plot(self, kind, axes)
+        return pictures.plot(kind, self.summary(), self.turns, axes)
 
     # --- files ------------------------------------------------------------------------------------------------------------
 
     def save(self, path: str | Path) -> None:
-        """Write the results: every game to `x.parquet` and all about them to `x.json`; or less than that to a single file.
+        """Save the results.
 
         Args:
-            path: "x" or "x.parquet" for the pair of files that `load` reads; "x.json" for the summary alone, "x.csv" for the rows.
+            path: "x" or "x.parquet" writes the two files that `load` reads: x.parquet with every game and x.json with the summary.
+                "x.json" writes the summary alone, "x.csv" the rows alone.
 
         Raises:
-            ConfigurationError: Another suffix, or a file can't be written.
+            ConfigurationError: The suffix is unknown, or a file cannot be written.
         """
-        from agents.arena import result_files
-
         suffix = Path(path).suffix
         if suffix == ".csv":
             write_atomically(path, self.to_pandas().to_csv(index=False).encode())
         elif suffix == ".json":
             write_atomically(path, (json.dumps(self.summary(), indent=2) + "\n").encode())
         else:
-            result_files.write(path, self)
+            result_files.write(path, self.names, self.summary() | {"setup": self.setup}, {name: getattr(self, name) for name in _ARRAYS})
 
     @classmethod
     def load(cls, path: str | Path) -> Results:
-        """Results that `save` wrote; recorded games are in files of their own.
+        """Load results that `save` wrote. Replays are not part of these files.
 
         Args:
-            path: Of either file, or without a suffix.
+            path: The path of either file, or the path without a suffix.
 
         Raises:
-            FormatError: A file is missing, corrupt, foreign, of another version, or belongs to another one; the message says what differs.
+            FormatError: A file is missing, corrupt, of another kind or version, or the two do not belong together; the message says
+                what differs.
         """
-        from agents.arena import result_files
-
-        return result_files.read(path)
+        return cls(**result_files.read(path))
 
 
 def _mean(values: NDArray[Any]) -> float | None:
@@ -308,12 +306,12 @@ def _mean(values: NDArray[Any]) -> float | None:
 
 
 def merge(parts: Sequence[Results], names: Sequence[str]) -> Results:
-    """Results of several tables as one; policies are matched by name.
+    """Join the results of several tables; policies are matched by name.
 
     Args:
-        parts: Results with the same rules, limit and number of seats. Units of parts with the same seed are the same seeds; those of
-            others stay apart.
-        names: All policies.
+        parts: Results with the same rules, turn limit and number of seats. Units with the same number are joined where the parts
+            have the same seed, and kept apart where they do not.
+        names: The names of all policies.
     """
     numbers = [np.array([names.index(name) for name in part.names], np.int16) for part in parts]
     seeds = list(dict.fromkeys(part.seed for part in parts))
@@ -335,7 +333,7 @@ def merge(parts: Sequence[Results], names: Sequence[str]) -> Results:
 
 
 def _merged_setup(parts: Sequence[Results], names: Sequence[str]) -> dict[str, Any]:
-    """The setup of parts that differ in their tables alone; else none."""
+    """The common setup of parts that differ only in their tables; empty if they differ in more."""
     shared = [{name: value for name, value in part.setup.items() if name not in ("policies", "tables")} for part in parts]
     if not shared[0] or any(other != shared[0] for other in shared):
         return {}

@@ -1,4 +1,4 @@
-"""Who sits where: every seed is played in every order of seats (2 to 4 players) or in all rotations of a random order (5 to 8)."""
+"""Which policy sits where: each seed is played in every order of seats (2 to 4 players), or in all rotations of a random order (5 to 8)."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-_ALL_ORDERS_UP_TO: Final = 4  # players: 24 orders; with 5 there would be 120
+_ALL_ORDERS_UP_TO: Final = 4  # players: 24 orders; 5 players would have 120
 
 
 def arrangements(sitting: NDArray[np.int16], games: int, seed: int) -> tuple[NDArray[np.int16], NDArray[np.int32]]:
-    """Who sits where in each game.
+    """The policy in each seat of each game.
 
     Args:
-        sitting: (P,) the policies of the table, by number.
-        games: Games to play.
-        seed: Of the random orders of large tables.
+        sitting: (P,) the policies at the table, as indices.
+        games: The number of games, G.
+        seed: The seed of the random orders of large tables.
 
     Returns:
-        (G, P) policies by seat, (G,) units: games of a unit share their seed. Fewer games are the beginning of more.
+        (G, P) int16, the policy in each seat, and (G,) int32, the unit of each game: games of a unit share their seed. A smaller
+        number of games gives the beginning of the same arrays.
     """
     if len(sitting) <= _ALL_ORDERS_UP_TO:
         orders = _different(np.array(sorted(itertools.permutations(sitting), key=_rotation_class)))
@@ -40,16 +41,16 @@ def arrangements(sitting: NDArray[np.int16], games: int, seed: int) -> tuple[NDA
 
 
 def orders_of(sitting: NDArray[np.int16]) -> int:
-    """Games that a seed takes."""
+    """The number of games per seed."""
     return int((arrangements(sitting, 100, 0)[1] == 0).sum())
 
 
 def _different(orders: NDArray[np.int16]) -> NDArray[np.int16]:
-    """The orders without repetitions, as they come: equal policies in swapped seats would play the same game again."""
+    """The orders without duplicates: a policy that sits twice would play the same game again with its seats swapped."""
     return np.array(list(dict.fromkeys(map(tuple, orders.tolist()))), np.int16)
 
 
 def _rotation_class(order: tuple[int, ...]) -> tuple[tuple[int, ...], int]:
-    """Sorts rotations of an order side by side, so that a set that is cut short is still balanced."""
+    """A sort key that puts the rotations of an order side by side, so that a set that is cut short is still balanced."""
     rotations = [order[shift:] + order[:shift] for shift in range(len(order))]
     return min(rotations), rotations.index(min(rotations))

@@ -1,27 +1,24 @@
-"""How sure a result is: intervals of shares, and differences between two policies.
+"""Confidence intervals of win rates, and paired differences between two policies.
 
-Games that share a seed share its dice, so the unit is the seed: what counts is the spread between seeds. Wilson's interval takes games
-as independent.
+Games that share a seed share its dice, so they are not independent: the intervals here use the spread between seeds ("units"). Only
+Wilson's interval treats games as independent.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special  # its statistics take half a second to import
-
-if TYPE_CHECKING:
-    from agents.arena.results import Results
 
 CONFIDENCE: Final = 0.95
 _NOTHING: Final = 1e-12  # a standard error that is rounding
 
 
 def wilson(wins: float, games: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Wilson's score interval (JASA 22, 1927) of a share; wins may be fractions, from draws."""
+    """Wilson's score interval (JASA 22, 1927) of a win rate; `wins` may be fractional because of draws."""
     z = float(special.ndtri((1 + confidence) / 2))
     rate = wins / games
     centre = (rate + z * z / (2 * games)) / (1 + z * z / games)
@@ -30,10 +27,16 @@ def wilson(wins: float, games: int, confidence: float = CONFIDENCE) -> tuple[flo
 
 
 def clustered(won: NDArray[Any], unit: NDArray[Any], confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Interval of a mean whose games come in units that share a seed: the ratio estimator of cluster sampling, with Student's t.
+    """The interval of a win rate over games in units that share a seed: the ratio estimator of cluster sampling, with Student's t.
 
-    A single unit says nothing of the spread: the interval is then (0, 1). Nor do units that were all won or all lost: the interval is
-    then Wilson's of as many games as there are units.
+    Args:
+        won: (G,), the share of the win in each game.
+        unit: (G,) int, the unit of each game.
+        confidence: The confidence level.
+
+    Returns:
+        The bounds. With a single unit the spread is unknown and they are (0, 1). If all games were won or all were lost, they are
+        those of Wilson's interval for as many games as there are units.
     """
     sums, sizes = per_unit(won, unit)
     units, rate = len(sums), float(won.mean())
@@ -46,38 +49,38 @@ def clustered(won: NDArray[Any], unit: NDArray[Any], confidence: float = CONFIDE
 
 
 def per_unit(values: NDArray[Any], unit: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sums of values, and how many there are, by unit."""
+    """The sum of the values and their number, by unit: two (U,) arrays."""
     _, number = np.unique(unit, return_inverse=True)
     return np.bincount(number, values).astype(np.float64), np.bincount(number).astype(np.float64)
 
 
 def half_width(residuals: NDArray[np.float64], confidence: float) -> float:
-    """Half the width of an interval whose estimate deviates by the sum of these, one a unit."""
+    """Half the width of the interval, by Student's t, of an estimate whose error is the sum of (U,) residuals."""
     units = len(residuals)
     return float(special.stdtrit(units - 1, (1 + confidence) / 2)) * standard_error(residuals)
 
 
 def standard_error(residuals: NDArray[np.float64]) -> float:
-    """Of an estimate that deviates by the sum of these, one an independent unit."""
+    """The standard error of an estimate whose error is the sum of (U,) independent residuals."""
     units = len(residuals)
     return float(np.sqrt(units / (units - 1) * (residuals**2).sum()))
 
 
 @dataclass(frozen=True)
 class Difference:
-    """How much more one policy wins than another, over the same seeds.
+    """How much more often one policy wins than another, over the same seeds.
 
     Attributes:
-        first: A policy.
-        second: The one that it is compared with.
-        rates: The share of the win that a seat of each got.
-        difference: The first rate less the second.
-        low: Of its interval.
-        high: Of its interval.
-        p_value: Of the hypothesis that there is none, two-sided.
-        units: Seeds.
-        confidence: Of the interval.
-        results: The games.
+        first: The name of a policy.
+        second: The name of the policy that it is compared with.
+        rates: The mean share of the win per seat, of each of the two.
+        difference: The first rate minus the second.
+        low: Lower bound of its confidence interval.
+        high: Upper bound of its confidence interval.
+        p_value: Two-sided p-value of the hypothesis that there is no difference.
+        units: The number of seeds.
+        confidence: The confidence level of the interval.
+        results: The games, an `agents.arena.results.Results`; None if they were not kept.
     """
 
     first: str
@@ -89,10 +92,10 @@ class Difference:
     p_value: float
     units: int
     confidence: float = CONFIDENCE
-    results: Results | None = field(default=None, repr=False, compare=False)
+    results: Any = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
-        """One line."""
+        """All numbers in one line."""
         rates = f"{self.first} {self.rates[0]:.1%}, {self.second} {self.rates[1]:.1%} a seat"
         interval = f"{self.confidence:.0%} interval {self.low:+.1%} to {self.high:+.1%}"
         return f"{rates}: difference {self.difference:+.1%}, {interval}, p = {self.p_value:.2g} ({self.units:,} seeds)"
@@ -105,19 +108,18 @@ def paired_difference(
     seats: tuple[NDArray[Any], NDArray[Any]],
     confidence: float = CONFIDENCE,
 ) -> Difference:
-    """The difference of two rates over the same units, with Student's t of its spread between them.
+    """The difference of two win rates over the same U units, with an interval from its spread between units (Student's t).
 
     Args:
-        first: A policy.
-        second: Another.
-        won: (U,) for each, wins in a unit.
-        seats: (U,) for each, seats taken in a unit.
-        confidence: Of the interval.
+        first: The name of a policy.
+        second: The name of another policy.
+        won: For each of the two, (U,) wins in each unit.
+        seats: For each of the two, (U,) seats taken in each unit.
+        confidence: The confidence level.
 
     Returns:
-        The difference. Units that all say the same leave no spread: the interval then allows for as many that say the opposite as
-        Wilson's interval of as many won games does. The p-value is never below that of a test by signs, 2 ** (1 - U). One unit alone
-        says nothing.
+        The difference. If all units give the same difference there is no spread; the interval is then widened as Wilson's interval
+        of U won games is. The p-value is never below that of a sign test, 2 ** (1 - U). With one unit, nothing is known.
     """
     units = len(won[0])
     rates = (float(won[0].sum() / seats[0].sum()), float(won[1].sum() / seats[1].sum()))
