@@ -1,15 +1,16 @@
-"""Policies that play, and the arena where they meet.
+"""Policies, and the arena where they play against each other.
 
     import agents
 
-    agents.names()                                     # every policy by name
+    agents.names()                                     # the names of all policies
     results = agents.arena.play(["algorithmic", "random"], games=1000)
-    print(results)                                     # win rates with their intervals
+    print(results)                                     # win rates with confidence intervals
 
-A policy of your own is a function (`policy_kernel`, compiled) or a class (`BatchedPolicy`): see `monopoly_env.policy.protocol`.
+Your own policy is a function (`policy_kernel`, compiled) or a class (`BatchedPolicy`): see `monopoly_env.policy.protocol`. Check it with
+`monopoly_env.testing.check_policy`.
 """
 
-import agents.registry  # noqa: F401 - enters the names
+import agents.registry  # noqa: F401 - registers the names
 from agents import arena
 from agents.arena.results import Results
 from agents.players import genetic

@@ -1,6 +1,6 @@
-"""docs/agents.md, generated from the policies themselves: what each family does, its names and all its parameters.
+"""docs/agents.md, generated from the policies: what each family does, its names and all its parameters.
 
-`python -m agents.reference` writes it; with `--check` it writes nothing, and its exit status is 1 if the page is out of date.
+`python -m agents.reference` writes the page. With `--check` it writes nothing and exits with status 1 if the page is out of date.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ROOM: Final = "agents.players"
 
 
 def agents_page() -> str:
-    """docs/agents.md."""
+    """The text of docs/agents.md."""
     families: dict[str, list[str]] = {}
     for name, factory in BUILT_IN.items():
         families.setdefault(_home(factory), []).append(name)
@@ -68,7 +68,7 @@ def _values(preset: dict[str, Any]) -> str:
 
 
 def _home(factory: Factory) -> str:
-    """The module, or the package, that a factory's policy is described in."""
+    """The module or package whose docstring describes the policies of a factory."""
     function = factory.args[1].function if isinstance(factory, partial) else factory
     module = str(function.__module__)
     parent = module.rpartition(".")[0]

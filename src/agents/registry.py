@@ -1,4 +1,4 @@
-"""The table of all policies of this package, by name. Importing it enters them where names are looked up (`monopoly_env.policy.names`)."""
+"""The table of all policies of this package. Importing it registers them by name (`monopoly_env.policy.names`)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from monopoly_env.policy import names
 from monopoly_env.policy.names import Factory
 
 BUILT_IN: Final[dict[str, Factory]] = {**POLICIES, **genetic.POLICIES, **shipped.POLICIES}
-# Kinds of which there is none by name alone: options, a console, or the file of a saved one, say what it is.
+# Kinds that need more than a name: options, a console, or the file of a saved policy.
 KINDS: Final[dict[str, Factory]] = {
     "neural": neural.NeuralPolicy,
     "actor": actor.ActorPolicy,

@@ -1,8 +1,9 @@
-"""How strong policies are, from the ranks of many tables: Plackett-Luce strengths, ratings that go on, and who beats whom.
+"""The strength of policies, from their ranks at many tables: Plackett-Luce strengths, a cross table, and running ratings.
 
-`strengths` fits one number a policy to all games at once (Plackett, Applied Statistics 24, 1975; Luce, 1959): at a table, the
-chance to come first is a policy's strength over the sum of all strengths, and so on among the rest. For tables of two that is
-the model behind Elo's ratings. `Ratings` moves with each new result and is kept in a file.
+`strengths` fits one number per policy to all games at once (Plackett, Applied Statistics 24, 1975; Luce, 1959): at a table, the
+probability that a policy comes first is its strength divided by the sum of all strengths, and so on among the rest. For tables of
+two this is the model behind Elo ratings. `cross_table` counts who ends before whom. `Ratings` are updated by each new result and
+kept in a file.
 """
 
 from __future__ import annotations
@@ -29,19 +30,19 @@ if TYPE_CHECKING:
 
     from agents.arena.results import Results
 
-POINTS: Final = 400.0  # points for a strength ten times as high, as in chess
+POINTS: Final = 400.0  # points that stand for ten times the strength, as in chess
 REPLICATES: Final = 400  # a percentile of 2.5% then rests on ten of them
 FORMAT: Final = "monopoly-ratings"
 FORMAT_VERSION: Final = 1
 _CONFIDENCE: Final = 0.95
-_PRIOR: Final = 0.5  # games that each policy is held to have won, and to have lost, besides: keeps strengths finite
-_LEAST: Final = 1e-9  # of a drawn weight: keeps the arithmetic away from zero, far beyond any percentile that is asked for
-_TOLERANCE: Final = 1e-9  # of a logarithm of a strength
+_PRIOR: Final = 0.5  # pseudo-games: each policy gets half a win and half a loss, which keeps strengths finite
+_LEAST: Final = 1e-9  # smallest weight drawn: keeps the arithmetic away from zero without moving any percentile in use
+_TOLERANCE: Final = 1e-9  # largest change of a log strength at which the iteration stops
 _ITERATIONS: Final = 10_000
-_DARK: Final = 0.35  # from an even share: such a square needs light text
-_BATCH: Final = 16  # replicates whose weights are drawn at once
+_DARK: Final = 0.35  # distance from an even share beyond which a square needs light text
+_BATCH: Final = 16  # bootstrap replicates whose weights are drawn at once
 
-Choice = tuple[int, tuple[int, ...]]  # who came first, and among whom (himself included, in rising order)
+Choice = tuple[int, tuple[int, ...]]  # the policy that came first, and the set it was in (sorted, itself included)
 
 
 @dataclass(frozen=True)
@@ -49,13 +50,13 @@ class Strengths:
     """Plackett-Luce strengths of N policies.
 
     Attributes:
-        names: Policies.
-        points: (N,) float64, 400 times the decimal logarithm of the strength: 400 points more are ten wins for each loss. 0 is the
-            mean of the middle half of the field (of all, if they are less than four), so that those who never win, whose
-            strength may be anything below, do not make all others unsure.
-        low: (N,) float64, where the 95% interval begins; minus infinity where a single unit says nothing of the spread.
-        high: (N,) float64, where it ends.
-        games: (N,) int64, games each sat in.
+        names: The names of the policies.
+        points: (N,) float64, 400 times the decimal logarithm of the strength: a lead of 400 points means ten wins for each loss. 0 is
+            the mean of the middle half of the field (of the whole field if it has fewer than four policies). The extremes are left
+            out because a policy that never wins may have any low strength, which would widen the intervals of all others.
+        low: (N,) float64, lower bound of the 95% interval; minus infinity if all games are of one unit, when the spread is unknown.
+        high: (N,) float64, upper bound.
+        games: (N,) int64, games that each policy took part in.
     """
 
     names: tuple[str, ...]
@@ -66,14 +67,14 @@ class Strengths:
 
     @property
     def against_average(self) -> NDArray[np.float64]:
-        """(N,) float64, the chance to win a game of two against a policy of 0 points."""
+        """(N,) float64, the probability to win a two-player game against a policy with 0 points."""
         return 1.0 / (1.0 + 10.0 ** (-self.points / POINTS))
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row a policy, the strongest first.
+        """One row per policy, the strongest first.
 
         Returns:
-            `rank`; `name`; `games`; `points`; `points_low`, `points_high`, None where nothing is known of the spread;
+            Dictionaries with `rank`, `name`, `games`, `points`, `points_low`, `points_high` (None if the spread is unknown) and
             `against_average`.
         """
         order = sorted(range(len(self.names)), key=lambda i: (-self.points[i], self.names[i]))
@@ -92,24 +93,24 @@ def strengths(
 ) -> Strengths:
     """Fit Plackett-Luce strengths to the ranks of all games.
 
-    Ties are shared: k policies of one rank count as all orders among them, each with weight 1 / k!. So that a policy that won
-    everything has a finite strength, each is held to have won and lost half a game besides, spread evenly over all others. One
-    policy in several seats of a table counts as several players of one strength.
+    Ties are split: k policies with the same rank count as all k! orders among them, each with weight 1 / k!. Each policy also gets
+    half a win and half a loss as pseudo-games, spread evenly over all others, so that a policy that won every game still has a finite
+    strength. A policy in several seats of a table counts as several players of equal strength.
 
-    The interval is that of the Bayesian bootstrap (Rubin, Annals of Statistics 9, 1981) over units: all games of a unit get one
-    exponential weight, the games held besides gamma weights of their size. For independent games of two policies that is Jeffreys'
-    interval, which stays honest where one of them won everything.
+    The interval comes from the Bayesian bootstrap (Rubin, Annals of Statistics 9, 1981) over units: all games of a unit get the same
+    exponential weight, and the pseudo-games get gamma weights. For independent games of two policies this is Jeffreys' interval,
+    which has the right coverage even where one of them won every game.
 
     Args:
-        names: N policies.
+        names: The names of N policies.
         seats: (G, P) int, the policy in each seat.
-        place: (G, P) int, ranks, 1 won.
-        unit: (G,) int, games that share their luck (a seed).
-        replicates: Of the bootstrap.
-        seed: Of its weights; the same arguments give the same interval.
+        place: (G, P) int, final ranks; 1 is the winner.
+        unit: (G,) int; games of one unit share a seed.
+        replicates: The number of bootstrap replicates.
+        seed: The seed of the bootstrap weights; the same arguments give the same interval.
 
     Raises:
-        ConfigurationError: Shapes or numbers that do not fit.
+        ConfigurationError: The shapes or values of the arguments do not fit together.
     """
     seats_, place_, unit_ = _checked(names, seats, place, unit)
     kinds, counts = _count_choices(seats_, place_, unit_)
@@ -135,14 +136,14 @@ def strengths(
 
 
 def _checked(names: Sequence[str], seats: ArrayLike, place: ArrayLike, unit: ArrayLike) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """The arrays of `strengths`.
+    """The arguments of `strengths` as arrays.
 
     Raises:
-        ConfigurationError: They do not fit.
+        ConfigurationError: Their shapes or values do not fit together.
     """
     seats_, place_, unit_ = np.asarray(seats), np.asarray(place), np.asarray(unit)
     if len(names) < 2:
-        raise ConfigurationError(f"Strengths compare two policies or more; {len(names)} were given.")
+        raise ConfigurationError(f"Strengths compare two or more policies; {len(names)} were given.")
     if seats_.ndim != 2 or seats_.shape != place_.shape or unit_.shape != seats_.shape[:1] or not len(seats_):
         raise ConfigurationError(
             f"Give seats (G, P), places (G, P) and units (G,) of one or more games, not {seats_.shape}, {place_.shape}, {unit_.shape}."
@@ -153,10 +154,10 @@ def _checked(names: Sequence[str], seats: ArrayLike, place: ArrayLike, unit: Arr
 
 
 def _count_choices(seats: NDArray[Any], place: NDArray[Any], unit: NDArray[Any]) -> tuple[list[Choice], Any]:
-    """Ranks as successive choices: who came first among all, who among the rest, and so on.
+    """Ranks as successive choices: which policy came first among all, which among the rest, and so on.
 
     Returns:
-        The K different choices, and how often each was made in each unit: a sparse (U, K) matrix.
+        The K different choices, and a sparse (U, K) matrix of how often each occurred in each unit.
     """
     order = np.argsort(place, axis=1, kind="stable")
     outcome = np.concatenate([np.take_along_axis(seats, order, 1), np.take_along_axis(place, order, 1)], axis=1)
@@ -170,12 +171,12 @@ def _count_choices(seats: NDArray[Any], place: NDArray[Any], unit: NDArray[Any])
             rows.append(row)
             columns.append(index.setdefault(choice, len(index)))
             weights.append(weight)
-    shape = (len(outcomes), max(1, len(index)))  # of one policy against itself nothing is learned
+    shape = (len(outcomes), max(1, len(index)))  # a policy against itself gives no choices
     return list(index), met @ sparse.csr_array((weights, (rows, columns)), shape=shape)
 
 
 def _choices(policies: list[int], places: list[int]) -> Iterable[tuple[Choice, float]]:
-    """The choices that a ranking is made of, with their weights; tied policies come in all orders alike."""
+    """The choices that make up a ranking, with their weights; tied policies count in all orders with equal weight."""
     start = 0
     for _, group in itertools.groupby(places):
         tied = len(list(group))
@@ -190,11 +191,11 @@ def _choices(policies: list[int], places: list[int]) -> Iterable[tuple[Choice, f
 
 
 class _Model:
-    """Luce's spectral ranking, iterated (Maystre and Grossglauser, NeurIPS 2015), on choices that are counted.
+    """Iterated Luce spectral ranking (Maystre and Grossglauser, NeurIPS 2015) on counted choices.
 
-    A step of `choix.lsr_pairwise_dense` takes wins of i over j, and moves from j to i at the rate wins / (w_i + w_j). A choice of i among
-    a set moves from each other j of the set at the rate 1 / (sum of the set): that is the step for larger tables, given as many wins
-    as amount to the same rate. With tables of two this is `choix.ilsr_pairwise_dense`.
+    A step of `choix.lsr_pairwise_dense` takes a matrix of wins and builds a Markov chain that moves from j to i at the rate
+    wins / (w_i + w_j). A choice of i among a set moves from each other member j at the rate 1 / (sum of the strengths of the set).
+    For larger tables we pass `choix` the number of wins that gives this rate. For tables of two this is `choix.ilsr_pairwise_dense`.
     """
 
     def __init__(self, count: int, kinds: Sequence[Choice]) -> None:
@@ -211,12 +212,15 @@ class _Model:
         self._moves = sparse.csr_array((ones, (winner * count + member, rows)), shape=(count * count, len(choices)))
 
     def fit(self, made: NDArray[np.float64], prior: NDArray[np.float64], start: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-        """The logarithms of the strengths that make the choices likeliest, of mean 0.
+        """The maximum-likelihood log strengths, with mean 0.
 
         Args:
-            made: (K,), how often each choice was made.
-            prior: (pairs,), how often each policy is held to have beaten each other.
-            start: A first guess.
+            made: (K,), how often each choice occurred.
+            prior: (pairs,), the pseudo-wins of each policy over each other.
+            start: (N,), the first guess; zeros if None.
+
+        Raises:
+            ConfigurationError: The iteration does not converge.
         """
         import choix
 
@@ -230,24 +234,25 @@ class _Model:
             if np.abs(step - logs).max() < _TOLERANCE:
                 return step
             logs = step
-        raise ConfigurationError("The strengths do not settle: too few games connect the policies.")
+        raise ConfigurationError("The strengths do not converge: too few games connect the policies.")
 
 
 def _finite(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-# --- who beats whom -----------------------------------------------------------------------------------------------------
+# --- cross table --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class CrossTable:
-    """Who ends before whom, where both sit at a table.
+    """How often each policy ends before each other, at the tables where both sit.
 
     Attributes:
-        names: N policies.
-        share: (N, N) float64, how often the policy of the row came before that of the column; a tie is half; NaN if they never met.
-        games: (N, N) int64, how often they met.
+        names: The names of N policies.
+        share: (N, N) float64, the share of games in which the policy of the row ended before that of the column. A tie counts half;
+            NaN if the two never met.
+        games: (N, N) int64, how often the two met.
     """
 
     names: tuple[str, ...]
@@ -255,12 +260,12 @@ class CrossTable:
     games: NDArray[np.int64]
 
     def sorted(self, names: Sequence[str]) -> CrossTable:
-        """The same table with the policies in another order."""
+        """The same table with the policies in the given order."""
         order = [self.names.index(name) for name in names]
         return CrossTable(tuple(names), self.share[np.ix_(order, order)], self.games[np.ix_(order, order)])
 
     def table(self) -> Table:
-        """As a rich table, in percent; columns have the numbers of the rows."""
+        """The table in percent, for the terminal; a column has the number of the row of the same policy."""
         from rich.table import Table
 
         table = Table(title="Who ends before whom, in percent", caption=self._met())
@@ -273,10 +278,10 @@ class CrossTable:
         return table
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """As coloured squares with the percentage in each.
+        """Draw a heat map with the percentage in each square.
 
         Args:
-            axes: Where to draw; new ones by default.
+            axes: The axes to draw into; new ones by default.
         """
         if axes is None:
             import matplotlib.pyplot
@@ -296,7 +301,7 @@ class CrossTable:
         return axes
 
     def to_json(self) -> dict[str, Any]:
-        """JSON values; None where two never met."""
+        """The table as JSON values; None where two policies never met."""
         shares = [[None if np.isnan(share) else float(share) for share in row] for row in self.share]
         return {"names": list(self.names), "share": shares, "games": self.games.tolist()}
 
@@ -309,12 +314,12 @@ class CrossTable:
 
 
 def cross_table(names: Sequence[str], seats: ArrayLike, place: ArrayLike) -> CrossTable:
-    """Who ends before whom.
+    """Count who ends before whom.
 
     Args:
-        names: N policies.
+        names: The names of N policies.
         seats: (G, P) int, the policy in each seat.
-        place: (G, P) int, ranks.
+        place: (G, P) int, final ranks.
     """
     seats_, place_ = np.asarray(seats, np.int64), np.asarray(place)
     count = len(names)
@@ -325,22 +330,22 @@ def cross_table(names: Sequence[str], seats: ArrayLike, place: ArrayLike) -> Cro
         ahead += np.bincount(pair, won, count * count)
         met += np.bincount(pair, minlength=count * count)
     games = met.reshape(count, count)
-    np.fill_diagonal(games, 0)  # of a policy against itself nothing is learned
+    np.fill_diagonal(games, 0)  # a policy against itself says nothing
     share = np.divide(ahead.reshape(count, count), games, out=np.full((count, count), np.nan), where=games > 0)
     return CrossTable(tuple(names), share, games)
 
 
-# --- ratings that go on -------------------------------------------------------------------------------------------------
+# --- running ratings ----------------------------------------------------------------------------------------------------
 
 
 @dataclass
 class Rating:
-    """What is believed of one policy's skill.
+    """The rating of one policy: a normal distribution over its skill.
 
     Attributes:
-        mu: The mean of the belief.
-        sigma: Its standard deviation.
-        games: Games it rests on.
+        mu: The mean.
+        sigma: The standard deviation.
+        games: The number of games that it is based on.
     """
 
     mu: float
@@ -349,32 +354,32 @@ class Rating:
 
     @property
     def ordinal(self) -> float:
-        """A skill that it has almost surely: mu minus three sigma."""
+        """A conservative estimate of the skill: mu minus three sigma."""
         return self.mu - 3.0 * self.sigma
 
 
 @dataclass
 class Ratings:
-    """Ratings by openskill's Plackett-Luce model, which new results move on; kept in a JSON file.
+    """Ratings by openskill's Plackett-Luce model, updated by new results and kept in a JSON file.
 
     Attributes:
-        players: Ratings by name of the policy.
-        counted: Digests of the results that went in: the same results are not counted twice.
+        players: The ratings, by name of the policy.
+        counted: Digests of the results counted so far, so that the same results are not counted twice.
     """
 
     players: dict[str, Rating] = field(default_factory=dict)
     counted: list[str] = field(default_factory=list)
 
     def update(self, results: Results) -> bool:
-        """Let the games of an arena move the ratings, in an order drawn from the results' seed, so that no table comes last.
+        """Update the ratings by the games of an arena, in a random order (drawn from the seed of the results).
 
-        A policy that sits in several seats takes the mean of what they would have become.
+        A policy that sits in several seats gets the mean of the updated ratings of these seats.
 
         Args:
-            results: Games; policies are known by their names.
+            results: The games; policies are identified by their names.
 
         Returns:
-            Whether they were counted; False if they had been before.
+            True if the games were counted, False if they had been counted before.
         """
         digest = _digest(results)
         if digest in self.counted:
@@ -391,10 +396,10 @@ class Ratings:
         return True
 
     def chances(self, names: Sequence[str]) -> list[float]:
-        """The chance of each to win a game among them.
+        """The probability of each policy to win a game among all of them.
 
         Raises:
-            ConfigurationError: One of them has no rating.
+            ConfigurationError: A policy has no rating.
         """
         for name in names:
             if name not in self.players:
@@ -404,7 +409,7 @@ class Ratings:
         return [float(chance) for chance in model.predict_win(teams)]
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row a policy, the highest `mu` first: `name`, `mu`, `sigma`, `ordinal`, `games`."""
+        """One row per policy, the highest `mu` first: `name`, `mu`, `sigma`, `ordinal`, `games`."""
         ranked = sorted(self.players.items(), key=lambda item: (-item[1].mu, item[0]))
         return [
             {"name": name, "mu": rating.mu, "sigma": rating.sigma, "ordinal": rating.ordinal, "games": rating.games}
@@ -412,10 +417,10 @@ class Ratings:
         ]
 
     def save(self, path: str | Path) -> None:
-        """Write the ratings to a JSON file; it is there whole or not at all.
+        """Write the ratings to a JSON file, atomically.
 
         Raises:
-            ConfigurationError: The file can't be written.
+            ConfigurationError: The file cannot be written.
         """
         players = {name: {"mu": r.mu, "sigma": r.sigma, "games": r.games} for name, r in self.players.items()}
         written = {**_versions(), "players": players, "counted": self.counted}
@@ -423,10 +428,10 @@ class Ratings:
 
     @classmethod
     def load(cls, path: str | Path) -> Ratings:
-        """Ratings that `save` wrote.
+        """Load ratings that `save` wrote.
 
         Raises:
-            FormatError: The file is missing, corrupt, foreign or of another version.
+            FormatError: The file is missing, corrupt, or of another kind or version.
         """
         try:
             written = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -438,7 +443,7 @@ class Ratings:
                 raise FormatError(f"{str(path)!r} does not match this version: {'; '.join(differences)}.")
             players = {str(name): Rating(float(r["mu"]), float(r["sigma"]), int(r["games"])) for name, r in written["players"].items()}
             if not all(math.isfinite(rating.mu) and 0 < rating.sigma < math.inf for rating in players.values()):
-                raise ValueError("a rating is no number")
+                raise ValueError("a rating is not a finite number")
             return cls(players, [str(digest) for digest in written["counted"]])
         except FormatError:
             raise
@@ -453,14 +458,14 @@ def _openskill() -> Any:
 
 
 def _versions() -> dict[str, Any]:
-    """What a file must agree with: otherwise its numbers mean something else."""
+    """The versions and scales that a file must have: with others, its numbers would mean something else."""
     model = _openskill()
     scale = {name: getattr(model, name) for name in ("mu", "sigma", "beta", "tau")}
     return {"format": FORMAT, "format_version": FORMAT_VERSION, "model": "PlackettLuce", "scale": scale}
 
 
 def _rate(model: Any, rated: Sequence[Rating], place: Sequence[int]) -> None:
-    """One game moves the ratings of those who sat there."""
+    """Update the ratings of the policies at a table by one game."""
     teams = [[model.rating(mu=rating.mu, sigma=rating.sigma)] for rating in rated]
     moved = [team[0] for team in model.rate(teams, ranks=[float(rank) for rank in place])]
     if len({id(rating) for rating in rated}) == len(rated):
@@ -475,7 +480,7 @@ def _rate(model: Any, rated: Sequence[Rating], place: Sequence[int]) -> None:
 
 
 def _digest(results: Results) -> str:
-    """A hash of who played whom, by which rules, with which ranks."""
+    """A hash of the policies, the rules and the ranks of all games."""
     about = [list(results.names), results.rules, results.seed, results.turn_limit]
     hashed = hashlib.sha256(json.dumps(about).encode())
     for array in (results.seats, results.place):

@@ -177,7 +177,7 @@ def test_rows_are_a_ladder() -> None:
 @pytest.mark.parametrize(
     ("names", "seats", "place", "unit", "message"),
     [
-        (("a",), [[0, 0]], [[1, 2]], [0], "two policies or more; 1"),
+        (("a",), [[0, 0]], [[1, 2]], [0], "two or more policies; 1"),
         (("a", "b"), [[0, 1]], [[1, 2, 3]], [0], r"not \(1, 2\), \(1, 3\), \(1,\)"),
         (("a", "b"), [[0, 1]], [[1, 2]], [0, 1], "seats"),
         (("a", "b"), np.zeros((0, 2)), np.zeros((0, 2)), [], "one or more games"),
