@@ -129,7 +129,10 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"lots": {0: LIGHT_BLUE}, "buildings": dict.fromkeys(LIGHT_BLUE, -1)}, "Oriental Avenue -1"),
     ({"lots": {0: LIGHT_BLUE}, "buildings": dict.fromkeys(LIGHT_BLUE, 1.0)}, "Oriental Avenue 1.0"),
     ({"lots": {0: LIGHT_BLUE}, "buildings": dict.fromkeys(LIGHT_BLUE, 1), "mortgaged": [2]}, "a group is mortgaged and built at once"),
-    ({"lots": {0: list(range(22))}, "buildings": dict.fromkeys(range(22), 2)}, "More buildings than the bank has: -12 houses and 12 hotels"),
+    (
+        {"lots": {0: list(range(22))}, "buildings": dict.fromkeys(range(22), 2)},
+        "More buildings than the bank has: -12 houses and 12 hotels",
+    ),
     ({"lots": {0: list(range(22))}, "buildings": dict.fromkeys(range(22), 5)}, "32 houses and -10 hotels"),
     ({"rules": me.Rules(hotel_after=3), "lots": {0: LIGHT_BLUE}, "buildings": dict.fromkeys(LIGHT_BLUE, 4)}, "a group is built unevenly"),
     ({"rules": "ocnaru", "num_players": 2, "lots": {0: LIGHT_BLUE}, "buildings": {2: 1, 3: 1}}, "a group is built unevenly"),
