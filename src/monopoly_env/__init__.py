@@ -43,6 +43,7 @@ from monopoly_env.rules import Rules
 if TYPE_CHECKING:
     from monopoly_env import encoding, monopoly_v0, replays, rewards
     from monopoly_env.positions import force, position
+    from monopoly_env.render.svg import draw
     from monopoly_env.text import to_text
     from monopoly_env.vector import VectorMonopoly
 
@@ -65,6 +66,7 @@ __all__ = [
     "check",
     "clone",
     "digest",
+    "draw",
     "encoding",
     "force",
     "is_over",
@@ -89,6 +91,7 @@ register()
 # Loaded on first use, so that `import monopoly_env` stays quick: name -> (module, attribute). None stands for the module itself.
 _LAZY: dict[str, tuple[str, str | None]] = {
     "VectorMonopoly": ("monopoly_env.vector", "VectorMonopoly"),
+    "draw": ("monopoly_env.render.svg", "draw"),
     "encoding": ("monopoly_env.encoding", None),
     "force": ("monopoly_env.positions", "force"),
     "monopoly_v0": ("monopoly_env.monopoly_v0", None),

@@ -1,0 +1,330 @@
+"""A game as a picture: the board, who owns and built what, who stands where, and the open question.
+
+    drawing = me.draw(game)      # shows itself in a notebook
+    drawing.save("game.svg")
+
+Owners are shown by colour and by letter. Every square is a group with the id `square-N`, the class of its kind and a title in words,
+so that pages, tests and screen readers use the same picture.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+from xml.etree import ElementTree as ET
+
+from monopoly_env import actions, board
+from monopoly_env.core import batch_of, write_atomically
+from monopoly_env.engine.building import HOTEL_LOT, HOUSE_LOT
+from monopoly_env.errors import ConfigurationError
+from monopoly_env.game import CHANCE_GOOD, CHEST_GOOD, ENDINGS, NOBODY, Game
+from monopoly_env.render.text import PLAYERS
+
+CORNER: Final = 96  # length of a corner square; all lengths in user units
+UNIT: Final = 60  # width of the other squares
+SIZE: Final = 2 * CORNER + 9 * UNIT
+_BAND: Final = 16  # depth of a street's colour band
+_NAME_WIDTH: Final = {UNIT: 13, CORNER: 22}  # characters of a line of a square's name, by the width of the square
+
+_GROUP_COLOURS: Final = ("#8a5a3b", "#9fd3ea", "#d678ae", "#ef9a3d", "#d6463f", "#f0d23c", "#3f9a5c", "#2f5ea6", "#4f5358", "#a3a8ad")
+# Okabe and Ito's colours ("Color universal design", 2008) and two greys, told apart by colour-blind people.
+_PLAYER_COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b58900", "#56b4e9", "#4d4d4d", "#7a5195")
+_PAPER, _INK, _FAINT, _LINE = "#fbfaf6", "#22262b", "#737a82", "#c9c7bd"
+_SYMBOLS: Final = {
+    board.GO: "GO", board.CHEST: "chest", board.CHANCE: "?", board.INCOME_TAX: "tax", board.LUXURY_TAX: "tax", board.JAIL: "jail",
+    board.GO_TO_JAIL: "to jail", board.FREE_PARKING: "P",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A picture of a game. Notebooks show it; `str` is the SVG document.
+
+    Attributes:
+        svg: The document, as text.
+    """
+
+    svg: str
+
+    def __str__(self) -> str:
+        return self.svg
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def save(self, path: str | Path) -> None:
+        """Write the picture to a file; it is there whole or not at all.
+
+        Args:
+            path: A file that ends in `.svg`.
+
+        Raises:
+            ConfigurationError: The suffix is another, or the file can't be written.
+        """
+        if Path(path).suffix != ".svg":
+            raise ConfigurationError(f"A picture is saved to a .svg file, not to {str(path)!r}.")
+        write_atomically(Path(path), self.svg.encode())
+
+
+def draw(game: Game) -> Drawing:
+    """Draw a game.
+
+    Args:
+        game: One record, of any edition and of 2 to 8 players.
+
+    Raises:
+        ConfigurationError: It is no record of a game.
+    """
+    batch_of(game)
+    root = ET.Element("svg", {
+        "xmlns": "http://www.w3.org/2000/svg", "viewBox": f"0 0 {SIZE} {SIZE}", "role": "img",
+        "font-family": "Helvetica, Arial, sans-serif",
+    })  # fmt: skip
+    _add(root, "title", f"Monopoly, turn {game.turns}")
+    _add(root, "desc", "; ".join([*(_player_in_words(game, seat) for seat in range(game.num_players)), _question(game)]))
+    hatching = _add(_add(root, "defs"), "pattern", id="mortgaged", width=6, height=6, patternUnits="userSpaceOnUse")
+    _add(hatching, "path", d="M0 6 L6 0", stroke=_LINE, stroke_width=1)
+    _rectangle(root, 0, 0, SIZE, SIZE, _PAPER)
+    for square in range(board.NUM_SQUARES):
+        _square(root, game, square)
+    _middle(root, game)
+    ET.indent(root)
+    return Drawing(ET.tostring(root, encoding="unicode"))
+
+
+# --- squares --------------------------------------------------------------------------------------------------------------
+
+
+def _frame(square: int) -> tuple[int, int, int, int]:
+    """Left, top, width and height of a square: GO is at the lower right, play goes round clockwise."""
+    side, place = divmod(square, 10)
+    along = SIZE - CORNER - UNIT * place  # from the corner where the side begins
+    near, far = 0, SIZE - CORNER
+    if place == 0:
+        left, top = ((far, far), (near, far), (near, near), (far, near))[side]
+        return left, top, CORNER, CORNER
+    back = SIZE - along - UNIT
+    left, top = ((along, far), (near, along), (back, near), (far, back))[side]
+    return (left, top, UNIT, CORNER) if side in (0, 2) else (left, top, CORNER, UNIT)
+
+
+def _square(root: ET.Element, game: Game, square: int) -> None:
+    edition = int(game.rules.board)
+    lot, kind = int(board.SQUARE_LOT[edition, square]), int(board.SQUARE_KIND[edition, square])
+    left, top, width, height = _frame(square)
+    group = _add(root, "g", id=f"square-{square}", role="img", transform=f"translate({left} {top})")
+    group.set("class", board.KINDS[kind])
+    _add(group, "title", _square_in_words(game, square))
+    _rectangle(group, 0, 0, width, height, "none", stroke=_LINE)
+    band = _BAND if kind == board.STREET else 0
+    if band:
+        _street_band(group, game, lot, width)
+    lines = textwrap.wrap(board.SQUARE_NAME[edition][square], _NAME_WIDTH[width])[:3]
+    for number, line in enumerate(lines):
+        _text(group, line, width / 2, band + 11 + 9 * number, 8, anchor="middle")
+    if lot >= 0:
+        _deed(group, game, lot, width, height)
+    elif kind in _SYMBOLS and width == height:
+        _text(group, _SYMBOLS[kind], width / 2, height / 2 + 14, 24, _FAINT, anchor="middle", weight="bold")
+    _tokens(group, game, square, width, height)
+
+
+def _street_band(group: ET.Element, game: Game, lot: int, width: int) -> None:
+    """The colour of a street, with its houses or its hotel."""
+    _rectangle(group, 0, 0, width, _BAND, _GROUP_COLOURS[board.GROUP_OF[lot]], stroke=_LINE)
+    level = int(game.level[lot])
+    if level == board.HOTEL:
+        _rectangle(group, width / 2 - 13, 3, 26, 10, "#ffffff", stroke=_INK, rx=2)
+        _text(group, "HOTEL", width / 2, 11, 7, anchor="middle", weight="bold")
+        return
+    for house in range(level):
+        _rectangle(group, width / 2 + 13 * (house - level / 2) + 1.5, 3, 10, 10, "#ffffff", stroke=_INK, rx=1)
+
+
+def _deed(group: ET.Element, game: Game, lot: int, width: int, height: int) -> None:
+    """Who owns a lot: a strip with a letter at the outer edge; or its price."""
+    owner = _owner(game, lot)
+    if owner == NOBODY:
+        _text(group, f"${board.PRICE[int(game.rules.board), lot]}", width / 2, height - 5, 9, _FAINT, anchor="middle")
+        return
+    if _is_mortgaged(game, lot):
+        _rectangle(group, 0, 0, width, height, "url(#mortgaged)")
+    _rectangle(group, 0, height - 13, width, 13, _PLAYER_COLOURS[owner])
+    note = f"{PLAYERS[owner]} mortgaged" if _is_mortgaged(game, lot) else PLAYERS[owner]
+    _text(group, note, width / 2, height - 3, 9, "#ffffff", anchor="middle", weight="bold")
+
+
+def _tokens(group: ET.Element, game: Game, square: int, width: int, height: int) -> None:
+    """The players who stand on a square, in rows above the strip of its owner; those in jail are framed."""
+    standing = [seat for seat in range(game.num_players) if game.place[seat] <= 1 and game.position[seat] == square]
+    longest = width // 15
+    for number, seat in enumerate(standing):
+        row, column = divmod(number, longest)
+        columns = min(longest, len(standing) - longest * row)
+        x = width / 2 + 14 * (column - (columns - 1) / 2)
+        y = height - (22 if height == CORNER else 20) - 14 * row
+        if game.jail[seat]:
+            _rectangle(group, x - 8, y - 8, 16, 16, "none", stroke=_INK, rx=2)
+        _token(group, seat, x, y, 6.5)
+
+
+def _token(parent: ET.Element, seat: int, x: float, y: float, radius: float) -> None:
+    token = _add(parent, "g", id=f"token-{PLAYERS[seat]}")
+    _add(token, "circle", cx=x, cy=y, r=radius, fill=_PLAYER_COLOURS[seat], stroke="#ffffff", stroke_width=1)
+    _text(token, PLAYERS[seat], x, y + radius * 0.5, radius * 1.4, "#ffffff", anchor="middle", weight="bold")
+
+
+# --- the middle -----------------------------------------------------------------------------------------------------------
+
+
+def _middle(root: ET.Element, game: Game) -> None:
+    """Turn, dice, a row for each player, the bank, and what is asked."""
+    middle = _add(root, "g", id="middle", transform=f"translate({CORNER + 28} {CORNER + 24})")
+    _text(middle, f"Turn {game.turns}", 0, 20, 20, weight="bold")
+    _text(middle, f"player {PLAYERS[game.turn]}", 0, 38, 12, _FAINT)
+    for number in range(2):
+        _die(middle, int(game.dice[number]), 408 + 40 * number, 4)
+    for seat in range(game.num_players):
+        _player(middle, game, seat, 60 + 40 * seat)
+    below = 60 + 40 * int(game.num_players) + 10
+    parking = f", ${game.pot:,} on Free Parking" if game.pot else ""
+    _text(middle, f"Bank: {game.houses} houses, {game.hotels} hotels{parking}", 0, below, 11, _FAINT)
+    question = _add(middle, "g", id="question")
+    for number, line in enumerate(textwrap.wrap(_question(game), 72)):
+        _text(question, line, 0, below + 22 + 16 * number, 12, weight="bold" if number == 0 else "normal")
+
+
+def _die(parent: ET.Element, eyes: int, left: int, top: int) -> None:
+    """One die, with nothing on it before the first throw."""
+    _rectangle(parent, left, top, 32, 32, "#ffffff", stroke=_INK, rx=6)
+    low, mid, high = 8, 16, 24
+    at = {
+        1: [(mid, mid)], 2: [(low, low), (high, high)], 3: [(low, low), (mid, mid), (high, high)],
+        4: [(low, low), (high, high), (low, high), (high, low)],
+    }  # fmt: skip
+    at[5] = [*at[4], (mid, mid)]
+    at[6] = [*at[4], (low, mid), (high, mid)]
+    for x, y in at.get(eyes, []):
+        _add(parent, "circle", cx=left + x, cy=top + y, r=3, fill=_INK)
+
+
+def _player(parent: ET.Element, game: Game, seat: int, top: int) -> None:
+    """Token, cash, where it is, and a small card for each lot, by group."""
+    row = _add(parent, "g", id=f"player-{PLAYERS[seat]}", role="img", transform=f"translate(0 {top})")
+    _add(row, "title", _player_in_words(game, seat))
+    if seat == game.player and game.decision:
+        _rectangle(row, -10, -2, 504, 36, "#efece1", rx=6)
+    _add(row, "circle", cx=10, cy=16, r=10, fill=_PLAYER_COLOURS[seat])
+    _text(row, PLAYERS[seat], 10, 21, 13, "#ffffff", anchor="middle", weight="bold")
+    if game.place[seat] and game.decision:
+        _text(row, f"bankrupt, place {game.place[seat]}", 30, 20, 12, _FAINT)
+        return
+    _text(row, f"${game.cash[seat]:,}", 30, 15, 14, weight="bold")
+    _text(row, _where(game, seat), 30, 29, 10, _FAINT)
+    for lot in range(board.NUM_LOTS):
+        x = 190 + 10 * lot + 2 * int(board.GROUP_OF[lot])
+        colour = _GROUP_COLOURS[board.GROUP_OF[lot]]
+        if int(game.lots[seat]) >> lot & 1:
+            _rectangle(row, x - 28, 8, 8, 16, "none" if _is_mortgaged(game, lot) else colour, stroke=colour, rx=1)
+        else:
+            _rectangle(row, x - 28, 8, 8, 16, "none", stroke="#e3e0d6", rx=1)
+
+
+# --- words ----------------------------------------------------------------------------------------------------------------
+
+
+def _owner(game: Game, lot: int) -> int:
+    return next((seat for seat in range(game.num_players) if int(game.lots[seat]) >> lot & 1), NOBODY)
+
+
+def _is_mortgaged(game: Game, lot: int) -> bool:
+    return bool(int(game.mortgaged) >> lot & 1)
+
+
+def _where(game: Game, seat: int) -> str:
+    if game.jail[seat]:
+        place = f"in jail, {game.jail[seat] - 1} failed throws"
+    else:
+        place = board.SQUARE_NAME[int(game.rules.board)][game.position[seat]]
+    cards = int(game.jail_cards[seat]).bit_count()
+    return place + (f", {cards} jail card{'s' if cards > 1 else ''}" if cards else "")
+
+
+def _player_in_words(game: Game, seat: int) -> str:
+    if game.place[seat] and game.decision:
+        return f"player {PLAYERS[seat]}: bankrupt, place {game.place[seat]}"
+    rank = f", place {game.place[seat]}" if game.place[seat] else ""
+    return f"player {PLAYERS[seat]}: ${game.cash[seat]:,}, {int(game.lots[seat]).bit_count()} lots, {_where(game, seat)}{rank}"
+
+
+def _square_in_words(game: Game, square: int) -> str:
+    edition = int(game.rules.board)
+    name, lot = board.SQUARE_NAME[edition][square], int(board.SQUARE_LOT[edition, square])
+    if lot < 0:
+        return name
+    owner = _owner(game, lot)
+    if owner == NOBODY:
+        return f"{name}: for sale at ${board.PRICE[edition, lot]}"
+    level = int(game.level[lot]) if lot < board.NUM_STREETS else 0
+    built = ", hotel" if level == board.HOTEL else f", {level} house{'s' if level > 1 else ''}" if level else ""
+    return f"{name}: owned by {PLAYERS[owner]}{built}{', mortgaged' if _is_mortgaged(game, lot) else ''}"
+
+
+def _question(game: Game) -> str:
+    """What is asked of whom, with the bid or the offer that it is about."""
+    if not game.decision:
+        winners = " and ".join(PLAYERS[seat] for seat in range(game.num_players) if game.place[seat] == 1)
+        return f"The game is over: {ENDINGS[game.ending]}. {winners} won."
+    name = actions.DECISION_NAMES[game.decision]
+    text = f"{PLAYERS[game.player]} decides: {actions.DECISIONS[name]}."
+    if name in ("bid", "sealed_bid"):
+        standing = f"{PLAYERS[game.auction_leader]} has bid ${game.auction_bid:,}" if game.auction_leader >= 0 else "no bid yet"
+        text += f" {_lot_name(game, int(game.auction_lot))}: {standing}."
+    if game.offer_from >= 0 and name in ("reply", "trade_ask", "trade_give", "trade_cash"):
+        text += f" {_offer(game)}"
+    return text
+
+
+def _lot_name(game: Game, lot: int) -> str:
+    if lot in (HOUSE_LOT, HOTEL_LOT):
+        return "A house" if lot == HOUSE_LOT else "A hotel"
+    return board.LOT_NAME[int(game.rules.board)][lot]
+
+
+def _offer(game: Game) -> str:
+    cash = int(game.offer_cash)
+    gives = _goods(game, int(game.offer_give), max(0, cash))
+    asks = _goods(game, int(game.offer_ask), max(0, -cash))
+    return f"{PLAYERS[game.offer_from]} gives {gives} to {PLAYERS[game.offer_to]} for {asks}."
+
+
+def _goods(game: Game, goods: int, cash: int) -> str:
+    names = [board.LOT_NAME[int(game.rules.board)][lot] for lot in board.lots_of(goods)]
+    names += ["a jail card" for good in (CHANCE_GOOD, CHEST_GOOD) if goods >> good & 1]
+    names += [f"${cash:,}"] if cash else []
+    return ", ".join(names) or "nothing"
+
+
+# --- elements -------------------------------------------------------------------------------------------------------------
+
+
+def _add(parent: ET.Element, tag: str, text: str | None = None, /, **attributes: Any) -> ET.Element:
+    element = ET.SubElement(parent, tag, {name.replace("_", "-"): _number(value) for name, value in attributes.items()})
+    element.text = text
+    return element
+
+
+def _number(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _rectangle(parent: ET.Element, x: float, y: float, width: float, height: float, fill: str, **more: Any) -> None:
+    _add(parent, "rect", x=x, y=y, width=width, height=height, fill=fill, **more)
+
+
+def _text(
+    parent: ET.Element, text: str, x: float, y: float, size: float, fill: str = _INK, *, anchor: str = "start", weight: str = "normal"
+) -> None:
+    _add(parent, "text", text, x=x, y=y, fill=fill, font_size=size, text_anchor=anchor, font_weight=weight)
