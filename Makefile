@@ -43,7 +43,7 @@ lint: $(READY)  ## check style and types
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-format: $(READY)  ## mend what can be mended by a program
+format: $(READY)  ## fix what can be fixed automatically
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
