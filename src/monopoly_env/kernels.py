@@ -184,11 +184,12 @@ def _imports(module: str) -> tuple[str, ...]:
 
 
 def _imported_names(tree: ast.Module) -> Iterator[str]:
-    """The library modules imported at the top level of a module. In `from package import name`, the name may be a module."""
+    """The library modules imported at the top level of a module. `from package import module` does not depend on the package itself."""
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] in _PACKAGES:
-            yield node.module
-            yield from (name for alias in node.names if _path(name := f"{node.module}.{alias.name}"))
+            for alias in node.names:
+                name = f"{node.module}.{alias.name}"
+                yield name if _path(name) else node.module
         elif isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name.split(".")[0] in _PACKAGES)
 

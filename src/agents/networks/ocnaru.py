@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from agents.networks.neural import features_digest
 from agents.players.strategic import POLICIES
 from agents.players.strategic.money import streets_at
-from agents.players.strategic.parameters import JAIL_STAY, NUM_PARAMETERS, RESERVE
+from agents.players.strategic.parameters import AT, NUM_PARAMETERS
 from agents.players.strategic.play import play as play_strategic
-from agents.players.strategic.values import COPIED, MORTGAGE_LEFT, SALE_LEFT, TODO, danger
+from agents.players.strategic.values import SLOT, danger
 from agents.players.vocabulary.reading import NO_LOT, legal
 from monopoly_env import encoding as encodings
 from monopoly_env.actions import (
@@ -137,7 +137,7 @@ _STARTS: Final = _GATES + len(NETWORKS) + np.concatenate([[0], np.cumsum(_LENGTH
     _DONE,  # the networks that have acted in it, a bit each
     _PARENT_DONE,  # whether the parent has closed it
     _NETWORK, _LEFT,  # who picked the lots that are still to be acted on
-) = range(COPIED + 1, COPIED + 12)  # fmt: skip
+) = range(SLOT.end, SLOT.end + 11)  # fmt: skip
 assert _LEFT < MEMORY - 3  # the last three are of `offers`
 
 _DICE: Final = 1 << 20  # in how many parts chance is cut
@@ -322,7 +322,7 @@ def _window(game: Game, mask: Mask, seat: int, params: Row, memory: Row) -> int:
         memory[_LEFT] = 0
     action = _next_pick(game, NO_LOT, memory)
     while action == NO_LOT:
-        rescuing = memory[MORTGAGE_LEFT] + memory[SALE_LEFT] != 0  # the rest of a debt: the parent's
+        rescuing = memory[SLOT.mortgage_left] + memory[SLOT.sale_left] != 0  # the rest of a debt: the parent's
         action = A_TURN if memory[_PARENT_DONE] else _ask_parent(game, mask, params[:NUM_PARAMETERS], memory)
         if rescuing or game.jail[seat] == 1:  # the turn of who has just been sent to jail is over
             return action
@@ -331,15 +331,15 @@ def _window(game: Game, mask: Mask, seat: int, params: Row, memory: Row) -> int:
         if network == NO_LOT:
             if not (0 <= phase < len(_PHASES) and _plays(params, int(_PHASES[phase]))):
                 return action
-            memory[TODO] = 0  # a network has had this phase
+            memory[SLOT.todo] = 0  # a network has had this phase
             action = NO_LOT
             continue
         if phase == len(_PHASES):
             memory[_PARENT_DONE] = 1
         elif _PHASES[phase] == network:
-            memory[TODO] = 0
+            memory[SLOT.todo] = 0
         else:
-            memory[TODO] = int(memory[TODO]) | 1 << (action - int(_FIRST[_PHASES[phase]]))  # comes again
+            memory[SLOT.todo] = int(memory[SLOT.todo]) | 1 << (action - int(_FIRST[_PHASES[phase]]))  # comes again
         memory[_DONE] = int(memory[_DONE]) | 1 << network
         memory[_NETWORK] = network
         memory[_LEFT] = _pick(game, seat, network, params, memory)
@@ -366,7 +366,7 @@ def _jail(game: Game, seat: int, by_parent: int, params: Row, memory: Row) -> in
         return A_TURN
     pays = by_parent == A_JAIL
     if by_parent == A_JAIL + 1:  # he was not asked about the fine: his rule for it
-        pays = danger(game, seat, params) < params[JAIL_STAY] and game.cash[seat] >= 1.5 * params[RESERVE]
+        pays = danger(game, seat, params) < params[AT.jail_stay_threshold] and game.cash[seat] >= 1.5 * params[AT.min_cash_reserve]
     if _plays(params, FINE):
         pays = _yes(game, seat, FINE, A_JAIL if pays else A_TURN, params, memory)
     return A_JAIL if pays else A_TURN

@@ -1,7 +1,6 @@
-"""Policies written by hand, a family a module; `POLICIES` gathers their names.
+"""Policies written by hand, one module or package per family; `POLICIES` has all of them by name.
 
-`reading` looks at the record, `offers` composes trades, `habits` are the small decisions that the families share, `parameters`
-is what each family can be tuned by.
+What the families share is in `vocabulary`. `genetic` are players with a genome, and `human` is a person at the terminal.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Families by numbers that evolution found, as presets: `<family>/evolved` for tables of four, `<family>/evolved/two` for two.
+"""Families with parameters that evolution found, as presets: `<family>/evolved` for four players, `<family>/evolved/two` for two.
 
-`python -m training.evolve` found them; by which commands, and how much stronger they are, is in docs/results/evolution.md.
+They were found by `python -m training.evolve`; docs/results/evolution.md has the commands, and how much stronger they are.
 """
 
 from __future__ import annotations

@@ -21,14 +21,14 @@ HELP = """Answer with the number of an action or with its text, such as: build B
 
 
 class Human(BatchedPolicy):
-    """Shows each decision on a console and reads the answer."""
+    """A person who sees each decision on a console and types the answer."""
 
     def __init__(self, name: str = "human", console: Console | None = None) -> None:
-        """Sit down.
+        """Seat a person at a console.
 
         Args:
-            name: What the others call this player.
-            console: Where to show and read; the terminal by default.
+            name: What tables and messages call this player.
+            console: Where decisions are shown and answers are read; the terminal by default.
         """
         self.name = name
         self.console = console or Console()
@@ -39,10 +39,10 @@ class Human(BatchedPolicy):
         return "human"
 
     def act(self, decisions: Decisions) -> NDArray[np.int64]:
-        """Ask for one decision after the other.
+        """Ask about the decisions one after another.
 
         Raises:
-            QuitError: The person quit, or there is no more input.
+            QuitError: The person quits, or there is no more input.
         """
         return np.array([self._ask(game) for game in decisions.games], np.int64)
 
@@ -72,11 +72,11 @@ class Human(BatchedPolicy):
             self._say(f"  {number:3} {actions.describe(action, game)}")
 
     def _understand(self, text: str, game: Game, legal: NDArray[np.int64]) -> int | None:
-        """The action that an answer names; None where it was a command.
+        """Find the action that an answer means; None if the answer was a command.
 
         Raises:
-            ConfigurationError: Neither an action nor a command.
-            QuitError: `q`.
+            ConfigurationError: The answer is neither an action nor a command.
+            QuitError: The answer is `q`.
         """
         command, _, rest = text.partition(" ")
         if command == "q":
@@ -101,7 +101,7 @@ class Human(BatchedPolicy):
 
 
 def _named(text: str, game: Game, legal: NDArray[np.int64]) -> int:
-    """The legal action of this text."""
+    """The legal action with this text."""
     for action in legal:
         if actions.describe(action, game).casefold() == text.casefold():
             return int(action)

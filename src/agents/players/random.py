@@ -1,4 +1,4 @@
-"""Policies that choose by lot: the yardstick that every other policy is first measured with."""
+"""Policies that choose at random: the first opponents against which every other policy is measured."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monopoly_env.actions import HEADS, NUM_ACTIONS
-from monopoly_env.engine.randomness import policy_draw
+from monopoly_env.engine import randomness
 from monopoly_env.engine.sets import lowest, size
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
@@ -18,7 +18,7 @@ _WORDS: Final = (NUM_ACTIONS + 31) // 32
 
 
 def _words(*left_out: str) -> NDArray[np.int64]:
-    """All actions but those of some heads, as 32-bit words."""
+    """All actions except those of some heads, as bits of 32-bit words."""
     actions = [a for a in range(NUM_ACTIONS) if not any(HEADS[name].start <= a < HEADS[name].stop for name in left_out)]
     return np.array([sum(1 << (a & 31) for a in actions if a >> 5 == word) for word in range(_WORDS)])
 
@@ -29,11 +29,11 @@ _NO_OFFERS: Final = _words("trade")
 
 @kernel
 def _draw_legal(game: Game, among: NDArray[np.int64]) -> int:
-    """A legal action out of a set of actions, each as likely."""
+    """One of the legal actions in a set of actions, all equally likely."""
     count = 0
     for word in range(_WORDS):
         count += size(int(game.legal[word]) & among[word])
-    n = policy_draw(game, int(game.player), count)
+    n = randomness.policy_draw(game, int(game.player), count)
     for word in range(_WORDS):
         bits = int(game.legal[word]) & among[word]
         here = size(bits)
@@ -47,13 +47,13 @@ def _draw_legal(game: Game, among: NDArray[np.int64]) -> int:
 
 @policy_kernel
 def _uniform(game: Game, mask: Mask, params: Row, memory: Row) -> int:
-    """Every legal action is as likely."""
+    """Every legal action is equally likely."""
     return _draw_legal(game, _ALL)
 
 
 @policy_kernel
 def _no_trades(game: Game, mask: Mask, params: Row, memory: Row) -> int:
-    """The same among the actions that do not begin an offer."""
+    """Every legal action that does not begin an offer is equally likely."""
     return _draw_legal(game, _NO_OFFERS)
 
 
@@ -63,7 +63,7 @@ def uniform() -> CompiledPolicy:
 
 
 def no_trades() -> CompiledPolicy:
-    """`random/no_trades`: uniform over the legal actions but making an offer; offers that it gets it answers at random."""
+    """`random/no_trades`: uniform over the legal actions except those that begin an offer; it answers offers at random."""
     return CompiledPolicy("random/no_trades", _no_trades, reads_mask=False)
 
 

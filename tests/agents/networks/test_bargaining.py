@@ -15,7 +15,7 @@ from agents.networks.learned.play import MODEL
 from agents.networks.learned.policy import LearnedPolicy
 from agents.players.expert.parameters import NAMES, Expert
 from agents.players.expert.play import answer
-from agents.players.expert.trading import FAILED, LEANING
+from agents.players.expert.trading import SLOT
 from agents.players.vocabulary.offers import planned
 from monopoly_env.actions import A_REPLY, A_TRADE
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
@@ -95,7 +95,7 @@ def test_whom_it_takes_for_one_who_goes_by_list_prices_it_does_not_press() -> No
     games = {"window": after_throw(MATCHED, {}, 4), "reply": offer(me.position(4, lots=MATCHED), 1, ask=[ORANGE[2]], give=[YELLOW[2]])}
     for where, game in games.items():
         row, memory = Expert(naive=0.99).row(), np.zeros(MEMORY)
-        memory[LEANING : LEANING + 8] = 4.0  # all evidence says so
+        memory[SLOT.leaning : SLOT.leaning + 8] = 4.0  # all evidence says so
         base = answer(game, row, row, memory)
         before = planned(memory)
         assert bargain(game, base, row, ROW, memory) == base, where
@@ -109,11 +109,11 @@ def test_who_refuses_what_the_model_takes_is_left_to_the_parent() -> None:
     assert made["to"] == 1
     act(game, "reject")
     asked_of(policy, game, memory)
-    assert int(memory[0, FAILED]) == 1 << 1
-    assert memory[0, LEANING + 1] == 0  # nor need he go by list prices
+    assert int(memory[0, SLOT.failed]) == 1 << 1
+    assert memory[0, SLOT.leaning + 1] == 0  # nor need he go by list prices
     stated = proposed(agents.make("expert", naive=0.01), after_throw(MATCHED, {}, 4))
     memory = np.zeros((1, MEMORY))
-    memory[0, FAILED] = 0b1110
+    memory[0, SLOT.failed] = 0b1110
     assert proposed(policy, after_throw(MATCHED, {}, 4), memory) == stated
 
 
@@ -122,7 +122,7 @@ def test_who_takes_it_is_trusted_on() -> None:
     assert proposed(policy, game, memory) is not None
     act(game, "accept")
     asked_of(policy, game, memory)
-    assert int(memory[0, FAILED]) == 0
+    assert int(memory[0, SLOT.failed]) == 0
 
 
 def play(names: list[Any], games: int, rules: str = "official") -> list[tuple[int, int, bool]]:

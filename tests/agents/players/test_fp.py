@@ -317,8 +317,8 @@ def test_they_trade_and_guarded_ones_do_not_pass_deeds_around() -> None:
 def test_every_parameter_has_a_reason() -> None:
     assert all(len(option.metadata["doc"]) > 20 for option in fields(fp.FixedPolicy))
     row = fp.FixedPolicy(guarded=True, most_houses=3).row()
-    assert len(row) == fp._GUARDED + 1
-    assert (row[fp._GUARDED], row[fp._MOST_HOUSES]) == (1, 3)
+    assert len(row) == len(fp.AT)
+    assert (row[fp.AT.guarded], row[fp.AT.most_houses]) == (1, 3)
 
 
 def scarce_house(lots: dict[int, list[str]], buildings: dict[str, int]) -> Any:

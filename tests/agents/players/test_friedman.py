@@ -78,4 +78,4 @@ def test_strength() -> None:
 
 def test_every_parameter_has_a_reason() -> None:
     assert all(len(option.metadata["doc"]) > 20 for option in fields(friedman.Friedman))
-    assert friedman.Friedman(rents=3).row()[friedman._RENTS] == 3
+    assert friedman.Friedman(rents=3).row()[friedman.AT.rents] == 3

@@ -198,8 +198,8 @@ def test_its_trades_are_few_and_final() -> None:
 def test_every_parameter_has_a_reason() -> None:
     assert all(len(option.metadata["doc"]) > 20 for option in fields(gcp.Gcp))
     row = gcp.Gcp(pause=7).row()
-    assert len(row) == gcp._PAUSE + 1
-    assert row[gcp._PAUSE] == 7
+    assert len(row) == len(gcp.AT)
+    assert row[gcp.AT.pause] == 7
 
 
 def test_only_who_pays_must_keep_200() -> None:

@@ -281,9 +281,9 @@ BAD = [
     (lambda: KINDS["tga"].policy(np.full(176, 1.5)), "gene 0 (buy square 0, GO (unused): nobody owns in the group) is 1.5, expected"),
     (lambda: KINDS["tga"].policy(np.where(np.arange(176) == 39, np.nan, 0.0)), "gene 39 (buy square 39, Boardwalk: nobody"),
     (lambda: KINDS["sga"].policy(np.full(1056, 2)), "is 2, expected 0 or 1"),
-    (lambda: KINDS["rga"].policy(np.zeros(176)), "has 4,256 genes, not 176. So many has 'tga'"),
+    (lambda: KINDS["rga"].policy(np.zeros(176)), "has 4,256 genes, not 176. That is the size of 'tga'"),
     (lambda: KINDS["rga"].policy(np.zeros(177)), "Genes by kind: rga 4,256"),
-    (lambda: KINDS["rga"].rows(np.zeros(4256)), "a genome a row"),
+    (lambda: KINDS["rga"].rows(np.zeros(4256)), "one genome per row"),
     (lambda: KINDS["rga"].rows([["a"]]), "array of numbers"),
     (lambda: KINDS["tga"].policy(np.zeros(176), of_building=1), "Did you mean 'of_buildings'"),
     (lambda: KINDS["pring"].policy(np.zeros(28), pause=1), "no parameter 'pause'"),
@@ -399,7 +399,7 @@ def test_random_members_of_the_families_play_to_the_end() -> None:
 def test_the_scripted_numbers_are_those_of_the_program() -> None:
     scripted = mukhar.Scripted()
     assert (scripted.of_buildings, scripted.built, scripted.base) == (0.05, 1, 200)
-    assert len(scripted.row()) == mukhar._THESIS + 1
+    assert len(scripted.row()) == len(mukhar.AT)
 
 
 def test_the_best_of_each_kind_come_with_the_library() -> None:

@@ -260,8 +260,8 @@ def test_trades_are_sane() -> None:
 def test_every_parameter_has_a_reason() -> None:
     assert all(len(option.metadata["doc"]) > 20 for option in fields(landlord.Landlord))
     row = landlord.Landlord().row()
-    assert len(row) == landlord._SCARCE + 1
-    assert row[landlord._SCARCE] == landlord.Landlord().scarce
+    assert len(row) == len(landlord.AT)
+    assert row[landlord.AT.scarce] == landlord.Landlord().scarce
 
 
 @pytest.mark.parametrize("player", [BALANCED, AGGRESSIVE], ids=lambda player: player.name)

@@ -78,7 +78,7 @@ def test_first_railroads_and_utilities_are_never_a_bargain() -> None:
 def test_a_value_is_kept_from_the_first_look_on() -> None:
     memory = np.zeros((1, agents.MEMORY))
     assert asked_of(ALGORITHMIC, landed(5, {}, {0: 1500}, rules=QUIRKS), memory) == "decline"
-    assert memory[0, 22] == 200
+    assert memory[0, algorithmic.OWN.value + 22] == 200
     later = landed(5, {0: ["Short Line", "Pennsylvania Railroad", "B. & O. Railroad"]}, {0: 1500}, rules=QUIRKS)
     assert asked_of(ALGORITHMIC, later, memory) == "decline"
     assert asked_of(ALGORITHMIC, later) == "buy"
@@ -103,7 +103,7 @@ def test_values(lots: list[str], square: int, value: float) -> None:
     game = landed(square, {0: lots}, {0: 1500}, rules=QUIRKS)
     lot = int(game.agenda[game.depth - 1, 2])
     asked_of(ALGORITHMIC, game, memory)
-    assert memory[0, lot] == pytest.approx(value)
+    assert memory[0, algorithmic.OWN.value + lot] == pytest.approx(value)
 
 
 # --- algorithmic: the window --------------------------------------------------------------------------------------------
@@ -376,7 +376,7 @@ def test_random_whom_a_lift_has_ruined_leaves_the_table() -> None:
         while told[-1].startswith(("unmortgage", "mortgage")):
             act(game, told[-1])
             told.append(asked_of(RANDOM, game, memory))
-        if not memory[0, 0]:
+        if not memory[0, random.OWN.ruined]:
             continue
         ruined += 1
         assert asked_of(RANDOM, landed(39, {}, {0: 1500}, rules=QUIRKS), memory) == "decline"

@@ -16,6 +16,7 @@ import pytest
 import agents
 import monopoly_env as me
 from agents.players.strategic import PRESETS, Strategic, parameters, values
+from agents.players.strategic.parameters import AT
 from monopoly_env import actions, board
 from tests.agents.players.trading import asked_of, landed, proposed
 from tests.play import act, asked, lot, offer
@@ -74,7 +75,7 @@ def test_parameters_and_presets_are_those_of_the_program() -> None:
         wanted = [{"True": 1.0, "False": 0.0}.get(row[column]) if row[column] in ("True", "False") else float(row[column]) for row in rows]
         assert agents.make(f"strategic/{preset}").params[:28].tolist() == wanted  # type: ignore[attr-defined]
     assert agents.make("strategic").params.tolist() == Strategic().row().tolist()  # type: ignore[attr-defined]
-    assert parameters.NUM_PARAMETERS == len(names) == parameters.LEGACY_DEBTS + 1
+    assert parameters.NUM_PARAMETERS == len(names) == len(AT)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +136,7 @@ def test_values_follow_the_formula(preset: str, own: list[str], others: list[str
     settings = Strategic.checked(**PRESETS[preset])
     mine, theirs = {lot(name) for name in own}, {lot(name) for name in others}
     game, kept = me.position(2), memory()[0]
-    kept[values.ROUND] = rounds
+    kept[values.SLOT.round] = rounds
     own_bits, other_bits = (sum(1 << n for n in side) for side in (mine, theirs))
     for number in range(28):
         found = values.value(game, number, own_bits, other_bits, settings.row(), kept)
@@ -148,7 +149,7 @@ def test_it_looks_at_the_groups_again_only_when_the_count_of_rounds_rises() -> N
     for owned in ([], [0], [0, 1], [0, 1, 2], [0, 1, 2, 3]):  # two players: the count is half the deeds, and 1
         game = me.position(2, lots={0: owned[:1], 1: owned[1:]})
         values.look(game, 0, row, kept)
-        seen.append((int(kept[values.ROUND]), int(kept[values.OWN_SEEN]), int(kept[values.OTHERS_SEEN])))
+        seen.append((int(kept[values.SLOT.round]), int(kept[values.SLOT.own_seen]), int(kept[values.SLOT.others_seen])))
     assert seen == [(1, 0, 0), (1, 0, 0), (2, 1, 2), (2, 1, 2), (3, 1, 14)]
 
 
@@ -157,14 +158,14 @@ def test_two_presets_change_while_they_play() -> None:
         kept = memory()
         lots = {0: list(range(mine)), 1: list(range(mine, mine + theirs))}
         asked_of(agents.make(f"strategic/{preset}"), landed(20, lots, {0: 0, 1: 0}), kept)  # type: ignore[arg-type]
-        return kept[0, : parameters.NUM_PARAMETERS]
+        return kept[0, values.SLOT.parameters :][: parameters.NUM_PARAMETERS]
 
-    assert row_after("late_game", 9, 9)[parameters.HOUSE_CASH] == 650  # ten rounds
-    assert row_after("late_game", 10, 10)[parameters.HOUSE_CASH] == 450
+    assert row_after("late_game", 9, 9)[AT.min_cash_for_houses] == 650  # ten rounds
+    assert row_after("late_game", 10, 10)[AT.min_cash_for_houses] == 450
     early, ahead, behind = (row_after("adaptive", *deeds) for deeds in ((9, 9), (12, 8), (8, 12)))
-    assert early[[parameters.RESERVE, parameters.VALUE_MULTIPLIER, parameters.TRADE_EAGERNESS]].tolist() == [150, 1.1, 0.7]
-    assert ahead[[parameters.HOUSE_CASH, parameters.TRADE_EAGERNESS]].tolist() == [350, 0.5]
-    assert behind[[parameters.HOUSE_CASH, parameters.TRADE_EAGERNESS, parameters.TRADE_PROFIT]].tolist() == [400, 0.9, 1.0]
+    assert early[[AT.min_cash_reserve, AT.property_value_multiplier, AT.trade_eagerness]].tolist() == [150, 1.1, 0.7]
+    assert ahead[[AT.min_cash_for_houses, AT.trade_eagerness]].tolist() == [350, 0.5]
+    assert behind[[AT.min_cash_for_houses, AT.trade_eagerness, AT.trade_profit_threshold]].tolist() == [400, 0.9, 1.0]
 
 
 # --- buying, building, selling ------------------------------------------------------------------------------------------
@@ -305,7 +306,7 @@ def test_what_is_left_of_a_plan_is_carried_out_after_the_debt_is_paid() -> None:
     game = taxed(0, [*ORANGE, *LIGHT_BLUE, "Electric Company"], buildings=built)
     # The mortgage brings 75, so that sales aim at 200 again: light blue 75, orange 150; the tax is met by the first two.
     assert paid(game, memory=kept) == ["mortgage Electric Company", "sell Oriental Avenue", "sell St. James Place"]
-    assert kept[0, values.SALE_LEFT] == 0
+    assert kept[0, values.SLOT.sale_left] == 0
     game = taxed(90, [*ORANGE, *LIGHT_BLUE, "Electric Company"], buildings=built)
     assert len(paid(game, memory=kept)) == 2
     assert asked_of(PLAYER, game, kept).startswith("sell")

@@ -284,8 +284,8 @@ def test_trades_are_sane() -> None:
 def test_every_parameter_has_a_reason() -> None:
     assert all(len(option.metadata["doc"]) > 20 for option in fields(yasumura.Yasumura))
     row = yasumura.Yasumura().row()
-    assert len(row) == yasumura._SCARCE + 1
-    assert row[yasumura._SCARCE] == yasumura.Yasumura().scarce
+    assert len(row) == len(yasumura.AT)
+    assert row[yasumura.AT.scarce] == yasumura.Yasumura().scarce
 
 
 def test_below_zero_nothing_is_planned() -> None:

@@ -21,7 +21,7 @@ import agents
 import monopoly_env as me
 from agents import arena
 from agents.networks.ocnaru import HIDDEN, NAMES, NETWORKS, NOTED, WATCHED, OcnaruNetworks
-from agents.players.strategic.values import MORTGAGE_LEFT, SALE_LEFT
+from agents.players.strategic.values import SLOT
 from monopoly_env import encoding as encodings
 from monopoly_env.actions import DECISION_NAMES, HEADS
 from monopoly_env.board import GROUP_OF, LOT_SQUARE
@@ -75,7 +75,7 @@ def decisions_of(policy: CompiledPolicy, opponent: str, seeds: range) -> Iterato
         while not me.is_over(game):
             seat = int(game.player)
             who = policy if seat == 0 else other
-            rescuing = memory[seat, MORTGAGE_LEFT] + memory[seat, SALE_LEFT] != 0
+            rescuing = memory[seat, SLOT.mortgage_left] + memory[seat, SLOT.sale_left] != 0
             decisions = Decisions(np.array([game]), memory[[seat]])
             action = int(who.act(decisions)[0])
             game.policy_draws[seat] = decisions.games[0].policy_draws[seat]

@@ -12,11 +12,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from agents.players.expert.parameters import MARGIN
+from agents.players.expert.parameters import AT
 from agents.players.expert.trading import (
-    FAILED,
-    PENDING,
-    TABLE,
+    SLOT,
     acceptance,
     evidence,
     judge,
@@ -43,7 +41,8 @@ from monopoly_env.policy.protocol import Row
 from monopoly_env.rules import number
 
 # Its memory, where the parent keeps nothing.
-_TRIED: Final = 57  # the partner, plus one, to whom something is offered that the model takes, while the outcome is unknown; the goods
+# The partner, plus one, to whom something is offered that the model takes, while the outcome is unknown; the goods.
+_TRIED: Final = SLOT.end
 
 _SURE: Final = 0.99  # chance that a partner who judges by the model does what it says
 _BARTER: Final = number("trade", "one_for_one")  # without money
@@ -69,9 +68,9 @@ def bargain(game: Game, base: int, params: Row, model: Row, memory: Row) -> int:
         return base
     if A_TRADE <= base < A_ASK:
         partner = (seat + base - A_TRADE + 1) % int(game.num_players)
-        if not has(int(memory[FAILED]), partner):
+        if not has(int(memory[SLOT.failed]), partner):
             _press(game, seat, partner, params, model, memory)
-    elif game.decision == agenda.REPLY and may_counter(game) and not has(int(memory[FAILED]), int(game.offer_from)):
+    elif game.decision == agenda.REPLY and may_counter(game) and not has(int(memory[SLOT.failed]), int(game.offer_from)):
         return _counter(game, seat, base, params, model, memory)
     return base
 
@@ -82,7 +81,7 @@ def _note_outcome(game: Game, seat: int, memory: Row) -> None:
     partner = int(memory[_TRIED]) - 1
     if partner >= 0 and not agenda.ASK <= game.decision <= agenda.CASH:  # it has been answered
         if not was_taken(game, seat, partner, int(memory[_TRIED + 1]), int(memory[_TRIED + 2])):
-            memory[FAILED] = int(memory[FAILED]) | 1 << partner
+            memory[SLOT.failed] = int(memory[SLOT.failed]) | 1 << partner
         memory[_TRIED] = 0
 
 
@@ -116,7 +115,7 @@ class _Terms(NamedTuple):
 def _terms(game: Game, seat: int, partner: int, ask: int, give: int, params: Row, model: Row, memory: Row) -> _Terms:
     """The terms at hand; the present strengths are written to memory."""
     turns = turns_left(game, params)
-    total = fill_strengths(game, turns, params, memory[TABLE:])
+    total = fill_strengths(game, turns, params, memory[SLOT.strengths :])
     lots, theirs = ask & ALL_LOTS, give & ALL_LOTS
     low, high = price_range(game, seat, partner, ask, give, float(transfer_fees(game, lots)), float(transfer_fees(game, theirs)), params)
     wanted, paid = list_value(game, partner, seat, lots, params)[1], list_value(game, seat, partner, theirs, params)[0]
@@ -158,24 +157,24 @@ def _counter(game: Game, seat: int, base: int, params: Row, model: Row, memory: 
 @kernel
 def _try(terms: _Terms, price: float, memory: Row) -> None:
     """Note an offer, and what its outcome would say."""
-    memory[PENDING], memory[PENDING + 1], memory[PENDING + 2] = terms.partner + 1, terms.ask, terms.give
-    memory[PENDING + 3], memory[PENDING + 4] = evidence(_judged(price, terms.limit), acceptance(price, terms.simple, terms.unsure))
+    memory[SLOT.pending], memory[SLOT.pending_ask], memory[SLOT.pending_give] = terms.partner + 1, terms.ask, terms.give
+    memory[SLOT.if_taken], memory[SLOT.if_refused] = evidence(_judged(price, terms.limit), acceptance(price, terms.simple, terms.unsure))
     if price >= terms.limit:
         memory[_TRIED], memory[_TRIED + 1], memory[_TRIED + 2] = terms.partner + 1, terms.ask, terms.give
-        memory[PENDING + 4] = 0.0  # a refusal says that he is of neither kind, not that he goes by list prices
+        memory[SLOT.if_refused] = 0.0  # a refusal says that he is of neither kind, not that he goes by list prices
 
 
 @kernel
 def least_price(game: Game, seat: int, partner: int, ask: int, give: int, low: float, high: float, model: Row) -> float:
     """The least whole dollars between low and high at which the model agrees to a trade; infinite if it does at none."""
-    table = np.empty(TABLE + len(game.place))
+    table = np.empty(SLOT.strengths + len(game.place))
     turns = turns_left(game, model)
-    total = fill_strengths(game, turns, model, table[TABLE:])
-    if high < low or judge(game, partner, seat, give, ask, -high, total, turns, model, table) < model[MARGIN]:
+    total = fill_strengths(game, turns, model, table[SLOT.strengths :])
+    if high < low or judge(game, partner, seat, give, ask, -high, total, turns, model, table) < model[AT.margin]:
         return np.inf
     while low < high:
         middle = np.floor((low + high) / 2)
-        if judge(game, partner, seat, give, ask, -middle, total, turns, model, table) >= model[MARGIN]:
+        if judge(game, partner, seat, give, ask, -middle, total, turns, model, table) >= model[AT.margin]:
             high = middle
         else:
             low = middle + 1
@@ -196,4 +195,4 @@ def _promise(game: Game, terms: _Terms, price: float, params: Row, memory: Row) 
     gain = judge(game, terms.seat, terms.partner, terms.ask, terms.give, price, terms.total, terms.turns, params, memory)
     naive = naivety(terms.partner, params, memory)
     odds = (1 - naive) * _judged(price, terms.limit) + naive * acceptance(price, terms.simple, terms.unsure)
-    return gain * odds if gain >= params[MARGIN] / 2 else 0.0
+    return gain * odds if gain >= params[AT.margin] / 2 else 0.0

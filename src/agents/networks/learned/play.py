@@ -12,10 +12,10 @@ import numpy as np
 
 from agents.networks.learned.bargaining import bargain
 from agents.networks.learned.networks import ENCODED, FEATURES, HIDDEN, MOST_PLAYERS, NAMES, NETWORK_OF, OUTPUT, think, worth
-from agents.players.expert.parameters import CONTRAST
+from agents.players.expert.parameters import AT
 from agents.players.expert.parameters import NAMES as PARAMETERS
 from agents.players.expert.play import answer, worth_of
-from agents.players.expert.trading import TABLE, judge
+from agents.players.expert.trading import SLOT, judge
 from agents.players.expert.values import fill_strengths, turns_left
 from agents.players.vocabulary.offers import planned
 from agents.players.vocabulary.reading import asked_lot, price
@@ -83,9 +83,9 @@ def observe(game: Game, base: int, params: Row, memory: Row, seen: Any) -> None:
     standard.write(game, seat, seen)
     parent, scratch = parent_of(game, params), memory.copy()
     turns = turns_left(game, parent)
-    total = fill_strengths(game, turns, parent, scratch[TABLE:])
+    total = fill_strengths(game, turns, parent, scratch[SLOT.strengths :])
     for offset in range(players):
-        seen[_SHARES + offset] = scratch[TABLE + (seat + offset) % players] ** parent[CONTRAST] / total
+        seen[_SHARES + offset] = scratch[SLOT.strengths + (seat + offset) % players] ** parent[AT.contrast] / total
     if A_TRADE <= base < A_ASK:
         ask, give, cash = planned(memory)
         standard.write_goods(ask, give, cash, seen)

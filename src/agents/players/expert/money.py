@@ -1,68 +1,55 @@
-"""Cash: what the next throw may cost, what being short of it costs, and how cash is raised."""
+"""Cash: what the next throw may cost, what being short of cash costs, and how to raise cash."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from agents.players.expert import odds
-from agents.players.expert.parameters import CHEAP, DEAR, LIFT, MISSED, RUIN
+from agents.players.expert.parameters import AT
 from agents.players.expert.values import present_strength, turns_left
-from agents.players.vocabulary.reading import NO_LOT, STREETS, in_whole_groups, legal
+from agents.players.vocabulary import groups
+from agents.players.vocabulary.reading import AVERAGE_THROW, NO_LOT, legal
 from monopoly_env.actions import A_MORTGAGE, A_SELL, A_TURN, A_UNMORTGAGE
-from monopoly_env.board import (
-    ALL_LOTS,
-    HOUSE_PRICE,
-    JAIL_SQUARE,
-    LOT_SQUARE,
-    MORTGAGE,
-    NUM_LOTS,
-    NUM_STREETS,
-    PRICE,
-    RENT,
-)
-from monopoly_env.engine.building import liquidation_of_buildings
-from monopoly_env.engine.mortgage import interest, lifting_cost, principal
-from monopoly_env.engine.players import mortgage_values, solvent_seats
-from monopoly_env.engine.rent import ordinary_rent
+from monopoly_env.board import ALL_LOTS, HOUSE_PRICE, JAIL_SQUARE, LOT_SQUARE, MORTGAGE, NUM_LOTS, NUM_STREETS, PRICE, RENT
+from monopoly_env.engine import building, mortgage, players, rent, tax
 from monopoly_env.engine.sets import has, lowest, size
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Row
 
-_FLAT_TAX: Final = 200  # dollars
 _SALE_LOSS: Final = 1.0  # a building sold for a dollar has cost two
 _INCOME_TAX_SQUARE, _LUXURY_TAX_SQUARE = 4, 38
 
 
 @kernel
 def row_of(game: Game, seat: int) -> int:
-    """The row of the tables of odds for a token: its square, or in jail."""
+    """The row of a token in the tables of odds: its square, or `odds.IN_JAIL`."""
     return odds.IN_JAIL if game.jail[seat] > 0 else int(game.position[seat])
 
 
 @kernel
 def spare_lots(game: Game, seat: int) -> int:
     """The lots that can be mortgaged and belong to no complete colour."""
-    return int(game.lots[seat]) & ~int(game.mortgaged) & ~in_whole_groups(int(game.lots[seat]) & STREETS)
+    return int(game.lots[seat]) & ~int(game.mortgaged) & ~groups.complete(int(game.lots[seat]) & groups.STREETS)
 
 
 @kernel
 def estate(game: Game, seat: int) -> int:
-    """What the buildings, and the lots of complete colours, would bring besides the spare lots (dollars)."""
-    groups = int(game.lots[seat]) & ~int(game.mortgaged) & ~spare_lots(game, seat)
-    return liquidation_of_buildings(game, seat, int(game.rules.sell_ratio)) + mortgage_values(game, groups)
+    """What buildings and the lots of complete colours would bring, in addition to the spare lots (dollars)."""
+    grouped = int(game.lots[seat]) & ~int(game.mortgaged) & ~spare_lots(game, seat)
+    return building.liquidation_of_buildings(game, seat, int(game.rules.sell_ratio)) + players.mortgage_values(game, grouped)
 
 
 @kernel
 def _shortfall(due: float, cash: float, spare: float, rest: float, ruin: float, params: Row) -> float:
-    """The loss that owing a sum means (dollars)."""
+    """The loss from owing a sum (dollars)."""
     short = due - cash
     if short <= 0:
         return 0.0
-    loss = params[CHEAP] * min(short, spare)
+    loss = params[AT.cheap] * min(short, spare)
     short -= spare
     if short > 0:
-        loss += params[DEAR] * min(short, rest)
+        loss += params[AT.dear] * min(short, rest)
         if short > rest:
             loss += ruin
     return loss
@@ -73,17 +60,17 @@ def risk(game: Game, seat: int, row: int, cash: float, spare: float, rest: float
     """The expected loss of the next turn from holding only this much cash (dollars).
 
     Args:
-        game: The others' lots.
-        seat: Whose risk.
-        row: Where the token starts, a row of the tables of odds.
+        game: The game, for the others' lots.
+        seat: The player at risk.
+        row: Where its token starts, a row of the tables of odds.
         cash: Dollars in hand.
-        spare: What mortgages of single lots would bring.
-        rest: What all else would bring.
-        worth: The player's strength, lost by ruin.
-        params: Of the policy.
+        spare: What mortgages of single lots would bring (dollars).
+        rest: What everything else would bring (dollars).
+        worth: The player's strength, which it loses if it is ruined.
+        params: The policy's parameters.
     """
-    board, owned = int(game.rules.board), int(game.lots[seat])
-    ruin, loss, salary = params[RUIN] * worth, 0.0, int(game.rules.go_salary)
+    edition, owned = int(game.rules.board), int(game.lots[seat])
+    ruin, loss, salary = params[AT.ruin] * worth, 0.0, int(game.rules.go_salary)
     here = JAIL_SQUARE if row == odds.IN_JAIL else row
     for other in range(game.num_players):
         if other == seat:
@@ -94,49 +81,49 @@ def risk(game: Game, seat: int, row: int, cash: float, spare: float, rest: float
         while lots:
             lot = lowest(lots)
             lots &= lots - 1
-            chance = odds.NEXT_LOT[board, row, lot]
+            chance = odds.NEXT_LOT[edition, row, lot]
             if chance > 0:
-                due = float(ordinary_rent(game, other, lot, odds.AVERAGE_THROW))
-                ahead = cash + salary if LOT_SQUARE[board, lot] < here else cash
+                due = float(rent.ordinary_rent(game, other, lot, AVERAGE_THROW))
+                ahead = cash + salary if LOT_SQUARE[edition, lot] < here else cash
                 if due > ahead:
                     loss += chance * _shortfall(due, ahead, spare, rest, ruin, params)
-    if cash < _FLAT_TAX:
+    if cash < tax.FLAT_TAX:
         ahead = cash + salary if here > _INCOME_TAX_SQUARE else cash
-        loss += odds.NEXT[board, row, _INCOME_TAX_SQUARE] * _shortfall(float(_FLAT_TAX), ahead, spare, rest, ruin, params)
-        tax = float(game.rules.luxury_tax)
-        loss += odds.NEXT[board, row, _LUXURY_TAX_SQUARE] * _shortfall(tax, cash, spare, rest, ruin, params)
+        loss += odds.NEXT[edition, row, _INCOME_TAX_SQUARE] * _shortfall(float(tax.FLAT_TAX), ahead, spare, rest, ruin, params)
+        luxury_tax = float(game.rules.luxury_tax)
+        loss += odds.NEXT[edition, row, _LUXURY_TAX_SQUARE] * _shortfall(luxury_tax, cash, spare, rest, ruin, params)
     free = ALL_LOTS & ~owned
-    if free and params[MISSED] > 0:
+    if free and params[AT.missed] > 0:
         while free:
             lot = lowest(free)
             free &= free - 1
-            short = int(PRICE[board, lot]) - cash
+            short = int(PRICE[edition, lot]) - cash
             if short > 0:
-                loss += odds.NEXT_LOT[board, row, lot] * params[MISSED] * short
+                loss += odds.NEXT_LOT[edition, row, lot] * params[AT.missed] * short
     return loss
 
 
 @kernel
 def added_risk(game: Game, seat: int, spent: float, worth: float, params: Row) -> float:
     """What spending from cash, then from mortgages of single lots, adds to the expected loss of the next turn (dollars)."""
-    cash, spare = float(game.cash[seat]), float(mortgage_values(game, spare_lots(game, seat)))
+    cash, spare = float(game.cash[seat]), float(players.mortgage_values(game, spare_lots(game, seat)))
     rest, row = float(estate(game, seat)), row_of(game, seat)
     borrowed = max(0.0, spent - cash)
     after = risk(game, seat, row, cash - spent + borrowed, spare - borrowed, rest, worth, params)
-    return after - risk(game, seat, row, cash, spare, rest, worth, params) + params[CHEAP] * borrowed
+    return after - risk(game, seat, row, cash, spare, rest, worth, params) + params[AT.cheap] * borrowed
 
 
 @kernel
 def rents_due(game: Game, seat: int, row: int) -> float:
     """The rent that a seat expects to pay in its next turn (dollars)."""
-    board, total = int(game.rules.board), 0.0
+    edition, total = int(game.rules.board), 0.0
     for other in range(game.num_players):
         if other != seat and (game.rules.rent_in_jail or game.jail[other] == 0):
             lots = int(game.lots[other]) & ~int(game.mortgaged)
             while lots:
                 lot = lowest(lots)
                 lots &= lots - 1
-                total += odds.NEXT_LOT[board, row, lot] * ordinary_rent(game, other, lot, odds.AVERAGE_THROW)
+                total += odds.NEXT_LOT[edition, row, lot] * rent.ordinary_rent(game, other, lot, AVERAGE_THROW)
     return total
 
 
@@ -148,17 +135,17 @@ def rents_coming(game: Game, seat: int) -> float:
     while lots:
         lot = lowest(lots)
         lots &= lots - 1
-        total += visits(game, seat, lot) * ordinary_rent(game, seat, lot, odds.AVERAGE_THROW)
+        total += visits(game, seat, lot) * rent.ordinary_rent(game, seat, lot, AVERAGE_THROW)
     return total
 
 
 @kernel
 def visits(game: Game, seat: int, lot: int) -> float:
-    """How often the other players come to a lot in their next turns."""
-    board, count = int(game.rules.board), 0.0
+    """How often the other players are expected to land on a lot in their next turns."""
+    edition, count = int(game.rules.board), 0.0
     for other in range(game.num_players):
         if other != seat and game.place[other] == 0:
-            count += odds.NEXT_LOT[board, row_of(game, other), lot]
+            count += odds.NEXT_LOT[edition, row_of(game, other), lot]
     return count
 
 
@@ -168,8 +155,8 @@ def visits(game: Game, seat: int, lot: int) -> float:
 @kernel
 def rent_lost(game: Game, seat: int, lot: int, turns: float) -> float:
     """What mortgaging a lot loses over the turns left (dollars)."""
-    board = int(game.rules.board)
-    return turns * odds.LATER_LOT[board, lot] * ordinary_rent(game, seat, lot, odds.AVERAGE_THROW)
+    edition = int(game.rules.board)
+    return turns * odds.LATER_LOT[edition, lot] * rent.ordinary_rent(game, seat, lot, AVERAGE_THROW)
 
 
 @kernel
@@ -187,18 +174,18 @@ def least_loss(game: Game, seat: int, lots: int, turns: float) -> int:
 
 @kernel
 def raise_cash(game: Game, seat: int, params: Row) -> int:
-    """Mortgage or sell what loses the least for each dollar; houses and complete colours after all else."""
+    """Mortgage or sell what loses the least for each dollar; houses and complete colours after everything else."""
     turns = turns_left(game, params)
-    board = int(game.rules.board)
+    edition = int(game.rules.board)
     lots = legal(game, A_MORTGAGE, NUM_LOTS)
     spare = lots & spare_lots(game, seat)
     if spare:
         return A_MORTGAGE + least_loss(game, seat, spare, turns)
-    action, least = A_TURN, 0.0  # give up, where only that or a trade is left
+    action, least = A_TURN, 0.0  # give up: nothing else is left but a trade
     while lots:
         lot = lowest(lots)
         lots &= lots - 1
-        loss = rent_lost(game, seat, lot, turns) / int(MORTGAGE[board, lot])
+        loss = rent_lost(game, seat, lot, turns) / int(MORTGAGE[edition, lot])
         if action == A_TURN or loss < least:
             action, least = A_MORTGAGE + lot, loss
     streets = legal(game, A_SELL, NUM_STREETS)
@@ -206,9 +193,9 @@ def raise_cash(game: Game, seat: int, params: Row) -> int:
         street = lowest(streets)
         streets &= streets - 1
         level = int(game.level[street])
-        before = int(RENT[board, street, level - 1]) * (2 if level == 1 else 1)
-        lost = turns * odds.LATER_LOT[board, street] * (int(RENT[board, street, level]) - before)
-        loss = _SALE_LOSS + lost / (int(HOUSE_PRICE[board, street]) / 2)
+        before = int(RENT[edition, street, level - 1]) * (2 if level == 1 else 1)
+        lost = turns * odds.LATER_LOT[edition, street] * (int(RENT[edition, street, level]) - before)
+        loss = _SALE_LOSS + lost / (int(HOUSE_PRICE[edition, street]) / 2)
         if action == A_TURN or loss < least:
             action, least = A_SELL + street, loss
     return action
@@ -219,43 +206,43 @@ def raise_cash(game: Game, seat: int, params: Row) -> int:
 
 @kernel
 def _earned(game: Game, seat: int, lot: int, params: Row) -> float:
-    """What lifting a mortgage brings back (dollars); of a complete colour also what it costs, for it opens the way to houses."""
-    opponents = size(solvent_seats(game)) - 1
-    earned = rent_lost(game, seat, lot, params[LIFT] * opponents)
-    if has(in_whole_groups(int(game.lots[seat]) & STREETS), lot):
-        earned += lifting_cost(game, lot)
+    """What lifting a mortgage earns (dollars); for a complete colour also what it costs, because houses can then be built."""
+    opponents = size(players.solvent_seats(game)) - 1
+    earned = rent_lost(game, seat, lot, params[AT.lift] * opponents)
+    if has(groups.complete(int(game.lots[seat]) & groups.STREETS), lot):
+        earned += mortgage.lifting_cost(game, lot)
     return earned
 
 
 @kernel
 def _lifting_risk(game: Game, seat: int, lot: int, cost: int, params: Row) -> float:
-    """What lifting adds to the expected loss of the next turn (dollars): the lot could be mortgaged again."""
+    """What lifting a mortgage adds to the expected loss of the next turn (dollars); the lot could be mortgaged again."""
     worth, cash = present_strength(game, seat, turns_left(game, params), params), float(game.cash[seat])
-    spare, rest, row = float(mortgage_values(game, spare_lots(game, seat))), float(estate(game, seat)), row_of(game, seat)
+    spare, rest, row = float(players.mortgage_values(game, spare_lots(game, seat))), float(estate(game, seat)), row_of(game, seat)
     after = risk(game, seat, row, cash - cost, spare + int(MORTGAGE[game.rules.board, lot]), rest, worth, params)
     return after - risk(game, seat, row, cash, spare, rest, worth, params)
 
 
 @kernel
 def lift(game: Game, seat: int, params: Row) -> int:
-    """Lift the mortgage that earns most for each dollar, if it earns its interest and the risk; A_TURN if there is none."""
-    lots = legal(game, A_UNMORTGAGE, NUM_LOTS) & ~int(game.fresh_mortgages)  # what was mortgaged for a house stays so
+    """Lift the mortgage that earns the most for each dollar, if that is worth its interest and the risk; A_TURN if none is."""
+    lots = legal(game, A_UNMORTGAGE, NUM_LOTS) & ~int(game.fresh_mortgages)  # a mortgage that paid for a house stays
     best, most = NO_LOT, 0.0
     while lots:
         lot = lowest(lots)
         lots &= lots - 1
-        gain = _earned(game, seat, lot, params) / lifting_cost(game, lot)
+        gain = _earned(game, seat, lot, params) / mortgage.lifting_cost(game, lot)
         if gain > most:
             best, most = lot, gain
     if best == NO_LOT:
         return A_TURN
-    cost = lifting_cost(game, best)
-    pays = most * cost > interest(game, best) + _lifting_risk(game, seat, best, cost, params)
+    cost = mortgage.lifting_cost(game, best)
+    pays = most * cost > mortgage.interest(game, best) + _lifting_risk(game, seat, best, cost, params)
     return A_UNMORTGAGE + best if pays else A_TURN
 
 
 @kernel
 def lifts_at_once(game: Game, seat: int, lot: int, params: Row) -> bool:
-    """Whether to lift the mortgage of a lot that was just received, which saves its interest."""
-    gain = _earned(game, seat, lot, params) + interest(game, lot)
-    return gain > _lifting_risk(game, seat, lot, principal(game, lot), params)
+    """Whether to lift the mortgage of a lot that has just been received, which saves its interest."""
+    gain = _earned(game, seat, lot, params) + mortgage.interest(game, lot)
+    return gain > _lifting_risk(game, seat, lot, mortgage.principal(game, lot), params)

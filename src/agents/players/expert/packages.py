@@ -7,48 +7,47 @@ from typing import Final
 import numpy as np
 
 from agents.players.expert import trading
-from agents.players.expert.parameters import MARGIN, PAUSE, TIRING
-from agents.players.expert.trading import BEST, NEXT, PARTNERS, PENDING, REFUSALS, SEARCHED, SEEN, TABLE, Package, Sides
+from agents.players.expert.parameters import AT
+from agents.players.expert.trading import SLOT, Package, Sides
 from agents.players.expert.values import complete_groups, fill_strengths, group_worth, to_build, turns_left
-from agents.players.vocabulary.offers import begin_offer
-from agents.players.vocabulary.reading import may_offer_to
+from agents.players.vocabulary import offers
+from agents.players.vocabulary.reading import owned_lots
 from monopoly_env.actions import A_TURN
 from monopoly_env.board import ALL_LOTS, GROUP_LOTS, NUM_GROUPS, RAILROADS
-from monopoly_env.engine.mortgage import transfer_fees
+from monopoly_env.engine import mortgage, trade
 from monopoly_env.engine.sets import size
-from monopoly_env.engine.trade import tradable
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Row
 
 _MOST_LOTS: Final = 3
-_MANY_REFUSALS: Final = 40  # more make no difference
-_NONE: Final = NUM_GROUPS  # in place of a group: nothing
-# What is noted of each group that a giver may part with.
-# Lots, fees; gain of the taker and of the giver, as we judge and as the model does; what one pays and the other wants in list prices.
+_MANY_REFUSALS: Final = 40  # further ones make no difference
+_NONE: Final = NUM_GROUPS  # stands for no group
+# The columns of a table with a row for each group of which a giver may give something: the lots and their fees; the gain of the taker and
+# of the giver, by the policy's parameters and by the model; by list prices, what the taker pays and what the giver wants.
 _PART, _FEES, _TAKEN, _GIVEN, _JUDGED_TAKEN, _JUDGED_GIVEN, _PAID, _WANTED, _COLUMNS = range(9)
 
 
 @kernel
 def search(game: Game, seat: int, params: Row, model: Row, memory: Row) -> int:
-    """Begin the best offer, or A_TURN; `model` is what partners judge by who do not go by list prices."""
+    """Begin the best offer, or A_TURN; `model` is how partners judge that do not go by list prices."""
     trading.learn(game, seat, params, memory)
-    if memory[SEARCHED] != game.turns:
-        memory[SEARCHED] = game.turns
-        memory[PARTNERS] = _due(game, seat, params, memory)
+    if memory[SLOT.searched] != game.turns:
+        memory[SLOT.searched] = game.turns
+        memory[SLOT.partners] = _due(game, seat, params, memory)
     partners = 0
     for partner in range(game.num_players):
-        if int(memory[PARTNERS]) >> partner & 1 and game.place[partner] == 0 and may_offer_to(game, seat, partner):
+        if int(memory[SLOT.partners]) >> partner & 1 and game.place[partner] == 0 and offers.may_offer_to(game, seat, partner):
             partners |= 1 << partner
     action = _best_offer(game, seat, partners, params, model, memory) if partners else A_TURN
     if action == A_TURN:
-        memory[PARTNERS] = 0
+        memory[SLOT.partners] = 0
     return action
 
 
 @kernel
 def _due(game: Game, seat: int, params: Row, memory: Row) -> int:
-    """The partners, a bit each, with whom trades are searched in this turn: another group can be closed, or a pause is over."""
+    """The partners, a bit each, with whom to search for a trade in this turn: another group can be closed, or a pause is over."""
     partners, closing, mark = 0, 0, 0
     for partner in range(game.num_players):
         if partner != seat and game.place[partner] == 0:
@@ -56,23 +55,23 @@ def _due(game: Game, seat: int, params: Row, memory: Row) -> int:
             if lots:
                 closing |= 1 << partner
                 mark = (mark * 31 + lots) & 0xFFFFFFFFFFFF
-            if game.turns >= memory[NEXT + partner]:
+            if game.turns >= memory[SLOT.next_search + partner]:
                 partners |= 1 << partner
-    if mark != memory[SEEN]:
-        memory[SEEN] = mark
+    if mark != memory[SLOT.closable]:
+        memory[SLOT.closable] = mark
         partners |= closing
         for partner in range(game.num_players):
-            memory[REFUSALS + partner] = 0
+            memory[SLOT.refusals + partner] = 0
     for partner in range(game.num_players):
-        if partners >> partner & 1:  # who refuses again and again is asked less and less
-            longer = 1 + min(memory[REFUSALS + partner], _MANY_REFUSALS) / params[TIRING]
-            memory[NEXT + partner] = game.turns + params[PAUSE] * game.num_players * longer
+        if partners >> partner & 1:  # a partner that refuses again and again is asked less and less
+            longer = 1 + min(memory[SLOT.refusals + partner], _MANY_REFUSALS) / params[AT.tiring]
+            memory[SLOT.next_search + partner] = game.turns + params[AT.pause] * game.num_players * longer
     return partners
 
 
 @kernel
 def _closable(mine: int, theirs: int) -> int:
-    """The lots of one player in the groups that two have between them."""
+    """A number that stands for the groups that two players own together, and for who owns what of them; 0: none."""
     lots = 0
     for group in range(NUM_GROUPS):
         members = int(GROUP_LOTS[group])
@@ -85,29 +84,30 @@ def _closable(mine: int, theirs: int) -> int:
 @kernel
 def _best_offer(game: Game, seat: int, partners: int, params: Row, model: Row, memory: Row) -> int:
     turns = turns_left(game, params)
-    total = fill_strengths(game, turns, params, memory[TABLE:])
-    memory[BEST] = 0.0
+    total = fill_strengths(game, turns, params, memory[SLOT.strengths :])
+    memory[SLOT.best] = 0.0
     best = -1
     for partner in range(game.num_players):
         if partners >> partner & 1:
-            before = memory[BEST]
-            his = trading.believed(partner, params, model, memory)
-            _search_partner(game, trading.sides(game, seat, partner, total, params, his, memory), params, his, memory)
-            if memory[BEST] > before:
+            before = memory[SLOT.best]
+            believed_model = trading.believed(partner, params, model, memory)
+            two = trading.sides(game, seat, partner, total, params, believed_model, memory)
+            _search_partner(game, two, params, believed_model, memory)
+            if memory[SLOT.best] > before:
                 best = partner
     if best < 0:
         return A_TURN
-    ask, give, dollars = int(memory[BEST + 1]), int(memory[BEST + 2]), int(memory[BEST + 3])
-    if trading.judge(game, seat, best, ask, give, float(dollars), total, turns, params, memory) < params[MARGIN] / 2:
+    ask, give, dollars = int(memory[SLOT.best_ask]), int(memory[SLOT.best_give]), int(memory[SLOT.best_cash])
+    if trading.judge(game, seat, best, ask, give, float(dollars), total, turns, params, memory) < params[AT.margin] / 2:
         return A_TURN
-    memory[PENDING], memory[PENDING + 1], memory[PENDING + 2] = best + 1, ask, give
-    memory[PENDING + 3], memory[PENDING + 4] = memory[BEST + 4], memory[BEST + 5]
-    return begin_offer(game, best, ask, give, dollars, memory)
+    memory[SLOT.pending], memory[SLOT.pending_ask], memory[SLOT.pending_give] = best + 1, ask, give
+    memory[SLOT.if_taken], memory[SLOT.if_refused] = memory[SLOT.best_if_taken], memory[SLOT.best_if_refused]
+    return offers.begin(game, best, ask, give, dollars, memory)
 
 
 @kernel
 def _part(lots: int, group: int, taker: int, single: bool) -> int:
-    """What of a group changes hands together: all of it; one railroad or utility that does not complete them; one lot if so ruled."""
+    """The lots of a group that change hands together: all; one railroad or utility if they stay incomplete; one lot if the rules say so."""
     members = int(GROUP_LOTS[group])
     found = lots & members
     if single or (group >= RAILROADS and (taker | found) & members != members):
@@ -117,22 +117,22 @@ def _part(lots: int, group: int, taker: int, single: bool) -> int:
 
 @kernel
 def _moved(game: Game, group: int, before: int, after: int, elsewhere: int, funds: float, turns: float, params: Row) -> float:
-    """What a player's lots of a group gain in worth when a part changes hands."""
+    """How much more a player's lots of a group are worth when a part of them changes hands."""
     now = group_worth(game, group, before, elsewhere & ~before, funds, turns, params)
     return group_worth(game, group, after, elsewhere & ~after, funds, turns, params) - now
 
 
 @kernel
 def _list_parts(game: Game, giver: int, taker: int, single: bool, params: Row, model: Row, table: Row) -> None:
-    """Fill a row a group with what a giver may part with; the row past the last one is empty."""
-    free = tradable(game, giver) & ALL_LOTS
+    """Fill the table of what a giver may give, a row for each group; the row after the last one is empty."""
+    free = trade.tradable(game, giver) & ALL_LOTS
     table[:] = 0.0
     for group in range(NUM_GROUPS):
         part = _part(free, group, int(game.lots[taker]), single)
         if part:
             row = _COLUMNS * group
             table[row + _PART] = part
-            table[row + _FEES] = transfer_fees(game, part)
+            table[row + _FEES] = mortgage.transfer_fees(game, part)
             table[row + _PAID], table[row + _WANTED] = trading.list_value(game, giver, taker, part, params)
     _add_gains(game, giver, taker, params, _TAKEN, table)
     if not trading.is_same(params, model):
@@ -144,10 +144,8 @@ def _list_parts(game: Game, giver: int, taker: int, single: bool, params: Row, m
 
 @kernel
 def _add_gains(game: Game, giver: int, taker: int, judge: Row, column: int, table: Row) -> None:
-    """Write into two columns what taker and giver gain by each part, in the eyes of a judge."""
-    theirs, mine, owned = int(game.lots[giver]), int(game.lots[taker]), 0
-    for seat in range(game.num_players):
-        owned |= int(game.lots[seat])
+    """Write into two columns what taker and giver gain by each part, by the parameters `judge`."""
+    theirs, mine, owned = int(game.lots[giver]), int(game.lots[taker]), owned_lots(game)
     turns = turns_left(game, judge)
     funds = to_build(float(game.cash[taker]), complete_groups(mine) + 1, judge)
     their_funds = to_build(float(game.cash[giver]), complete_groups(theirs), judge)
@@ -160,8 +158,8 @@ def _add_gains(game: Game, giver: int, taker: int, judge: Row, column: int, tabl
 
 @kernel
 def _search_partner(game: Game, two: Sides, params: Row, model: Row, memory: Row) -> None:
-    """Rate the packages of one or two groups on each side; the best offer goes to memory."""
-    official = game.rules.trade == trading.OFFICIAL
+    """Rate the packages of one or two groups on each side; the best offer is kept in memory."""
+    official = game.rules.trade == offers.OFFICIAL
     asks, gives = np.empty(_COLUMNS * (NUM_GROUPS + 1)), np.empty(_COLUMNS * (NUM_GROUPS + 1))
     _list_parts(game, two.partner, two.seat, not official, params, model, asks)
     _list_parts(game, two.seat, two.partner, not official, params, model, gives)
@@ -178,7 +176,7 @@ def _search_partner(game: Game, two: Sides, params: Row, model: Row, memory: Row
 @kernel
 def _against(game: Game, two: Sides, asks: Row, first: int, second: int, gives: Row, params: Row, memory: Row) -> None:
     """Rate what could be given for one package of lots asked for."""
-    official = game.rules.trade == trading.OFFICIAL
+    official = game.rules.trade == offers.OFFICIAL
     i, j = _COLUMNS * first, _COLUMNS * second
     ask, fees, wanted = int(asks[i]) | int(asks[j]), asks[i + _FEES] + asks[j + _FEES], asks[i + _WANTED] + asks[j + _WANTED]
     taken, lost = asks[i + _TAKEN] + asks[j + _TAKEN], asks[i + _GIVEN] + asks[j + _GIVEN]

@@ -1,11 +1,12 @@
-"""What a trade is worth, what a partner may agree to, and the answers to offers of others.
+"""What a trade is worth, what a partner may agree to, and the answers to offers.
 
-A trade is judged by strengths: by how much the own share of all strength rises, where a partner's gain counts as his share of
-what others have. For two players that is the ratio of their strengths; at larger tables two can gain at the others' expense.
+A trade is judged by strengths: by how much the player's share of all strength rises, where a partner's gain counts by the partner's
+share of what the others have. For two players that is the ratio of their strengths; at larger tables, two can gain at the others'
+expense.
 
-A partner either judges by strengths, too (as we do, unless the policy has another model of him), or goes by list prices. Which of
-the two, and how far below his limit he can be pressed, is learned from what he accepts and refuses, so that a partner who sells
-cheaply is found out and bought up.
+A partner either judges by strengths too (as this policy does, unless the caller has another model of the partner), or goes by list
+prices. Which of the two, and how far below its limit it can be pressed, is learned from what it accepts and refuses, so that a
+partner that sells cheaply is found out and bought up.
 """
 
 from __future__ import annotations
@@ -15,61 +16,50 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from agents.players.expert.money import estate, risk, row_of, spare_lots
-from agents.players.expert.parameters import (
-    BOLDER,
-    CLOSING,
-    CONTRAST,
-    DOUBT,
-    GREED,
-    HASTE,
-    LEAST,
-    MARGIN,
-    MARKUP,
-    MILDER,
-    NAIVE,
-    PURSE,
-    UNSURE,
-)
-from agents.players.expert.values import fill_strengths, others_lots, strength, turns_left
-from agents.players.vocabulary.offers import plan
-from agents.players.vocabulary.reading import in_whole_groups, price
+from agents.players.expert.parameters import AT
+from agents.players.expert.values import fill_strengths, strength, turns_left
+from agents.players.vocabulary import groups, offers
+from agents.players.vocabulary.memory import memory_slots
+from agents.players.vocabulary.reading import of_opponents, price
 from monopoly_env.actions import A_REPLY
 from monopoly_env.board import ALL_LOTS
-from monopoly_env.engine.mortgage import transfer_fees
-from monopoly_env.engine.players import mortgage_values
+from monopoly_env.engine import mortgage, players, trade
 from monopoly_env.engine.sets import has, lowest, size
-from monopoly_env.engine.trade import COUNTER
-from monopoly_env.game import Game
+from monopoly_env.game import MAX_PLAYERS, Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Row
-from monopoly_env.rules import number
 
-# Its memory: five rows of 8 numbers by seat, then single ones.
-BOLDNESS: Final = 0  # what answers have added to the parameter `greed`
-LEANING: Final = 8  # evidence that a partner goes by list prices: the logarithm of the odds, less the parameter
-NEXT: Final = 16  # the turn from which on trades with a partner are searched again
-REFUSALS: Final = 24  # offers in a row that a partner has refused
-TABLE: Final = 32  # strengths
-SEEN: Final = 40  # the groups that could be closed with anybody at the last search, as a number
-SEARCHED: Final = 41  # the turn of the last search, and the partners searched in it, a bit each
-PARTNERS: Final = 42
-PENDING: Final = 43  # the partner of the last offer plus one, while its outcome is unknown; then its goods, and what answers would say
-BEST: Final = 48  # the best offer found: expected gain, goods asked, goods given, dollars, evidence of acceptance, of refusal
-BID: Final = 54  # the auction that a limit was found for, and the limit
-FAILED: Final = 56  # the partners who refused what the model takes, a bit each: it is not theirs
+SLOT: Final = memory_slots(
+    # The last search: the groups that could be closed with anybody, as a number; its turn; the partners searched in it, a bit each.
+    "closable", "searched", "partners",
+    # The last offer while its outcome is unknown: the partner plus 1, the goods, what acceptance and refusal would say (see `evidence`).
+    "pending", "pending_ask", "pending_give", "if_taken", "if_refused",
+    # The best offer found so far: expected gain, goods, dollars, what acceptance and refusal would say.
+    "best", "best_ask", "best_give", "best_cash", "best_if_taken", "best_if_refused",
+    # The auction that a limit was computed for, and the limit.
+    "auction", "bid_limit",
+    # The partners that have refused what the model accepts, a bit each: it is not their model.
+    "failed",
+    # The present strength of each seat, see `fill_strengths`.
+    strengths=MAX_PLAYERS,
+    # Of each partner: what its answers have added to the parameter `greed`.
+    boldness=MAX_PLAYERS,
+    # Of each partner: the evidence that it goes by list prices, which is added to the log odds of the parameter `naive`.
+    leaning=MAX_PLAYERS,
+    # Of each partner: the turn from which on trades with it are searched again, and the offers that it has refused in a row.
+    next_search=MAX_PLAYERS, refusals=MAX_PLAYERS,
+)  # fmt: skip
 
-OFFICIAL: Final = number("trade", "official")
-_ONE_FOR_ONE = number("trade", "one_for_one")
 _ROUND_TO: Final = 5  # dollars
 _MOST_BOLD: Final = 1.5
-_SLIM: Final = 3.0  # uncertainties below a limit where the chance of acceptance is too slim
-_SUREST: Final = 4.0  # of the logarithm of odds: opinions stay open to change
+_SLIM: Final = 3.0  # uncertainties below a limit at which the chance of acceptance is too slim
+_SUREST: Final = 4.0  # bound of the log odds: opinions stay open to change
 
 
 @kernel
 def weight(seat: int, total: float, params: Row, memory: Row) -> float:
     """A seat's share of all strength."""
-    return memory[TABLE + seat] ** params[CONTRAST] / total
+    return memory[SLOT.strengths + seat] ** params[AT.contrast] / total
 
 
 @kernel
@@ -79,8 +69,8 @@ def _after(game: Game, seat: int, partner: int, get: int, give: int, paid: float
     get &= ALL_LOTS
     give &= ALL_LOTS
     lots = (int(game.lots[seat]) & ~give) | get
-    elsewhere = (others_lots(game, seat) & ~get) | give
-    cash = float(game.cash[seat]) - paid - transfer_fees(game, get) + cards * int(game.rules.jail_fine)
+    elsewhere = (of_opponents(game, seat) & ~get) | give
+    cash = float(game.cash[seat]) - paid - mortgage.transfer_fees(game, get) + cards * int(game.rules.jail_fine)
     return strength(game, lots, cash, elsewhere, turns, params)
 
 
@@ -88,18 +78,18 @@ def _after(game: Game, seat: int, partner: int, get: int, give: int, paid: float
 def judge(
     game: Game, seat: int, partner: int, get: int, give: int, paid: float, total: float, turns: float, params: Row, memory: Row
 ) -> float:
-    """By how much a trade raises a seat's share of all strength, relative; the present strengths are in memory."""
+    """The relative rise of a seat's share of all strength by a trade; the present strengths are in memory."""
     after = _after(game, seat, partner, get, give, paid, turns, params)
     theirs = _after(game, partner, seat, give, get, -paid, turns, params)
-    before = memory[TABLE + seat]
+    before = memory[SLOT.strengths + seat]
     cash = float(game.cash[seat])
-    left = cash - paid - transfer_fees(game, get & ALL_LOTS)
-    if left < cash:  # what is paid lacks at the next rent
-        spare, rest, row = float(mortgage_values(game, spare_lots(game, seat))), float(estate(game, seat)), row_of(game, seat)
+    left = cash - paid - mortgage.transfer_fees(game, get & ALL_LOTS)
+    if left < cash:  # what is paid will be missing for the next rent
+        spare, rest, row = float(players.mortgage_values(game, spare_lots(game, seat))), float(estate(game, seat)), row_of(game, seat)
         after -= risk(game, seat, row, left, spare, rest, before, params)
         after += risk(game, seat, row, cash, spare, rest, before, params)
     own = (1 - weight(seat, total, params, memory)) * np.log(max(1.0, after) / before)
-    return own - weight(partner, total, params, memory) * np.log(theirs / memory[TABLE + partner])
+    return own - weight(partner, total, params, memory) * np.log(theirs / memory[SLOT.strengths + partner])
 
 
 # --- partners -----------------------------------------------------------------------------------------------------------
@@ -107,20 +97,20 @@ def judge(
 
 @kernel
 def learn(game: Game, seat: int, params: Row, memory: Row) -> None:
-    """Note how the last offer went."""
-    partner = int(memory[PENDING]) - 1
+    """Learn from the answer to the last offer."""
+    partner = int(memory[SLOT.pending]) - 1
     if partner < 0:
         return
-    memory[PENDING] = 0
-    taken = was_taken(game, seat, partner, int(memory[PENDING + 1]), int(memory[PENDING + 2]))
+    memory[SLOT.pending] = 0
+    taken = was_taken(game, seat, partner, int(memory[SLOT.pending_ask]), int(memory[SLOT.pending_give]))
     lists = naivety(partner, params, memory)
-    step = params[BOLDER] if taken else -params[MILDER]
-    memory[BOLDNESS + partner] = _within(memory[BOLDNESS + partner] + lists * step, _MOST_BOLD)
-    memory[REFUSALS + partner] = 0 if taken else memory[REFUSALS + partner] + 1
+    step = params[AT.bolder] if taken else -params[AT.milder]
+    memory[SLOT.boldness + partner] = _within(memory[SLOT.boldness + partner] + lists * step, _MOST_BOLD)
+    memory[SLOT.refusals + partner] = 0 if taken else memory[SLOT.refusals + partner] + 1
     if taken:
-        memory[NEXT + partner] = 0  # who sells may sell more
-    evidence = memory[PENDING + 3] if taken else memory[PENDING + 4]
-    memory[LEANING + partner] = _within(memory[LEANING + partner] + evidence, _SUREST)
+        memory[SLOT.next_search + partner] = 0  # a partner that sells may sell more
+    evidence = memory[SLOT.if_taken] if taken else memory[SLOT.if_refused]
+    memory[SLOT.leaning + partner] = _within(memory[SLOT.leaning + partner] + evidence, _SUREST)
 
 
 @kernel
@@ -138,29 +128,29 @@ def _within(value: float, bound: float) -> float:
 @kernel
 def naivety(partner: int, params: Row, memory: Row) -> float:
     """The probability that a partner goes by list prices."""
-    odds = params[NAIVE] / (1 - params[NAIVE]) * np.exp(memory[LEANING + partner])
+    odds = params[AT.naive] / (1 - params[AT.naive]) * np.exp(memory[SLOT.leaning + partner])
     return odds / (1 + odds)
 
 
 @kernel
 def list_value(game: Game, owner: int, taker: int, lots: int, params: Row) -> tuple[float, float]:
-    """What lots are to one who goes by list prices: what he pays as the taker, what he wants as the owner (dollars)."""
+    """What lots are worth by list prices: what the taker pays for them, what their owner wants (dollars)."""
     paid, wanted = 0.0, 0.0
-    whole = in_whole_groups(int(game.lots[owner]))
-    closed = in_whole_groups(int(game.lots[taker]) | lots)
+    whole = groups.complete(int(game.lots[owner]))
+    closed = groups.complete(int(game.lots[taker]) | lots)
     while lots:
         lot = lowest(lots)
         lots &= lots - 1
         worth = float(price(game, lot)) * (0.5 if has(game.mortgaged, lot) else 1.0)
         closes = has(closed, lot)
-        paid += worth * (params[CLOSING] if closes else 1.0)
-        wanted += worth * (params[CLOSING] if closes or has(whole, lot) else params[MARKUP])
+        paid += worth * (params[AT.closing] if closes else 1.0)
+        wanted += worth * (params[AT.closing] if closes or has(whole, lot) else params[AT.markup])
     return paid, wanted
 
 
 @kernel
 def acceptance(price_paid: float, limit: float, scale: float) -> float:
-    """The chance that a partner with this limit accepts: half at the limit itself."""
+    """The chance that a partner with this limit accepts; one half at the limit itself."""
     return 1 / (1 + np.exp(min(30.0, max(-30.0, (limit - price_paid) / scale))))
 
 
@@ -168,16 +158,16 @@ class Sides(NamedTuple):
     """Two players before a trade.
 
     Attributes:
-        seat: Who offers.
-        partner: To whom.
-        own_weight: The own share of all strength.
-        their_weight: The partner's.
-        naive: The probability that he goes by list prices; else he judges by the model, by which all below is.
-        judged: Own strength as the model has it.
-        their_judged: The partner's.
-        judged_weight: The own share.
-        their_judged_weight: The partner's.
-        margin: From which gain on he agrees.
+        seat: The player that makes the offer.
+        partner: The player that gets it.
+        own_weight: The player's share of all strength.
+        their_weight: The partner's share.
+        naive: The probability that the partner goes by list prices; otherwise it judges by the model, and so do the fields below.
+        judged: The player's strength.
+        their_judged: The partner's strength.
+        judged_weight: The player's share of all strength.
+        their_judged_weight: The partner's share.
+        margin: The gain from which on the partner agrees.
     """
 
     seat: int
@@ -193,19 +183,19 @@ class Sides(NamedTuple):
 
 
 class Package(NamedTuple):
-    """What changes hands, but for the price.
+    """What changes hands, apart from the price.
 
     Attributes:
         ask: Goods asked for, a bit each.
         give: Goods given.
-        fees: What the mortgages of those asked for cost the receiver at once (dollars).
-        their_fees: The same of the goods given.
-        gain: Own gain of strength.
-        theirs: The partner's.
-        judged: Own gain as the model has it.
-        their_judged: The partner's.
-        wanted: What he wants for his lots if he goes by list prices.
-        paid: What he pays for ours, likewise.
+        fees: What the mortgages on the goods asked for cost the receiver at once (dollars).
+        their_fees: The same for the goods given.
+        gain: The player's gain in strength.
+        theirs: The partner's gain.
+        judged: The player's gain by the partner's model.
+        their_judged: The partner's gain by its model.
+        wanted: What the partner wants for its lots by list prices (dollars).
+        paid: What it pays for the player's lots by list prices (dollars).
     """
 
     ask: int
@@ -222,39 +212,40 @@ class Package(NamedTuple):
 
 @kernel
 def is_same(params: Row, model: Row) -> bool:
-    """Whether partners are thought to judge by our own numbers: the very same row, so that nothing need be counted twice."""
+    """Whether the model of partners is the policy's own row of parameters, so that nothing has to be computed twice."""
     return params.ctypes.data == model.ctypes.data
 
 
 @kernel
 def sides(game: Game, seat: int, partner: int, total: float, params: Row, model: Row, memory: Row) -> Sides:
-    """What is the same for all packages of two players; the present strengths, and their total, are in memory."""
+    """What all packages of two players have in common; the present strengths are in memory."""
     table, judged = memory, total
     if not is_same(params, model):
         table = np.empty(len(memory))
-        judged = fill_strengths(game, turns_left(game, model), model, table[TABLE:])
+        judged = fill_strengths(game, turns_left(game, model), model, table[SLOT.strengths :])
     return Sides(
         seat, partner, weight(seat, total, params, memory), weight(partner, total, params, memory), naivety(partner, params, memory),
-        table[TABLE + seat], table[TABLE + partner], weight(seat, judged, model, table), weight(partner, judged, model, table),
-        model[MARGIN],
+        table[SLOT.strengths + seat], table[SLOT.strengths + partner],
+        weight(seat, judged, model, table), weight(partner, judged, model, table),
+        model[AT.margin],
     )  # fmt: skip
 
 
 @kernel
 def believed(partner: int, params: Row, model: Row, memory: Row) -> Row:
-    """The model of a partner; our own numbers if he was seen to go by another."""
-    return params if has(int(memory[FAILED]), partner) else model
+    """The model of a partner; the policy's own parameters if the partner was seen not to follow the model."""
+    return params if has(int(memory[SLOT.failed]), partner) else model
 
 
 @kernel
 def _middle(worth: float, gain: float) -> float:
-    """The strength that a gain is divided by in place of the difference of logarithms: to second order the same."""
+    """The strength by which a gain is divided, instead of a difference of logarithms: to second order the same."""
     return worth + max(gain, -worth) / 2
 
 
 @kernel
 def _modest(two: Sides, package: Package) -> float:
-    """The dollars from which on a partner agrees who judges by the model."""
+    """The dollars from which on a partner that judges by the model agrees."""
     a = two.judged_weight / _middle(two.judged, package.judged)
     b = (1 - two.their_judged_weight) / _middle(two.their_judged, package.their_judged)
     return (a * package.judged - b * package.their_judged + two.margin) / (b + a)
@@ -262,18 +253,18 @@ def _modest(two: Sides, package: Package) -> float:
 
 @kernel
 def simple_limit(wanted: float, paid: float, partner: int, params: Row, memory: Row) -> tuple[float, float]:
-    """The dollars from which on a partner agrees who goes by list prices, and the uncertainty."""
+    """The dollars from which on a partner that goes by list prices agrees, and the uncertainty."""
     listed = wanted + paid
-    return wanted - paid - (params[GREED] + memory[BOLDNESS + partner]) * listed / 2, params[UNSURE] * listed + 1
+    return wanted - paid - (params[AT.greed] + memory[SLOT.boldness + partner]) * listed / 2, params[AT.unsure] * listed + 1
 
 
 @kernel
 def could_be_best(game: Game, two: Sides, give: int, their_fees: float, gain: float, theirs: float, memory: Row) -> bool:
-    """Whether a package would gain more than the best so far if the partner took the lowest price: few do, and no more is counted."""
-    a = (1 - two.own_weight) / _middle(memory[TABLE + two.seat], gain)
-    b = two.their_weight / _middle(memory[TABLE + two.partner], theirs)
+    """Whether a package would gain more than the best so far at the lowest possible price; the few that would are worth computing."""
+    a = (1 - two.own_weight) / _middle(memory[SLOT.strengths + two.seat], gain)
+    b = two.their_weight / _middle(memory[SLOT.strengths + two.partner], theirs)
     low = 1.0 if give == 0 else -float(game.cash[two.partner]) + their_fees
-    return a * gain - b * theirs - (a + b) * low > memory[BEST]
+    return a * gain - b * theirs - (a + b) * low > memory[SLOT.best]
 
 
 @kernel
@@ -281,57 +272,57 @@ def rate(game: Game, two: Sides, package: Package, params: Row, memory: Row) -> 
     """Price a package and keep it if its expected gain is the highest so far.
 
     Args:
-        game: Whose turn it is.
-        two: The players.
+        game: The game, in which it is the player's turn.
+        two: The two players.
         package: The goods.
-        params: Of the policy.
-        memory: Holds the strengths, and the best offer.
+        params: The policy's parameters.
+        memory: The policy's memory, with the strengths and the best offer so far.
     """
     seat, partner, ask, give = two.seat, two.partner, package.ask, package.give
-    a = (1 - two.own_weight) / _middle(memory[TABLE + seat], package.gain)
-    b = two.their_weight / _middle(memory[TABLE + partner], package.theirs)
+    a = (1 - two.own_weight) / _middle(memory[SLOT.strengths + seat], package.gain)
+    b = two.their_weight / _middle(memory[SLOT.strengths + partner], package.theirs)
     value = a * package.gain - b * package.theirs  # what the package gains at no price; each dollar paid costs a + b
     low, high = price_range(game, seat, partner, ask, give, package.fees, package.their_fees, params)
-    if value - (a + b) * low <= memory[BEST]:
+    if value - (a + b) * low <= memory[SLOT.best]:
         return
-    high = min((value - params[MARGIN]) / (a + b), high)
+    high = min((value - params[AT.margin]) / (a + b), high)
     if high < low:
         return
     modest = _modest(two, package)
     simple, unsure = simple_limit(package.wanted, package.paid, partner, params, memory)
-    sure = params[DOUBT] * (abs(package.judged) + abs(package.their_judged)) / 2 + 1
-    if value - (a + b) * max(low, min(modest - _SLIM * sure, simple - _SLIM * unsure)) <= memory[BEST]:
+    sure = params[AT.doubt] * (abs(package.judged) + abs(package.their_judged)) / 2 + 1
+    if value - (a + b) * max(low, min(modest - _SLIM * sure, simple - _SLIM * unsure)) <= memory[SLOT.best]:
         return
     for attempt in range(2):
-        aimed = modest + params[HASTE] * sure if attempt == 0 else simple + params[HASTE] * unsure
+        aimed = modest + params[AT.haste] * sure if attempt == 0 else simple + params[AT.haste] * unsure
         offered = _rounded(max(low, min(aimed, high)), low, high)
-        if value - (a + b) * offered <= memory[BEST]:
+        if value - (a + b) * offered <= memory[SLOT.best]:
             continue
         judged, counted = acceptance(offered, modest, sure), acceptance(offered, simple, unsure)
         odds = (1 - two.naive) * judged + two.naive * counted
         score = (value - (a + b) * offered) * odds
-        if odds >= params[LEAST] and score > memory[BEST] and not was_refused(game, seat, partner, ask, give, offered):
-            memory[BEST], memory[BEST + 1], memory[BEST + 2], memory[BEST + 3] = score, ask, give, offered
-            memory[BEST + 4], memory[BEST + 5] = evidence(judged, counted)
+        if odds >= params[AT.least] and score > memory[SLOT.best] and not was_refused(game, seat, partner, ask, give, offered):
+            memory[SLOT.best], memory[SLOT.best_ask], memory[SLOT.best_give], memory[SLOT.best_cash] = score, ask, give, offered
+            memory[SLOT.best_if_taken], memory[SLOT.best_if_refused] = evidence(judged, counted)
 
 
 @kernel
 def price_range(
     game: Game, seat: int, partner: int, ask: int, give: int, fees: float, their_fees: float, params: Row
 ) -> tuple[float, float]:
-    """The least and the most dollars that can be offered for a package; the most is below the least where none can."""
+    """The least and the most dollars that can be offered for a package; the most is below the least if no offer is possible."""
     low = 1.0 if give == 0 else -float(game.cash[partner]) + their_fees
-    high = params[PURSE] * game.cash[seat] - fees
+    high = params[AT.purse] * game.cash[seat] - fees
     if ask == 0:
         high = min(high, -1.0)
-    if game.rules.trade == _ONE_FOR_ONE:
+    if game.rules.trade == offers.ONE_FOR_ONE:
         high, low = min(0.0, high), max(0.0, low)
     return low, high
 
 
 @kernel
 def evidence(judged: float, counted: float) -> tuple[float, float]:
-    """What acceptance and refusal say for a partner who goes by list prices, where either kind accepts with these chances."""
+    """The evidence of acceptance and of refusal that a partner goes by list prices, if the two kinds accept with these chances."""
     return np.log((counted + 0.01) / (judged + 0.01)), np.log((1.01 - counted) / (1.01 - judged))
 
 
@@ -352,7 +343,7 @@ def was_refused(game: Game, seat: int, partner: int, ask: int, give: int, offere
 
 @kernel
 def _rounded(dollars: float, low: float, high: float) -> float:
-    """Up to the next multiple of five where that is allowed; whole dollars in any case."""
+    """Round up to the next multiple of five if that is allowed; to whole dollars in any case."""
     up = np.ceil(dollars / _ROUND_TO) * _ROUND_TO
     if low <= up <= high:
         return up
@@ -364,45 +355,45 @@ def _rounded(dollars: float, low: float, high: float) -> float:
 
 @kernel
 def reply(game: Game, seat: int, params: Row, model: Row, memory: Row) -> int:
-    """Accept what raises the own share enough; else ask for a better price for the same goods, if that has a chance; else refuse."""
+    """Accept what raises the player's share enough; else ask for a better price for the same goods, if that has a chance; else refuse."""
     proposer, cash = int(game.offer_from), float(game.offer_cash)
     get, give = int(game.offer_give), int(game.offer_ask)
     turns = turns_left(game, params)
-    total = fill_strengths(game, turns, params, memory[TABLE:])
-    if judge(game, seat, proposer, get, give, -cash, total, turns, params, memory) >= params[MARGIN]:
+    total = fill_strengths(game, turns, params, memory[SLOT.strengths :])
+    if judge(game, seat, proposer, get, give, -cash, total, turns, params, memory) >= params[AT.margin]:
         return A_REPLY + 1
     if not may_counter(game):
         return A_REPLY
-    memory[BEST] = 0.0
-    his = believed(proposer, params, model, memory)
-    two = sides(game, seat, proposer, total, params, his, memory)
-    rate(game, two, _offered_package(game, two, turns, params, his, memory), params, memory)
-    dollars = memory[BEST + 3]
-    if memory[BEST] <= 0 or judge(game, seat, proposer, get, give, dollars, total, turns, params, memory) < params[MARGIN]:
+    memory[SLOT.best] = 0.0
+    believed_model = believed(proposer, params, model, memory)
+    two = sides(game, seat, proposer, total, params, believed_model, memory)
+    rate(game, two, _offered_package(game, two, turns, params, believed_model, memory), params, memory)
+    dollars = memory[SLOT.best_cash]
+    if memory[SLOT.best] <= 0 or judge(game, seat, proposer, get, give, dollars, total, turns, params, memory) < params[AT.margin]:
         return A_REPLY
-    plan(get, give, int(dollars), memory)
-    return A_REPLY + COUNTER
+    offers.plan(get, give, int(dollars), memory)
+    return A_REPLY + trade.COUNTER
 
 
 @kernel
 def may_counter(game: Game) -> bool:
-    """Whether an offer can be answered by another one."""
-    return has(int(game.legal[A_REPLY >> 5]), (A_REPLY + COUNTER) & 31) and game.rules.trade == OFFICIAL
+    """Whether an offer can be answered by a counter-offer."""
+    return has(int(game.legal[A_REPLY >> 5]), (A_REPLY + trade.COUNTER) & 31) and game.rules.trade == offers.OFFICIAL
 
 
 @kernel
 def _offered_package(game: Game, two: Sides, turns: float, params: Row, model: Row, memory: Row) -> Package:
-    """The goods of the offer that a seat has been made, from its own side."""
+    """The goods of the offer that a seat has received, from its own point of view."""
     seat, proposer, get, give = two.seat, two.partner, int(game.offer_give), int(game.offer_ask)
-    gain = _after(game, seat, proposer, get, give, 0.0, turns, params) - memory[TABLE + seat]
-    theirs = _after(game, proposer, seat, give, get, 0.0, turns, params) - memory[TABLE + proposer]
+    gain = _after(game, seat, proposer, get, give, 0.0, turns, params) - memory[SLOT.strengths + seat]
+    theirs = _after(game, proposer, seat, give, get, 0.0, turns, params) - memory[SLOT.strengths + proposer]
     judged, their_judged = gain, theirs
     if not is_same(params, model):
         later = turns_left(game, model)
         judged = _after(game, seat, proposer, get, give, 0.0, later, model) - two.judged
         their_judged = _after(game, proposer, seat, give, get, 0.0, later, model) - two.their_judged
     return Package(
-        get, give, float(transfer_fees(game, get & ALL_LOTS)), float(transfer_fees(game, give & ALL_LOTS)),
+        get, give, float(mortgage.transfer_fees(game, get & ALL_LOTS)), float(mortgage.transfer_fees(game, give & ALL_LOTS)),
         gain, theirs, judged, their_judged,
         list_value(game, proposer, seat, get & ALL_LOTS, params)[1], list_value(game, seat, proposer, give & ALL_LOTS, params)[0],
     )  # fmt: skip

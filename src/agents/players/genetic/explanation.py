@@ -1,4 +1,4 @@
-"""A genome explains itself: a table of lots by situation, the rules of thumb it keeps to, and a picture."""
+"""What a genome means: a table of lots by situation, how far it keeps to rules of thumb, and a picture."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _ORANGE: Final = GROUPS.index("orange")
 _COLOURS: Final = (
     "saddlebrown", "skyblue", "orchid", "darkorange", "crimson", "gold", "seagreen", "navy", "dimgrey", "silver",
 )  # fmt: skip
-_HAS_NONE: Final = "its genes say nothing of this"
+_HAS_NONE: Final = "its genes say nothing about this"
 
-# The rules of thumb that Mukhar and Kalita hold evolved genomes against.
+# The rules of thumb with which Mukhar and Kalita compare evolved genomes.
 RULES: Final = (
     "buy if nobody owns in the group",
     "buy if it makes a second or a third",
@@ -44,8 +44,8 @@ class Rule:
 
     Attributes:
         name: The rule, one of `RULES`.
-        share: 0 to 1, how often the player acts as the rule says; None if its genes say nothing of it.
-        how: How the share was computed.
+        share: 0 to 1, how often the player acts as the rule says; None if its genes say nothing about it.
+        how: How the share is computed.
     """
 
     name: str
@@ -60,10 +60,10 @@ class Explanation:
     Attributes:
         name: The player's name.
         kind: The kind of its genome.
-        lots: A row a lot in board order: `lot`, `group`, `square`, `price`, and a chance or a preference by situation; or, for kinds that
-            are parameters of a family, a row a parameter: `parameter`, `value`, `gene`, `low`, `high`.
-        jail: A row for each number of streets, or of complete groups, of opponents on the two sides: `opponents own`, `states` (how many
-            genes are of it), `leaves` (their mean chance to leave jail). Empty for kinds without jail genes.
+        lots: One row per lot in board order: `lot`, `group`, `square`, `price`, and a chance or a preference by situation. For kinds whose
+            genes are parameters of a family, one row per parameter: `parameter`, `value`, `gene`, `low`, `high`.
+        jail: One row for each number of streets, or of complete groups, that opponents own on the two sides: `opponents own`, `states` (how
+            many genes are about this number), `leaves` (their mean chance to leave jail). Empty for kinds without jail genes.
         rules: The six rules of thumb.
     """
 
@@ -97,7 +97,7 @@ class Explanation:
         return table
 
     def plot(self, figure: Figure | None = None) -> Figure:
-        """Draw the genes as bars: a panel a situation, lots in board order in the colours of their groups.
+        """Draw the genes as bars: one panel per situation, lots in board order, in the colours of their groups.
 
         Args:
             figure: Where to draw; a new one by default.
@@ -122,13 +122,13 @@ class Explanation:
 
 
 def explain(policy: Policy) -> Explanation:
-    """What the genome of a player means.
+    """Explain the genome of a player.
 
     Args:
         policy: A player of one of `KINDS`, made, loaded or evolved.
 
     Raises:
-        ConfigurationError: It is no such player.
+        ConfigurationError: It is not such a player.
     """
     if not isinstance(policy, GeneticPolicy):
         raise ConfigurationError(f"Only players with a genome explain themselves (genetic/...), not {policy!r}.")
@@ -156,7 +156,7 @@ def _no_rules() -> tuple[Rule, ...]:
 
 
 def _of_parameters(policy: GeneticPolicy) -> list[dict[str, Any]]:
-    """A row for each number of a family that evolves."""
+    """A row for each parameter of the family that evolves."""
     kind = policy.genome_kind
     rows = []
     for name, gene in zip(kind.names, policy.genome.tolist(), strict=True):
@@ -197,7 +197,7 @@ def _of_chances(params: NDArray[np.float64]) -> tuple[list[dict[str, Any]], list
 
 
 def _late(states: int) -> NDArray[np.bool_]:
-    """(states, states) bool: opponents own all streets of one of the four groups, as far as a state can tell."""
+    """(states, states) bool: whether opponents own all streets of one of the four groups, as far as a state can tell."""
     side = np.arange(states)
     whole = ((side & 0b111) == 0b111) | ((side >> 3) == 0b111) if states == mukhar.WIDE else side > 0
     return np.asarray(whole[:, None] | whole[None, :])

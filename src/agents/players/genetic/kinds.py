@@ -29,21 +29,21 @@ LEVELS: Final = 1 << BITS
 
 @dataclass(frozen=True, eq=False)
 class GenomeKind:
-    """A kind of genome. As they are evolved, genes are numbers from 0 to 1, or zeros and ones.
+    """A kind of genome. Genes, in the form in which they evolve, are numbers from 0 to 1, or zeros and ones.
 
     Attributes:
         name: Its players are `genetic/` and this name.
         kernel: Plays by a row of L numbers: D decoded genes, then those of `scripted`.
-        names: (G,) what each gene says, as it is evolved.
-        number_names: (D,) what each decoded gene says.
+        names: (G,) what each gene means, in the form in which it evolves.
+        number_names: (D,) what each decoded gene means.
         least: (D,) float64, the lowest value of each decoded gene, in its own unit.
         most: (D,) float64, the highest.
         decode: (N, G) genes to (N, D) float64 numbers.
         encode: The inverse, (N, D) to (N, G).
         bits: Whether genes are zeros and ones.
         parts: Strings of genes that a crossover treats separately; together they are all genes.
-        scripted: What the player does that is no gene, if its kernel reads such numbers.
-        given: Of these numbers those that differ from their defaults, by name.
+        scripted: The parameters of what is not in the genes, if the kernel reads any.
+        given: Those of them that differ from their defaults, by name.
     """
 
     name: str
@@ -71,7 +71,7 @@ class GenomeKind:
 
     @property
     def size(self) -> int:
-        """G, the number of genes as they are evolved."""
+        """G, the number of genes in the form in which they evolve."""
         return len(self.names)
 
     @property
@@ -91,7 +91,7 @@ class GenomeKind:
         return generator.random((count, self.size))
 
     def rows(self, population: ArrayLike, **changes: Any) -> Rows:
-        """What the kernel reads.
+        """The rows of numbers that the kernel reads.
 
         Args:
             population: (N, G) genomes.
@@ -106,7 +106,7 @@ class GenomeKind:
         numbers, changes = self.decode(self.checked(population)), {**self.given, **changes}
         if self.scripted is None:
             if changes:
-                raise ConfigurationError(f"All of genome {self.name!r} are genes: it has no parameter {next(iter(changes))!r}.")
+                raise ConfigurationError(f"Genome {self.name!r} has only genes, and no parameter {next(iter(changes))!r}.")
             return numbers
         tail = self.scripted.checked(**changes).row()
         return np.hstack([numbers, np.broadcast_to(tail, (len(numbers), len(tail)))])
@@ -125,11 +125,11 @@ class GenomeKind:
         return GeneticPolicy(self, self.rows(np.asarray(genome)[None], **changes)[0], name)
 
     def genome(self, row: Row) -> NDArray[Any]:
-        """(G,) the genes of a row that the kernel reads."""
+        """(G,) the genes that a row for the kernel was decoded from."""
         return np.asarray(self.encode(row[None, : len(self.number_names)])[0])
 
     def fault(self, row: Row) -> str:
-        """What is wrong with a row that the kernel would read; empty if nothing is."""
+        """What is wrong with a row for the kernel; empty if nothing is."""
         numbers = row[: len(self.number_names)]
         wrong = ~((numbers >= self.least) & (numbers <= self.most))
         if wrong.any():
@@ -153,17 +153,20 @@ class GenomeKind:
         return ""
 
     def checked(self, population: ArrayLike) -> Genes:
-        """(N, G) genomes that come from outside, as an array.
+        """Check genomes that come from outside.
+
+        Returns:
+            (N, G) the same genomes as an array.
 
         Raises:
-            ConfigurationError: They are no such array, of another length, or a gene is out of its range; the message says which.
+            ConfigurationError: They are not such an array, or a gene is out of its range; the message says what is wrong.
         """
         genes = np.asarray(population)
         if genes.ndim != 2 or genes.dtype.kind not in "fiub":
-            raise ConfigurationError(f"Genomes are an array of numbers, a genome a row; not {genes.dtype} of shape {genes.shape}.")
+            raise ConfigurationError(f"Genomes are an array of numbers, one genome per row; not {genes.dtype} of shape {genes.shape}.")
         if genes.shape[1] != self.size:
             alike = [kind.name for kind in KINDS.values() if kind.size == genes.shape[1]]
-            hint = f"So many has {' and '.join(map(repr, alike))}." if alike else _sizes()
+            hint = f"That is the size of {' and '.join(map(repr, alike))}." if alike else _sizes()
             raise ConfigurationError(f"A genome {self.name!r} has {self.size:,} genes, not {genes.shape[1]:,}. {hint}")
         wrong = ~((genes == 0) | (genes == 1)) if self.bits else ~((genes >= 0) & (genes <= 1))
         if wrong.any():
@@ -176,33 +179,33 @@ class GenomeKind:
 
 
 class GeneticPolicy(CompiledPolicy):
-    """A player by a genome: a kernel, and a row that begins with the decoded genes.
+    """A player that plays by a genome: a kernel, and a row that begins with the decoded genes.
 
     Attributes:
-        genome_kind: What its genes mean.
+        genome_kind: The kind of its genome.
     """
 
     def __init__(self, kind: GenomeKind, row: Row, name: str | None = None) -> None:
-        """Make a player of a row that fits its kind.
+        """Make a player from a row that fits its kind.
 
         Args:
-            kind: What the genes mean.
+            kind: The kind of its genome.
             row: (L,) float64, what the kernel reads: one of `kind.rows`.
-            name: What tables call it; by default the name of its kind.
+            name: What tables call it; by default `genetic/` and the name of its kind.
         """
         super().__init__(name or PREFIX + kind.name, kind.kernel, row, kind=PREFIX + kind.name, reads_mask=False)
         self.genome_kind = kind
 
     @property
     def genome(self) -> NDArray[Any]:
-        """(G,) its genes, as they are evolved."""
+        """(G,) its genes, in the form in which they evolve."""
         return self.genome_kind.genome(self.params)
 
     def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take over a saved row.
+        """Replace the row by a saved one.
 
         Raises:
-            FormatError: It is of another length, or a gene is out of its range; the message says which.
+            FormatError: The row has another length, or a gene is out of its range; the message says which.
         """
         before = self.params
         super().set_arrays(arrays)
@@ -220,7 +223,7 @@ def _as_they_are(genes: NDArray[Any]) -> NDArray[Any]:
 
 
 def _of_bits(genes: NDArray[Any]) -> NDArray[Any]:
-    """Strings of bits as chances k / 64: a draw from 0 to 63 is below k so often."""
+    """Strings of bits as chances k / 64: the share of draws from 0 to 63 that are below k."""
     bits = np.asarray(genes, np.float64).reshape(len(genes), -1, BITS)
     return np.asarray(bits @ (1 << np.arange(BITS - 1, -1, -1)) / LEVELS)
 
@@ -233,7 +236,7 @@ def _to_bits(numbers: NDArray[Any]) -> NDArray[Any]:
 
 
 class _Parameters:
-    """A scripted family as a genome: a gene says where in its range a number lies; switches and modes keep their defaults."""
+    """A scripted family as a genome: a gene says where a number lies in its range; switches and modes keep their defaults."""
 
     def __init__(self, kind: type[Parameters]) -> None:
         options = fields(kind)
@@ -332,7 +335,7 @@ KINDS: Final[Mapping[str, GenomeKind]] = {kind.name: kind for kind in _ALL}
 
 
 def _switched(kind: type[Parameters], numbers: Mapping[str, float]) -> dict[str, float]:
-    """The numbers of a scripted player, where 0 and 1 turn a switch off and on."""
+    """The parameters of a scripted family, with 0 and 1 as False and True where they are switches."""
     switches = {option.name for option in fields(kind) if option.metadata["unit"] == "switch"}
     return {name: bool(number) if name in switches and number in (0, 1) else number for name, number in numbers.items()}
 
@@ -345,7 +348,7 @@ def kind_of(name: str) -> GenomeKind:
     """A kind by name, with or without `genetic/`.
 
     Raises:
-        ConfigurationError: There is none of this name; the message says the nearest.
+        ConfigurationError: There is no such kind; the message gives the nearest name.
     """
     plain = name.removeprefix(PREFIX) if isinstance(name, str) else name
     if plain not in KINDS:
@@ -355,7 +358,7 @@ def kind_of(name: str) -> GenomeKind:
 
 def _factory(kind: GenomeKind) -> Callable[..., GeneticPolicy]:
     def make(seed: int = 0, genes: ArrayLike | None = None, **scripted: Any) -> GeneticPolicy:
-        """The player of given genes (G,), or of random ones by seed; scripted numbers by name."""
+        """Make the player of given genes (G,), or of random ones by seed; other parameters are those that are not in the genes."""
         if genes is not None:
             return kind.policy(genes, **scripted)
         if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:

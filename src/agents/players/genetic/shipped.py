@@ -1,4 +1,4 @@
-"""The best genomes that come with the library, `genetic/<kind>/best`; how they were found is in docs/results/evolution.md."""
+"""The best genomes that come with the library, `genetic/<kind>/best`; docs/results/evolution.md tells how they were found."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from numpy.typing import NDArray
 from agents.players import evolved
 from agents.players.genetic.kinds import KINDS, PREFIX, GeneticPolicy
 
-# By kind: the preset whose numbers the genome is.
+# By kind: the preset whose numbers are the genome.
 PRESETS: Final = {"expert": "expert/evolved", "strategic": "strategic/evolved"}
-EVOLVED: Final = ("rga", "tga", "sga", "pring")  # those whose genes lie in the file
+EVOLVED: Final = ("rga", "tga", "sga", "pring")  # the kinds whose genes are in the file
 FILE: Final = Path(__file__).with_name("best.safetensors")
 
 
 def pack(genomes: Mapping[str, NDArray[Any]]) -> bytes:
-    """The file of some genomes (G,) by kind: numbers as float16, bits eight a byte."""
+    """Write genomes (G,), by kind, as the content of the file: numbers as float16, bits eight to a byte."""
     from safetensors.numpy import save
 
     return save({name: np.packbits(genes) if KINDS[name].bits else np.asarray(genes, np.float16) for name, genes in genomes.items()})
 
 
 def unpack(file: bytes) -> dict[str, NDArray[Any]]:
-    """(G,) the genomes of such a file by kind."""
+    """Read the content of such a file: genomes (G,) by kind."""
     from safetensors.numpy import load
 
     found = load(file)
@@ -37,13 +37,13 @@ def unpack(file: bytes) -> dict[str, NDArray[Any]]:
 
 
 def _of_preset(kind: str) -> NDArray[Any]:
-    """The genome of a preset's numbers."""
+    """The genome that stands for a preset's numbers."""
     row = evolved.POLICIES[PRESETS[kind]]().params
     return np.asarray(KINDS[kind].encode(row[None])[0])
 
 
 def _of_file(kind: str) -> NDArray[Any]:
-    """A genome that was evolved as one."""
+    """A genome that evolved as such."""
     return unpack(FILE.read_bytes())[kind]
 
 

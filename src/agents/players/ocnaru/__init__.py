@@ -1,6 +1,6 @@
-"""`ocnaru/algorithmic` and `ocnaru/random`: the two lesser agents of Ocnaru's thesis (Bucharest, 2025), as its last program plays them.
+"""`ocnaru/algorithmic` and `ocnaru/random`: the two simpler agents of Ocnaru's thesis (Bucharest, 2025), as its last program plays them.
 
-Heads that the thesis lacks are answered by the same numbers. `strategic` has a module of its own.
+Decisions that the thesis does not have are answered by the same parameters. The thesis's main agent is `strategic`.
 """
 
 from __future__ import annotations

@@ -1,114 +1,57 @@
-"""`ocnaru/algorithmic`: thresholds on cash, and values that are kept from the first look at a lot on."""
+"""`ocnaru/algorithmic`: goes by thresholds on cash, and by values of lots that stay as they were when it first looked at them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
 
-from agents.players.ocnaru.stages import (
-    DEBT,
-    DONE,
-    FIRST_ACTION,
-    LEAVE,
-    LEFT,
-    LEGACY_DEBTS,
-    LIFT,
-    LOWER,
-    MORTGAGES,
-    NO_ACTION,
-    NOT_ENTERED,
-    STAGE,
-    TO_MORTGAGE,
-    TO_SELL,
-    TRADE,
-    close_stage,
-    debt_at_hand,
-    open_window,
-    partners,
-    proceeds,
-    stay_or_leave,
-    take_member,
-)
-from agents.players.vocabulary.habits import bid_up_to, raise_cash, routine, take_over
-from agents.players.vocabulary.offers import begin_offer, compose
+from agents.players.ocnaru import stages
+from agents.players.ocnaru.stages import SLOT
+from agents.players.vocabulary import groups, habits, offers
+from agents.players.vocabulary.memory import memory_slots
 from agents.players.vocabulary.parameters import COUNT, DOLLARS, RATIO, Parameters, family, parameter, switch
-from agents.players.vocabulary.reading import (
-    NO_LOT,
-    STREETS,
-    amount_due,
-    asked_lot,
-    dearest_house,
-    in_whole_groups,
-    legal,
-    may_offer_to,
-    price,
-)
+from agents.players.vocabulary.reading import NO_LOT, amount_due, asked_lot, legal, price
+from monopoly_env import board
 from monopoly_env.actions import A_BUILD, A_BUY, A_JAIL, A_MORTGAGE, A_REPLY, A_SELL, A_TURN, A_UNMORTGAGE
-from monopoly_env.board import (
-    ALL_LOTS,
-    GROUP_LOTS,
-    GROUP_OF,
-    GROUP_SIZE,
-    HOTEL,
-    HOUSE_PRICE,
-    LOT_SQUARE,
-    MORTGAGE,
-    NUM_LOTS,
-    NUM_STREETS,
-    RAILROADS,
-    RENT,
-    UTILITIES,
-)
-from monopoly_env.engine import agenda
-from monopoly_env.engine.building import COLOURS, HOUSE_LOT, WHOLE_GROUP, building_cost, next_level
-from monopoly_env.engine.mortgage import lifting_cost
+from monopoly_env.engine import agenda, building, mortgage, trade
 from monopoly_env.engine.sets import has, lowest, size
-from monopoly_env.engine.trade import tradable
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Mask, Row, policy_kernel
-from monopoly_env.rules import number
 
 
 @dataclass(frozen=True)
 class Algorithmic(Parameters):
-    """The constants of the published program, and two of ours for heads that it lacks."""
+    """The constants of the published program, and two of ours for decisions that it lacks."""
 
     reserve: float = parameter(200, 0, 2000, DOLLARS, "kept when buying, building, lifting a mortgage and offering cash")
-    emergency: float = parameter(100, 0, 2000, DOLLARS, "at most this much cash: buildings are sold and lots mortgaged")
+    emergency: float = parameter(100, 0, 2000, DOLLARS, "at or below this much cash, buildings are sold and lots mortgaged")
     bargain: float = parameter(1.1, 0, 10, RATIO, "a lot is bought, and counts as valuable, if its value is above this many list prices")
     house_return: float = parameter(0.12, 0, 10, RATIO, "rent that the next house must add for each dollar of its price")
     hotel_return: float = parameter(0.15, 0, 10, RATIO, "rent that a hotel must add for each dollar of its price")
-    sell_below: float = parameter(0.7, 0, 10, RATIO, "in an emergency a group goes down whose next return is below this share of these two")
-    at_once: float = parameter(2, 0, 28, COUNT, "most lots mortgaged or lifted in a window")
-    railroads: float = parameter(1.2, 0, 10, RATIO, "a railroad's value is multiplied by this for each one owned")
+    sell_below: float = parameter(0.7, 0, 10, RATIO, "in an emergency, a building is sold if its return is below this share of these two")
+    at_once: float = parameter(2, 0, 28, COUNT, "most lots mortgaged or lifted in one window")
+    railroads: float = parameter(1.2, 0, 10, RATIO, "a railroad's value is multiplied by this for each railroad owned")
     utilities: float = parameter(1.5, 0, 10, RATIO, "a utility's value is multiplied by this if one is owned")
-    completes: float = parameter(1.5, 0, 10, RATIO, "a street that completes a group; likewise what comes in or goes in a trade")
-    landing_6: float = parameter(1.3, 0, 10, RATIO, "value of the street on square 6: his guess that it is visited more often")
-    landing_16: float = parameter(1.2, 0, 10, RATIO, "the same of the streets on squares 16 and 26")
-    landing_9: float = parameter(1.1, 0, 10, RATIO, "the same of the street on square 9 (his squares 4 and 10 are no lots)")
-    fines: float = parameter(2, 0, 100, COUNT, "jail is left by the fine with at least this many fines in cash")
+    completes: float = parameter(1.5, 0, 10, RATIO, "the same for a street that completes a group, and for what a trade gains or loses so")
+    landing_6: float = parameter(1.3, 0, 10, RATIO, "the same for the street on square 6: the program's guess at how often it is visited")
+    landing_16: float = parameter(1.2, 0, 10, RATIO, "the same for the streets on squares 16 and 26")
+    landing_9: float = parameter(1.1, 0, 10, RATIO, "the same for the street on square 9 (the program's squares 4 and 10 have no lot)")
+    fines: float = parameter(2, 0, 100, COUNT, "the fine is paid to leave jail with at least this many fines in cash")
     leaving_streets: float = parameter(2, 0, 22, COUNT, "and with more valuable streets than this")
     jail_card: float = parameter(50, 0, 1000, DOLLARS, "worth of a jail card in a trade: the fine that it saves")
     accepts: float = parameter(1.1, 0, 10, RATIO, "a trade is accepted if it brings more than this for each dollar given")
-    danger: float = parameter(1.5, 0, 10, RATIO, "what is given counts this many times if less than the emergency's cash would be left")
-    far_behind: float = parameter(1.5, 0, 10, RATIO, "a proposer with more than this many times the own lots is far ahead")
-    catching_up: float = parameter(1.2, 0, 10, RATIO, "what he offers counts this many times")
+    danger: float = parameter(1.5, 0, 10, RATIO, "what is given counts this many times if less cash than the emergency's would be left")
+    far_behind: float = parameter(1.5, 0, 10, RATIO, "a proposer that owns more than this many times the seat's lots is far ahead")
+    catching_up: float = parameter(1.2, 0, 10, RATIO, "what such a proposer offers counts this many times")
     buildings_first: bool = switch(True, "for a debt, buildings are sold before lots are mortgaged")
-    legacy_debts: bool = switch(False, LEGACY_DEBTS)
-    highest_bid: float = parameter(1.5, 0, 10, RATIO, "most list prices bid (ours): the value counts hotels that nobody pays rent for yet")
-    scarce: float = parameter(1.5, 0, 10, RATIO, "most list prices bid for a scarce building (ours)")
+    legacy_debts: bool = switch(False, stages.LEGACY_DEBTS)
+    highest_bid: float = parameter(1.5, 0, 10, RATIO, "highest bid in list prices (ours): the value counts hotels that are not built yet")
+    scarce: float = parameter(1.5, 0, 10, RATIO, "highest bid for a scarce building, in list prices (ours)")
 
 
-(
-    _RESERVE, _EMERGENCY, _BARGAIN, _HOUSE_RETURN, _HOTEL_RETURN, _SELL_BELOW, _AT_ONCE, _OF_RAILROADS, _OF_UTILITIES, _COMPLETES,
-    _LANDING_6, _LANDING_16, _LANDING_9, _FINES, _LEAVING, _JAIL_CARD, _ACCEPTS, _DANGER, _FAR_BEHIND, _CATCHING_UP,
-    _BUILDINGS_FIRST, _SURRENDERS, _HIGHEST_BID, _SCARCE,
-) = range(24)  # fmt: skip
-
-
-_OFFICIAL = number("trade", "official")
-_PATIENT, _AT_ONCE_BID = 0.5, 1.0  # the share of the room below its limit that an open and a sealed bid take
+AT: Final = Algorithmic.columns()
+OWN: Final = memory_slots(value=board.NUM_LOTS, start=SLOT.end)  # of each lot, once it has been looked at
 
 
 # --- what a lot is worth ------------------------------------------------------------------------------------------------
@@ -116,30 +59,30 @@ _PATIENT, _AT_ONCE_BID = 0.5, 1.0  # the share of the room below its limit that 
 
 @kernel
 def _value(game: Game, seat: int, lot: int, params: Row, memory: Row) -> float:
-    """A lot's value as it was when first looked at, in dollars: it is kept for the whole game."""
-    if memory[lot] == 0.0:
-        group = int(GROUP_OF[lot])
-        owned = size(int(game.lots[seat]) & int(GROUP_LOTS[group]))
+    """A lot's value as it was at the first look, in dollars: it is kept for the whole game."""
+    if memory[OWN.value + lot] == 0.0:
+        group = int(board.GROUP_OF[lot])
+        owned = size(int(game.lots[seat]) & int(board.GROUP_LOTS[group]))
         value = float(price(game, lot))
-        if group == RAILROADS:
-            value *= params[_OF_RAILROADS] ** owned
-        elif group == UTILITIES:
-            value *= params[_OF_UTILITIES] if owned == 1 else 1.0
+        if group == board.RAILROADS:
+            value *= params[AT.railroads] ** owned
+        elif group == board.UTILITIES:
+            value *= params[AT.utilities] if owned == 1 else 1.0
         else:
-            value += int(RENT[game.rules.board, lot, HOTEL])
-            value *= _landing(game, lot, params) * (params[_COMPLETES] if owned == GROUP_SIZE[group] - 1 else 1.0)
-        memory[lot] = value
-    return memory[lot]
+            value += int(board.RENT[game.rules.board, lot, board.HOTEL])
+            value *= _landing(game, lot, params) * (params[AT.completes] if owned == board.GROUP_SIZE[group] - 1 else 1.0)
+        memory[OWN.value + lot] = value
+    return memory[OWN.value + lot]
 
 
 @kernel
 def _landing(game: Game, lot: int, params: Row) -> float:
-    square = int(LOT_SQUARE[game.rules.board, lot])
+    square = int(board.LOT_SQUARE[game.rules.board, lot])
     if square == 6:
-        return params[_LANDING_6]
+        return params[AT.landing_6]
     if square == 16 or square == 26:
-        return params[_LANDING_16]
-    return params[_LANDING_9] if square == 9 else 1.0
+        return params[AT.landing_16]
+    return params[AT.landing_9] if square == 9 else 1.0
 
 
 @kernel
@@ -153,19 +96,19 @@ def _values(game: Game, seat: int, lots: int, params: Row, memory: Row) -> float
 
 @kernel
 def _return(game: Game, street: int, hotel: bool) -> float:
-    """Rent that the next level of a street adds for each dollar, or of its group where groups are built at once.
+    """Rent that the next level of a street, or of its group where groups are built at once, adds for each dollar.
 
-    His defects: bare streets count their single rent; a hotel is measured from the bare street; the house after the fourth is not in
-    his table and counts as a bare street.
+    Defects of the program, kept here: bare streets count their single rent; a hotel is compared with the bare street; the house after
+    the fourth is missing in its table and counts as a bare street.
     """
-    board, level = int(game.rules.board), int(game.level[street]) % HOTEL
-    whole = game.rules.even_build == WHOLE_GROUP
-    count = int(GROUP_SIZE[GROUP_OF[street]]) if whole else 1
-    following = HOTEL if hotel else (level + 1 if level < HOTEL - 1 else 0)
+    edition, level = int(game.rules.board), int(game.level[street]) % board.HOTEL
+    whole = game.rules.even_build == building.WHOLE_GROUP
+    count = int(board.GROUP_SIZE[board.GROUP_OF[street]]) if whole else 1
+    following = board.HOTEL if hotel else (level + 1 if level < board.HOTEL - 1 else 0)
     gain = 0
     for lot in range(street, street + count):
-        gain += int(RENT[board, lot, following]) - int(RENT[board, lot, level])
-    cost = building_cost(game, street) if hotel else int(HOUSE_PRICE[board, street]) * count
+        gain += int(board.RENT[edition, lot, following]) - int(board.RENT[edition, lot, level])
+    cost = building.building_cost(game, street) if hotel else int(board.HOUSE_PRICE[edition, street]) * count
     return gain / cost
 
 
@@ -174,70 +117,70 @@ def _return(game: Game, street: int, hotel: bool) -> float:
 
 @kernel
 def _chosen(game: Game, seat: int, stage: int, params: Row, memory: Row) -> int:
-    """What a stage is to do, a bit each."""
+    """What to do in a stage, a bit each."""
     cash = int(game.cash[seat])
-    if stage == LEAVE:
+    if stage == stages.LEAVE:
         return _way_out(game, seat, params, memory) if legal(game, A_JAIL, 2) else 0
-    if stage == TRADE:
-        return partners(game, seat) if game.rules.trade == _OFFICIAL else 0
-    if stage == LOWER:
-        return _weakly_built(game, params) if cash <= params[_EMERGENCY] else 0
-    if stage == MORTGAGES:
-        lots = legal(game, A_MORTGAGE, NUM_LOTS) if cash <= params[_EMERGENCY] else 0
+    if stage == stages.TRADE:
+        return stages.partners(game, seat) if game.rules.trade == offers.OFFICIAL else 0
+    if stage == stages.LOWER:
+        return _weakly_built(game, params) if cash <= params[AT.emergency] else 0
+    if stage == stages.MORTGAGES:
+        lots = legal(game, A_MORTGAGE, board.NUM_LOTS) if cash <= params[AT.emergency] else 0
         return _first(game, seat, lots, False, params, memory)
-    if stage == LIFT:
-        return _first(game, seat, _payable(game, cash - params[_RESERVE]), True, params, memory)
-    return _worth_building(game, cash - params[_RESERVE], params)
+    if stage == stages.LIFT:
+        return _first(game, seat, _payable(game, cash - params[AT.reserve]), True, params, memory)
+    return _worth_building(game, cash - params[AT.reserve], params)
 
 
 @kernel
 def _way_out(game: Game, seat: int, params: Row, memory: Row) -> int:
     """The way out of jail as a bit: 2 the card once anything is built, 1 the fine, 0 stay."""
     if legal(game, A_JAIL + 1, 1):
-        for street in range(NUM_STREETS):
+        for street in range(board.NUM_STREETS):
             if game.level[street] > 0 and has(game.lots[seat], street):
                 return 2
-    if not legal(game, A_JAIL, 1) or game.cash[seat] < params[_FINES] * game.rules.jail_fine:
+    if not legal(game, A_JAIL, 1) or game.cash[seat] < params[AT.fines] * game.rules.jail_fine:
         return 0
-    valuable, streets = 0, int(game.lots[seat]) & STREETS
+    valuable, streets = 0, int(game.lots[seat]) & groups.STREETS
     while streets:
         street = lowest(streets)
         streets &= streets - 1
-        if _value(game, seat, street, params, memory) > params[_BARGAIN] * price(game, street):
+        if _value(game, seat, street, params, memory) > params[AT.bargain] * price(game, street):
             valuable += 1
-    return 1 if valuable > params[_LEAVING] else 0
+    return 1 if valuable > params[AT.leaving_streets] else 0
 
 
 @kernel
 def _weakly_built(game: Game, params: Row) -> int:
-    """The streets that may go down a level and whose next level would bring too little."""
-    weak, streets = 0, legal(game, A_SELL, NUM_STREETS)
+    """The streets whose top building may be sold and whose next level would bring too little."""
+    weak, streets = 0, legal(game, A_SELL, board.NUM_STREETS)
     while streets:
         street = lowest(streets)
         streets &= streets - 1
-        hotel = game.level[street] == HOTEL
-        if _return(game, street, hotel) < params[_SELL_BELOW] * params[_HOTEL_RETURN if hotel else _HOUSE_RETURN]:
+        hotel = game.level[street] == board.HOTEL
+        if _return(game, street, hotel) < params[AT.sell_below] * params[AT.hotel_return if hotel else AT.house_return]:
             weak |= 1 << street
     return weak
 
 
 @kernel
 def _payable(game: Game, funds: float) -> int:
-    """The mortgages that cost at most the funds, each by itself."""
-    payable, lots = 0, legal(game, A_UNMORTGAGE, NUM_LOTS)
+    """The mortgages that cost at most the funds, each on its own."""
+    payable, lots = 0, legal(game, A_UNMORTGAGE, board.NUM_LOTS)
     while lots:
         lot = lowest(lots)
         lots &= lots - 1
-        if lifting_cost(game, lot) <= funds:
+        if mortgage.lifting_cost(game, lot) <= funds:
             payable |= 1 << lot
     return payable
 
 
 @kernel
 def _first(game: Game, seat: int, lots: int, lifting: bool, params: Row, memory: Row) -> int:
-    """The few lots to lift (highest value a dollar) or to mortgage (lowest)."""
+    """The few lots to lift (those with the highest value per dollar) or to mortgage (the lowest)."""
     chosen = 0
-    while lots and size(chosen) < params[_AT_ONCE]:
+    while lots and size(chosen) < params[AT.at_once]:
         best, best_rank = 0, 0.0
         left = lots
         while left:
@@ -253,65 +196,65 @@ def _first(game: Game, seat: int, lots: int, lifting: bool, params: Row, memory:
 
 @kernel
 def _mortgage_rank(game: Game, seat: int, lot: int, params: Row, memory: Row) -> float:
-    return _value(game, seat, lot, params, memory) / int(MORTGAGE[game.rules.board, lot])
+    return _value(game, seat, lot, params, memory) / int(board.MORTGAGE[game.rules.board, lot])
 
 
 @kernel
 def _lifting_rank(game: Game, seat: int, lot: int, params: Row, memory: Row) -> float:
-    rank = _value(game, seat, lot, params, memory) / lifting_cost(game, lot)
-    group = int(GROUP_OF[lot])
-    working = size(int(game.lots[seat]) & int(GROUP_LOTS[group]) & ~int(game.mortgaged))
-    return rank * (params[_COMPLETES] if group < COLOURS and working == GROUP_SIZE[group] - 1 else 1.0)
+    rank = _value(game, seat, lot, params, memory) / mortgage.lifting_cost(game, lot)
+    group = int(board.GROUP_OF[lot])
+    working = size(int(game.lots[seat]) & int(board.GROUP_LOTS[group]) & ~int(game.mortgaged))
+    return rank * (params[AT.completes] if group < building.COLOURS and working == board.GROUP_SIZE[group] - 1 else 1.0)
 
 
 @kernel
 def _worth_building(game: Game, funds: float, params: Row) -> int:
-    """The streets to raise by one level: in board order, each while its price fits into the funds left and its return is enough."""
-    chosen, streets = 0, legal(game, A_BUILD, NUM_STREETS)
+    """The streets to raise by one level: in board order, while the funds last, those with enough return."""
+    chosen, streets = 0, legal(game, A_BUILD, board.NUM_STREETS)
     while streets:
         street = lowest(streets)
         streets &= streets - 1
-        hotel = next_level(game, street) == HOTEL
-        cost = building_cost(game, street)
-        if cost <= funds and _return(game, street, hotel) > params[_HOTEL_RETURN if hotel else _HOUSE_RETURN]:
+        hotel = building.next_level(game, street) == board.HOTEL
+        cost = building.building_cost(game, street)
+        if cost <= funds and _return(game, street, hotel) > params[AT.hotel_return if hotel else AT.house_return]:
             chosen |= 1 << street
             funds -= cost
     return chosen
 
 
-# --- purchases, trades, debts ------------------------------------------------------------------------------
+# --- purchases, trades, debts -------------------------------------------------------------------------------------------
 
 
 @kernel
 def _buy(game: Game, seat: int, params: Row, memory: Row) -> int:
     lot = asked_lot(game)
     cost = price(game, lot)
-    if not legal(game, A_BUY + 1, 1) or int(game.cash[seat]) - cost < params[_RESERVE]:
+    if not legal(game, A_BUY + 1, 1) or int(game.cash[seat]) - cost < params[AT.reserve]:
         return A_BUY
-    return A_BUY + 1 if _value(game, seat, lot, params, memory) > params[_BARGAIN] * cost else A_BUY
+    return A_BUY + 1 if _value(game, seat, lot, params, memory) > params[AT.bargain] * cost else A_BUY
 
 
 @kernel
 def _bid_limit(game: Game, seat: int, params: Row, memory: Row) -> float:
-    """The highest bid at which the lot is still a bargain, within the cash beyond the reserve."""
-    lot, spare = int(game.auction_lot), int(game.cash[seat]) - params[_RESERVE]
-    if lot >= HOUSE_LOT:
-        return min(params[_SCARCE] * dearest_house(game, seat), spare)
-    return min(_value(game, seat, lot, params, memory) / params[_BARGAIN], params[_HIGHEST_BID] * price(game, lot), spare)
+    """The highest bid at which the lot is still a bargain, within the cash above the reserve."""
+    lot, spare = int(game.auction_lot), int(game.cash[seat]) - params[AT.reserve]
+    if lot >= building.HOUSE_LOT:
+        return min(params[AT.scarce] * groups.dearest_house(game, seat), spare)
+    return min(_value(game, seat, lot, params, memory) / params[AT.bargain], params[AT.highest_bid] * price(game, lot), spare)
 
 
 @kernel
 def _offer(game: Game, seat: int, partner: int, params: Row, memory: Row) -> int:
-    """Cash for all of a partner's streets in the groups of which this seat owns some."""
-    if not may_offer_to(game, seat, partner) or game.cash[partner] < params[_EMERGENCY]:
-        return NO_ACTION
+    """Offer cash for all of a partner's streets in the groups of which this seat owns some."""
+    if not offers.may_offer_to(game, seat, partner) or game.cash[partner] < params[AT.emergency]:
+        return stages.NO_ACTION
     wanted, mine = 0, int(game.lots[seat])
-    for group in range(COLOURS):
-        if mine & int(GROUP_LOTS[group]):
-            wanted |= int(GROUP_LOTS[group]) & int(game.lots[partner])
-    wanted &= tradable(game, partner)
-    cash = int(min(_values(game, seat, wanted, params, memory), int(game.cash[seat]) - params[_RESERVE]))
-    return begin_offer(game, partner, wanted, 0, cash, memory) if wanted and cash > 0 else NO_ACTION
+    for group in range(building.COLOURS):
+        if mine & int(board.GROUP_LOTS[group]):
+            wanted |= int(board.GROUP_LOTS[group]) & int(game.lots[partner])
+    wanted &= trade.tradable(game, partner)
+    cash = int(min(_values(game, seat, wanted, params, memory), int(game.cash[seat]) - params[AT.reserve]))
+    return offers.begin(game, partner, wanted, 0, cash, memory) if wanted and cash > 0 else stages.NO_ACTION
 
 
 @kernel
@@ -319,70 +262,71 @@ def _reply(game: Game, seat: int, params: Row, memory: Row) -> int:
     """Accept what brings enough for each dollar given, by the kept values."""
     cash, mine, proposer = int(game.offer_cash), int(game.lots[seat]), int(game.offer_from)
     come, go = int(game.offer_give), int(game.offer_ask)
-    received = max(cash, 0) + params[_JAIL_CARD] * size(come & ~ALL_LOTS) + _values(game, seat, come & ALL_LOTS, params, memory)
-    given = max(-cash, 0) + params[_JAIL_CARD] * size(go & ~ALL_LOTS) + _values(game, seat, go & ALL_LOTS, params, memory)
-    come &= STREETS
+    cards, cards_given = size(come & ~board.ALL_LOTS), size(go & ~board.ALL_LOTS)
+    received = max(cash, 0) + params[AT.jail_card] * cards + _values(game, seat, come & board.ALL_LOTS, params, memory)
+    given = max(-cash, 0) + params[AT.jail_card] * cards_given + _values(game, seat, go & board.ALL_LOTS, params, memory)
+    come &= groups.STREETS
     while come:
-        group = int(GROUP_OF[lowest(come)])
+        group = int(board.GROUP_OF[lowest(come)])
         come &= come - 1
-        if size(mine & int(GROUP_LOTS[group])) == GROUP_SIZE[group] - 1:
-            received *= params[_COMPLETES]
-    for _ in range(size(go & in_whole_groups(mine) & STREETS)):
-        given *= params[_COMPLETES]
-    if int(game.cash[seat]) - max(-cash, 0) < params[_EMERGENCY]:
-        given *= params[_DANGER]
-    if size(int(game.lots[proposer])) > params[_FAR_BEHIND] * size(mine):
-        received *= params[_CATCHING_UP]
-    return A_REPLY + 1 if received > params[_ACCEPTS] * given else A_REPLY
+        if size(mine & int(board.GROUP_LOTS[group])) == board.GROUP_SIZE[group] - 1:
+            received *= params[AT.completes]
+    for _ in range(size(go & groups.complete(mine) & groups.STREETS)):
+        given *= params[AT.completes]
+    if int(game.cash[seat]) - max(-cash, 0) < params[AT.emergency]:
+        given *= params[AT.danger]
+    if size(int(game.lots[proposer])) > params[AT.far_behind] * size(mine):
+        received *= params[AT.catching_up]
+    return A_REPLY + 1 if received > params[AT.accepts] * given else A_REPLY
 
 
 @kernel
 def _debt(game: Game, seat: int, params: Row, memory: Row) -> int:
-    """Carry out the one plan for this debt; a debt that no plan meets is given up where the rules let it."""
-    due = amount_due(game)
-    debt = debt_at_hand(game)
+    """Carry out the plan for this debt, made once; give up if no plan meets the debt and the rules allow it."""
+    debt = stages.debt_at_hand(game)
     can_give_up = legal(game, A_TURN, 1) != 0
-    if memory[DEBT] != debt or (int(memory[TO_SELL]) | int(memory[TO_MORTGAGE])) == 0:
-        memory[DEBT] = debt
-        met = _plan(game, seat, due - int(game.cash[seat]), params, memory)
-        if can_give_up and (not met or params[_SURRENDERS]):
+    if memory[SLOT.debt] != debt or (int(memory[SLOT.to_sell]) | int(memory[SLOT.to_mortgage])) == 0:
+        memory[SLOT.debt] = debt
+        met = _plan(game, seat, amount_due(game) - int(game.cash[seat]), params, memory)
+        if can_give_up and (not met or params[AT.legacy_debts]):
             return A_TURN
-    for selling in (bool(params[_BUILDINGS_FIRST]), not params[_BUILDINGS_FIRST]):
-        slot = TO_SELL if selling else TO_MORTGAGE
-        planned = int(memory[slot]) & legal(game, A_SELL if selling else A_MORTGAGE, NUM_STREETS if selling else NUM_LOTS)
+    for selling in (bool(params[AT.buildings_first]), not params[AT.buildings_first]):
+        slot = SLOT.to_sell if selling else SLOT.to_mortgage
+        planned = int(memory[slot]) & legal(game, A_SELL if selling else A_MORTGAGE, board.NUM_STREETS if selling else board.NUM_LOTS)
         if planned:
             member = _next_to_go(game, seat, planned, selling, params, memory)
             memory[slot] = int(memory[slot]) & ~(1 << member)
             return (A_SELL if selling else A_MORTGAGE) + member
-    memory[TO_SELL], memory[TO_MORTGAGE] = 0, 0
-    return raise_cash(game)
+    memory[SLOT.to_sell], memory[SLOT.to_mortgage] = 0, 0
+    return habits.raise_cash(game)
 
 
 @kernel
 def _plan(game: Game, seat: int, needed: int, params: Row, memory: Row) -> bool:
-    """Note what is sold and mortgaged for a debt: at most one level of each group; False if that does not do."""
-    memory[TO_SELL], memory[TO_MORTGAGE] = 0, 0
-    streets, lots = legal(game, A_SELL, NUM_STREETS), legal(game, A_MORTGAGE, NUM_LOTS)
-    for selling in (bool(params[_BUILDINGS_FIRST]), not params[_BUILDINGS_FIRST]):
-        slot, left = (TO_SELL, streets) if selling else (TO_MORTGAGE, lots)
+    """Plan what to sell and to mortgage for a debt, at most one level of each group; False if that is not enough."""
+    memory[SLOT.to_sell], memory[SLOT.to_mortgage] = 0, 0
+    streets, lots = legal(game, A_SELL, board.NUM_STREETS), legal(game, A_MORTGAGE, board.NUM_LOTS)
+    for selling in (bool(params[AT.buildings_first]), not params[AT.buildings_first]):
+        slot, left = (SLOT.to_sell, streets) if selling else (SLOT.to_mortgage, lots)
         while left and needed > 0:
             member = _next_to_go(game, seat, left, selling, params, memory)
             left &= ~(1 << member)
             memory[slot] = int(memory[slot]) | 1 << member
-            needed -= proceeds(game, member) if selling else int(MORTGAGE[game.rules.board, member])
+            needed -= stages.proceeds(game, member) if selling else int(board.MORTGAGE[game.rules.board, member])
     return needed <= 0
 
 
 @kernel
 def _next_to_go(game: Game, seat: int, members: int, selling: bool, params: Row, memory: Row) -> int:
-    """Of streets to sell from, the one of the lowest value of its group for each house; of lots to mortgage, the least for a dollar."""
+    """Of streets to sell from, the one whose group has the lowest value per house; of lots to mortgage, the lowest value per dollar."""
     best, best_rank = NO_LOT, 0.0
     while members:
         member = lowest(members)
         members &= members - 1
         if selling:
             level = int(game.level[member])
-            rank = _values(game, seat, int(GROUP_LOTS[GROUP_OF[member]]), params, memory) / (1 if level == HOTEL else level)
+            value = _values(game, seat, int(board.GROUP_LOTS[board.GROUP_OF[member]]), params, memory)
+            rank = value / (1 if level == board.HOTEL else level)
         else:
             rank = _mortgage_rank(game, seat, member, params, memory)
         if best == NO_LOT or rank < best_rank:
@@ -392,18 +336,18 @@ def _next_to_go(game: Game, seat: int, members: int, selling: bool, params: Row,
 
 @kernel
 def _turn(game: Game, seat: int, params: Row, memory: Row) -> int:
-    if not open_window(game, seat, memory):
+    if not stages.open_window(game, seat, memory):
         return A_TURN
-    while memory[STAGE] < DONE:
-        stage = int(memory[STAGE])
-        if memory[LEFT] == NOT_ENTERED:
-            memory[LEFT] = _chosen(game, seat, stage, params, memory)
-        while memory[LEFT] > 0:
-            member = take_member(memory)
-            action = _offer(game, seat, member, params, memory) if stage == TRADE else int(FIRST_ACTION[stage]) + member
-            if action != NO_ACTION and legal(game, action, 1):
+    while memory[SLOT.stage] < stages.DONE:
+        stage = int(memory[SLOT.stage])
+        if memory[SLOT.left] == stages.NOT_ENTERED:
+            memory[SLOT.left] = _chosen(game, seat, stage, params, memory)
+        while memory[SLOT.left] > 0:
+            chosen = stages.take_next(memory)
+            action = _offer(game, seat, chosen, params, memory) if stage == stages.TRADE else int(stages.FIRST_ACTION[stage]) + chosen
+            if action != stages.NO_ACTION and legal(game, action, 1):
                 return action
-        close_stage(memory)
+        stages.close_stage(memory)
     return A_TURN
 
 
@@ -415,18 +359,18 @@ def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     if decision == agenda.BUY:
         return _buy(game, seat, params, memory)
     if decision == agenda.BID or decision == agenda.SEALED_BID:
-        return bid_up_to(game, _bid_limit(game, seat, params, memory), _PATIENT if decision == agenda.BID else _AT_ONCE_BID)
+        return habits.bid(game, _bid_limit(game, seat, params, memory))
     if decision == agenda.JAIL:
-        return stay_or_leave(game, _way_out(game, seat, params, memory))
+        return stages.stay_or_leave(game, _way_out(game, seat, params, memory))
     if agenda.ASK <= decision <= agenda.CASH:
-        return compose(game, memory)
+        return offers.compose(game, memory)
     if decision == agenda.REPLY:
         return _reply(game, seat, params, memory)
     if decision == agenda.DEBT:
         return _debt(game, seat, params, memory)
     if decision == agenda.TAKEOVER:
-        return take_over(game, params[_RESERVE], params[_RESERVE])
-    return routine(game)
+        return habits.take_over(game, params[AT.reserve], params[AT.reserve])
+    return habits.routine(game)
 
 
 POLICIES: Final = {"ocnaru/algorithmic": family("ocnaru/algorithmic", _play, Algorithmic)}

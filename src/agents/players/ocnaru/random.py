@@ -5,66 +5,35 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from agents.players.ocnaru.stages import (
-    DEBT,
-    DONE,
-    FIRST_ACTION,
-    LEAVE,
-    LEFT,
-    LEGACY_DEBTS,
-    LIFT,
-    LOWER,
-    MORTGAGES,
-    NO_ACTION,
-    NOT_ENTERED,
-    STAGE,
-    TO_SELL,
-    TRADE,
-    close_stage,
-    debt_at_hand,
-    open_window,
-    partners,
-    proceeds,
-    stay_or_leave,
-    take_member,
-)
-from agents.players.vocabulary.habits import bid_up_to, raise_cash, routine
-from agents.players.vocabulary.offers import begin_offer, compose
+from agents.players.ocnaru import stages
+from agents.players.ocnaru.stages import SLOT
+from agents.players.vocabulary import groups, habits, offers
+from agents.players.vocabulary.memory import memory_slots
 from agents.players.vocabulary.parameters import Parameters, family, switch
-from agents.players.vocabulary.reading import STREETS, amount_due, dearest_house, legal, may_offer_to, price
+from agents.players.vocabulary.reading import amount_due, legal, price
 from monopoly_env.actions import A_BUILD, A_BUY, A_CHOICE, A_JAIL, A_MORTGAGE, A_REPLY, A_SELL, A_TURN, A_UNMORTGAGE
 from monopoly_env.board import ALL_LOTS, GROUP_LOTS, GROUP_OF, GROUP_SIZE, HOTEL, HOUSE_PRICE, NUM_LOTS, NUM_STREETS
-from monopoly_env.engine import agenda
-from monopoly_env.engine.building import COLOURS, HOUSE_LOT, WHOLE_GROUP, building_cost
-from monopoly_env.engine.liquidation import ONE_REQUEST
-from monopoly_env.engine.mortgage import lifting_cost
-from monopoly_env.engine.players import mortgage_values
-from monopoly_env.engine.randomness import policy_draw
+from monopoly_env.engine import agenda, building, liquidation, mortgage, players, randomness, trade
 from monopoly_env.engine.sets import has, lowest, size
-from monopoly_env.engine.trade import tradable
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Mask, Row, policy_kernel
-from monopoly_env.rules import number
 
 
 @dataclass(frozen=True)
 class Random(Parameters):
-    """What can be chosen of a player who tosses coins."""
+    """The one parameter of a player that tosses coins."""
 
-    legacy_debts: bool = switch(False, LEGACY_DEBTS)
+    legacy_debts: bool = switch(False, stages.LEGACY_DEBTS)
 
 
-_SURRENDERS: Final = 0
-_RUINED: Final = 0  # in its memory, where values of lots would be: a lift has ruined it
-
-_OFFICIAL = number("trade", "official")
-_PATIENT: Final = 0.5  # the share of the room below its limit that a bid takes
+AT: Final = Random.columns()
+OWN: Final = memory_slots("ruined", start=SLOT.end)  # whether it is bankrupt by a mortgage that it could not pay to lift
 
 
 @kernel
 def _coin(game: Game, seat: int) -> bool:
-    return policy_draw(game, seat, 2) == 1
+    return randomness.policy_draw(game, seat, 2) == 1
 
 
 @kernel
@@ -81,26 +50,26 @@ def _some(game: Game, seat: int, members: int) -> int:
 @kernel
 def _up_to(game: Game, seat: int, most: int) -> int:
     """A number from 0 to `most`."""
-    return policy_draw(game, seat, most + 1) if most > 0 else 0
+    return randomness.policy_draw(game, seat, most + 1) if most > 0 else 0
 
 
 @kernel
 def _chosen(game: Game, seat: int, stage: int) -> int:
-    """What a stage is to do, a bit each."""
-    if stage == LEAVE:
+    """What to do in a stage, a bit each."""
+    if stage == stages.LEAVE:
         return _way_out(game, seat) if legal(game, A_JAIL, 2) else 0
-    if stage == TRADE:
-        return _some(game, seat, partners(game, seat))
-    if stage == LOWER:
+    if stage == stages.TRADE:
+        return _some(game, seat, stages.partners(game, seat))
+    if stage == stages.LOWER:
         streets, picked = legal(game, A_SELL, NUM_STREETS), 0
-        for group in range(COLOURS):
+        for group in range(building.COLOURS):
             members = int(GROUP_LOTS[group])
             if streets & members and _coin(game, seat):
                 picked |= streets & members
         return picked
-    if stage == MORTGAGES:
+    if stage == stages.MORTGAGES:
         return _some(game, seat, legal(game, A_MORTGAGE, NUM_STREETS))
-    if stage == LIFT:
+    if stage == stages.LIFT:
         return _some(game, seat, legal(game, A_UNMORTGAGE, NUM_STREETS))
     return _all_building(game, seat)
 
@@ -114,13 +83,13 @@ def _way_out(game: Game, seat: int) -> int:
 
 @kernel
 def _all_building(game: Game, seat: int) -> int:
-    """Every street that can be raised: the coin that was meant for this is never tossed. A hotel must be payable once a street."""
+    """Every street that can be built on: the program never tosses the coin meant for this. A hotel must be paid for on each street."""
     chosen, funds, streets = 0, int(game.cash[seat]), legal(game, A_BUILD, NUM_STREETS)
     while streets:
         street = lowest(streets)
         streets &= streets - 1
-        cost = building_cost(game, street)
-        if game.rules.even_build == WHOLE_GROUP:
+        cost = building.building_cost(game, street)
+        if game.rules.even_build == building.WHOLE_GROUP:
             cost = int(HOUSE_PRICE[game.rules.board, street]) * int(GROUP_SIZE[GROUP_OF[street]])
         if cost <= funds:
             chosen |= 1 << street
@@ -130,23 +99,23 @@ def _all_building(game: Game, seat: int) -> int:
 
 @kernel
 def _offer(game: Game, seat: int, partner: int, memory: Row) -> int:
-    """Goods by the toss of a coin each, cash from both sides up to what the partner has; its own side must be in hand."""
-    if not may_offer_to(game, seat, partner):
-        return NO_ACTION
-    mine, theirs = tradable(game, seat), tradable(game, partner)
-    if game.rules.trade != _OFFICIAL:
+    """Each good by the toss of a coin, and cash from both sides up to the partner's cash; no offer if its own side exceeds its cash."""
+    if not offers.may_offer_to(game, seat, partner):
+        return stages.NO_ACTION
+    mine, theirs = trade.tradable(game, seat), trade.tradable(game, partner)
+    if game.rules.trade != offers.OFFICIAL:
         give, ask = _one_of(game, seat, mine & ALL_LOTS), _one_of(game, seat, theirs & ALL_LOTS)
-        return begin_offer(game, partner, ask, give, 0, memory) if give and ask else NO_ACTION
+        return offers.begin(game, partner, ask, give, 0, memory) if give and ask else stages.NO_ACTION
     most = max(0, int(game.cash[partner]))
     paid, asked = _up_to(game, seat, most), _up_to(game, seat, most)
     cards, their_cards = _up_to(game, seat, size(mine & ~ALL_LOTS)), _up_to(game, seat, size(theirs & ~ALL_LOTS))
     give, ask = _some(game, seat, mine & ALL_LOTS), _some(game, seat, theirs & ALL_LOTS)
-    if cards == 0 or their_cards == 0:  # else his program moves no card
+    if cards == 0 or their_cards == 0:  # otherwise the thesis's program moves no card
         give |= _cards(mine, cards)
         ask |= _cards(theirs, their_cards)
     if paid > int(game.cash[seat]) or (give | ask) == 0:
-        return NO_ACTION
-    return begin_offer(game, partner, ask, give, paid - asked, memory)
+        return stages.NO_ACTION
+    return offers.begin(game, partner, ask, give, paid - asked, memory)
 
 
 @kernel
@@ -161,10 +130,10 @@ def _cards(goods: int, count: int) -> int:
 
 @kernel
 def _one_of(game: Game, seat: int, lots: int) -> int:
-    """A lot of a set, each as likely, as a set; nothing of nothing."""
+    """One lot of a set, all equally likely, as a set; empty if the set is."""
     if lots == 0:
         return 0
-    for _ in range(policy_draw(game, seat, size(lots))):
+    for _ in range(randomness.policy_draw(game, seat, size(lots))):
         lots &= lots - 1
     return lots & -lots
 
@@ -173,95 +142,95 @@ def _one_of(game: Game, seat: int, lots: int) -> int:
 def _bid(game: Game, seat: int) -> int:
     """Fold, or raise halfway to the list price."""
     lot = int(game.auction_lot)
-    limit = dearest_house(game, seat) if lot >= HOUSE_LOT else price(game, lot)
-    return bid_up_to(game, min(limit, int(game.cash[seat])) if _coin(game, seat) else 0.0, _PATIENT)
+    limit = groups.dearest_house(game, seat) if lot >= building.HOUSE_LOT else price(game, lot)
+    return habits.bid_up_to(game, min(limit, int(game.cash[seat])) if _coin(game, seat) else 0.0, 0.5)
 
 
 @kernel
 def _debt(game: Game, seat: int, params: Row, memory: Row) -> int:
-    """Railroads and utilities if they suffice; else buildings, group by group, a hotel by one level only; then other lots."""
-    due = amount_due(game)
-    debt = debt_at_hand(game)
-    needed, lots = due - int(game.cash[seat]), legal(game, A_MORTGAGE, NUM_LOTS)
+    """Mortgage railroads and utilities if that is enough; else sell buildings by group, a hotel by one level; then mortgage other lots."""
+    debt = stages.debt_at_hand(game)
+    needed, lots = amount_due(game) - int(game.cash[seat]), legal(game, A_MORTGAGE, NUM_LOTS)
     streets = legal(game, A_SELL, NUM_STREETS)
-    if memory[DEBT] != debt:
-        suffices = mortgage_values(game, lots & ~STREETS) >= needed
-        memory[DEBT], memory[TO_SELL] = debt, 0 if suffices else streets
-        met = suffices or mortgage_values(game, lots) + _all_proceeds(game, streets) >= needed
-        if legal(game, A_TURN, 1) and (not met or params[_SURRENDERS] or memory[_RUINED]):
-            memory[DEBT] = 0
+    if memory[SLOT.debt] != debt:
+        suffices = players.mortgage_values(game, lots & ~groups.STREETS) >= needed
+        memory[SLOT.debt], memory[SLOT.to_sell] = debt, 0 if suffices else streets
+        met = suffices or players.mortgage_values(game, lots) + _all_proceeds(game, streets) >= needed
+        if legal(game, A_TURN, 1) and (not met or params[AT.legacy_debts] or memory[OWN.ruined]):
+            memory[SLOT.debt] = 0
             return A_TURN
-    streets &= int(memory[TO_SELL])
+    streets &= int(memory[SLOT.to_sell])
     if streets:
         street = lowest(streets)
         if game.level[street] == HOTEL or game.level[street] == 1:
-            memory[TO_SELL] = int(memory[TO_SELL]) & ~(1 << street)
+            memory[SLOT.to_sell] = int(memory[SLOT.to_sell]) & ~(1 << street)
         return A_SELL + street
-    spare = lots & ~STREETS
-    return A_MORTGAGE + lowest(spare or lots) if lots else raise_cash(game)
+    spare = lots & ~groups.STREETS
+    return A_MORTGAGE + lowest(spare or lots) if lots else habits.raise_cash(game)
 
 
 @kernel
 def _all_proceeds(game: Game, streets: int) -> int:
-    """What selling all houses, and a level of each hotel, brings (dollars)."""
+    """What selling all houses and one level of each hotel brings (dollars)."""
     total = 0
     while streets:
         street = lowest(streets)
         streets &= streets - 1
         level = int(game.level[street])
-        total += proceeds(game, street) * (1 if level == HOTEL else level)
+        total += stages.proceeds(game, street) * (1 if level == HOTEL else level)
     return total
 
 
 @kernel
 def _raise_for_lifting(game: Game, seat: int, missing: int, params: Row, memory: Row) -> int:
-    """His program takes a lift that cannot be paid for a debt: it raises the cash, or the player is bankrupt.
+    """Raise the cash for lifting a mortgage.
 
-    Our rules ruin nobody in a window: see `_leave_table`. The program of May breaks the turn off.
+    The thesis's program treats a mortgage that the player cannot pay to lift as a debt: it raises the cash, or the player is bankrupt.
+    Our rules bankrupt nobody in a window, see `_leave_table`. The program of May ends the turn instead.
     """
     streets, lots = legal(game, A_SELL, NUM_STREETS), legal(game, A_MORTGAGE, NUM_LOTS)
-    if params[_SURRENDERS]:
-        memory[STAGE] = DONE
+    if params[AT.legacy_debts]:
+        memory[SLOT.stage] = stages.DONE
         return A_TURN
-    spare = lots & ~STREETS
-    if mortgage_values(game, spare) >= missing:
+    spare = lots & ~groups.STREETS
+    if players.mortgage_values(game, spare) >= missing:
         return A_MORTGAGE + lowest(spare)
-    if mortgage_values(game, lots) + _all_proceeds(game, streets) < missing:
-        memory[_RUINED] = 1
+    if players.mortgage_values(game, lots) + _all_proceeds(game, streets) < missing:
+        memory[OWN.ruined] = 1
         return _leave_table(game, seat, memory)
     return A_SELL + lowest(streets) if streets else A_MORTGAGE + lowest(spare or lots)
 
 
 @kernel
 def _leave_table(game: Game, seat: int, memory: Row) -> int:
-    """Play no more: hand over all that can be traded, and give up the first debt, the soonest way out that the rules have."""
-    partner, goods = (seat + 1) % int(game.num_players), tradable(game, seat)
-    if game.rules.trade == _OFFICIAL and game.offers[seat] == 0 and goods and may_offer_to(game, seat, partner):
-        return begin_offer(game, partner, 0, goods, max(0, int(game.cash[seat])), memory)
+    """Leave the game by the shortest way that the rules allow: give away all goods, and later give up the first debt."""
+    partner, goods = (seat + 1) % int(game.num_players), trade.tradable(game, seat)
+    if game.rules.trade == offers.OFFICIAL and game.offers[seat] == 0 and goods and offers.may_offer_to(game, seat, partner):
+        return offers.begin(game, partner, 0, goods, max(0, int(game.cash[seat])), memory)
     return A_TURN
 
 
 @kernel
 def _turn(game: Game, seat: int, params: Row, memory: Row) -> int:
-    if memory[_RUINED]:
+    if memory[OWN.ruined]:
         return _leave_table(game, seat, memory)
-    if not open_window(game, seat, memory):
+    if not stages.open_window(game, seat, memory):
         return A_TURN
-    while memory[STAGE] < DONE:
-        stage = int(memory[STAGE])
-        if memory[LEFT] == NOT_ENTERED:
-            memory[LEFT] = _chosen(game, seat, stage)
-        while memory[LEFT] > 0:
-            if stage == LIFT and game.rules.liquidation == ONE_REQUEST:
-                lot = lowest(int(memory[LEFT]))
-                missing = lifting_cost(game, lot) - int(game.cash[seat])
+    while memory[SLOT.stage] < stages.DONE:
+        stage = int(memory[SLOT.stage])
+        if memory[SLOT.left] == stages.NOT_ENTERED:
+            memory[SLOT.left] = _chosen(game, seat, stage)
+        while memory[SLOT.left] > 0:
+            if stage == stages.LIFT and game.rules.liquidation == liquidation.ONE_REQUEST:
+                lot = lowest(int(memory[SLOT.left]))
+                missing = mortgage.lifting_cost(game, lot) - int(game.cash[seat])
                 if missing > 0 and has(game.mortgaged, lot):
                     return _raise_for_lifting(game, seat, missing, params, memory)
-            member = take_member(memory)
-            action = _offer(game, seat, member, memory) if stage == TRADE else int(FIRST_ACTION[stage]) + member
-            if action != NO_ACTION and legal(game, action, 1):
+            chosen = stages.take_next(memory)
+            action = _offer(game, seat, chosen, memory) if stage == stages.TRADE else int(stages.FIRST_ACTION[stage]) + chosen
+            if action != stages.NO_ACTION and legal(game, action, 1):
                 return action
-        close_stage(memory)
+        stages.close_stage(memory)
     return A_TURN
 
 
@@ -271,20 +240,20 @@ def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     if decision == agenda.WINDOW:
         return _turn(game, seat, params, memory)
     if decision == agenda.BUY:
-        return A_BUY + 1 if not memory[_RUINED] and legal(game, A_BUY + 1, 1) and _coin(game, seat) else A_BUY
+        return A_BUY + 1 if not memory[OWN.ruined] and legal(game, A_BUY + 1, 1) and _coin(game, seat) else A_BUY
     if decision == agenda.BID or decision == agenda.SEALED_BID:
         return _bid(game, seat)
     if decision == agenda.JAIL:
-        return stay_or_leave(game, _way_out(game, seat))
+        return stages.stay_or_leave(game, _way_out(game, seat))
     if agenda.ASK <= decision <= agenda.CASH:
-        return compose(game, memory)
+        return offers.compose(game, memory)
     if decision == agenda.REPLY:
         return A_REPLY + 1 if _coin(game, seat) else A_REPLY
     if decision == agenda.DEBT:
         return _debt(game, seat, params, memory)
     if decision == agenda.PLACE:
-        return routine(game)
-    # Tax, a fine or Chance, a received mortgage: one of two answers.
+        return habits.routine(game)
+    # Tax, a fine or a Chance card, a mortgage received: one of two answers.
     answer = A_CHOICE + (1 if _coin(game, seat) else 0)
     return answer if legal(game, answer, 1) else 2 * A_CHOICE + 1 - answer
 

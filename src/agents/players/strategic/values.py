@@ -1,7 +1,7 @@
-"""What the strategic agent believes: rounds, groups as it last looked at them, values of lots, returns of buildings, danger.
+"""What the strategic agent believes: rounds, groups as it last saw them, values of lots, returns of buildings, danger.
 
-Rounds are counted by the deeds that all players own. Only when that count rises does the agent look at the groups again, so between
-two looks it goes by what it saw: the deeds of its own and of its opponents at that time. Its values follow from these sets and the
+Rounds are counted by the number of lots that all players own. Only when that count rises does the agent look at the groups again. In
+between, it goes by what it saw: the lots that it and its opponents owned at that time. Its values follow from these two sets and the
 count, so nothing else is kept.
 """
 
@@ -11,115 +11,85 @@ from typing import Final
 
 import numpy as np
 
-from agents.players.strategic.parameters import (
-    ADAPTATION,
-    ADJUSTMENTS,
-    AHEAD,
-    ALWAYS,
-    BEHIND,
-    DANGER_WEIGHT,
-    DYNAMIC,
-    EAGERNESS,
-    EARLY,
-    GREEN_BLUE,
-    LATE,
-    MORE_BUILT,
-    NUM_PARAMETERS,
-    ORANGE_RED,
-    PAST_JAIL,
-    RAILWAY,
-    SET_BONUS,
-    UTILITY,
-)
-from agents.players.vocabulary.reading import of_opponents
-from monopoly_env.board import (
-    EDITIONS,
-    GROUP_LOTS,
-    GROUP_OF,
-    GROUP_SIZE,
-    GROUPS,
-    HOTEL,
-    HOUSE_PRICE,
-    JAIL_SQUARE,
-    LOT_SQUARE,
-    NUM_LOTS,
-    NUM_SQUARES,
-    NUM_STREETS,
-    PRICE,
-    RAILROADS,
-    RENT,
-    SQUARE_LOT,
-    UTILITIES,
-)
-from monopoly_env.engine.building import COLOURS, steps_of
-from monopoly_env.engine.players import owner_of
+from agents.players.strategic.parameters import ADJUSTMENTS, AHEAD, ALWAYS, AT, BEHIND, DYNAMIC, LATE, MORE_BUILT, NUM_PARAMETERS
+from agents.players.vocabulary.memory import memory_slots
+from agents.players.vocabulary.reading import of_opponents, owned_lots
+from monopoly_env import board
+from monopoly_env.engine import building, players
 from monopoly_env.engine.sets import has, size
 from monopoly_env.game import NOBODY, Game
 from monopoly_env.kernels import kernel
-from monopoly_env.policy.protocol import MEMORY, Row
+from monopoly_env.policy.protocol import Row
 
-# Its memory. First room for the parameters of an agent that adapts: it plays by this copy, and passes its memory as its parameters.
-# The last three of the 64 numbers belong to `offers`.
-(
-    ROUND, OWN_SEEN, OTHERS_SEEN, DEEDS_SEEN,  # the count of rounds, and who owned what when it last rose; all deeds at the last look
-    PHASE, STAMP, TODO,  # of the window under way: the phase, which window it is, lots still to act on
-    OFFERS, NEXT_OFFER, SCANNED_OWN, SCANNED_OTHERS,  # offers planned for the window; when and at which deeds the next search is due
-    MORTGAGE_LEFT, SALE_LEFT,  # what a debtor has planned: lots to mortgage, streets to sell from
-    RAISING,  # the lot for which cash is being raised, and 1
-    FIRST_PLAN, SECOND_PLAN, THIRD_PLAN,  # the planned offers
-    COPIED,  # whether the parameters have been copied
-) = range(NUM_PARAMETERS, NUM_PARAMETERS + 18)  # fmt: skip
-assert COPIED < MEMORY - 3
+MOST_PLANS: Final = 3  # offers planned for a window
 
-ORANGE, RED, GREEN, DARK_BLUE = (GROUPS.index(name) for name in ("orange", "red", "green", "dark_blue"))
-_ZONE: Final = (6, 9)  # squares past jail that a token which leaves it is most likely to reach
+SLOT: Final = memory_slots(
+    # The count of rounds, who owned what when it last rose, and all owned lots at the last look.
+    "round", "own_seen", "others_seen", "all_seen",
+    # Of the open window: the phase, which window it is, the lots still to act on.
+    "phase", "stamp", "todo",
+    # The number of offers planned for the window; the turn at which, and the lots that changed hands since which, a search is due again.
+    "offers", "next_offer", "scanned_own", "scanned_others",
+    # What is planned for a debt: lots to mortgage, streets to sell from.
+    "mortgage_left", "sale_left",
+    # The lot for which cash is being raised, plus 1.
+    "raising",
+    # Whether `parameters` has been filled.
+    "copied",
+    # The planned offers, see `trading`.
+    plans=MOST_PLANS,
+    # The parameters of an agent that adapts: it plays by this copy.
+    parameters=NUM_PARAMETERS,
+)  # fmt: skip
 
-# What the value of a lot starts from [edition, lot, owned of its group up to 4], dollars. Streets: price, ten rents of the full group,
-# a quarter of the rents with houses, a fifth of the hotel's. Railroads: price and ten rents of one more. Utilities: price and eight.
-BASE: Final = np.zeros((len(EDITIONS), NUM_LOTS, 5))
-for _lot in range(NUM_LOTS):
+ORANGE, RED, GREEN, DARK_BLUE = (board.GROUPS.index(name) for name in ("orange", "red", "green", "dark_blue"))
+_ZONE: Final = (6, 9)  # squares past jail that a token leaving it is most likely to reach
+
+# [edition, lot, owned of its group, up to 4] -> what the value of a lot starts from (dollars). Streets: price, ten rents of the complete
+# group, a quarter of the rents with houses, a fifth of the hotel's. Railroads: price and ten rents of one more. Utilities: price and eight.
+BASE: Final = np.zeros((len(board.EDITIONS), board.NUM_LOTS, 5))
+for _lot in range(board.NUM_LOTS):
     for _owned in range(5):
-        if _lot < NUM_STREETS:
-            _earned = 20 * RENT[:, _lot, 0] + RENT[:, _lot, 1:HOTEL].sum(axis=1) / 4 + RENT[:, _lot, HOTEL] / 5
-        elif GROUP_OF[_lot] == RAILROADS:
-            _earned = 10 * RENT[:, _lot, min(_owned, 3)]
+        if _lot < board.NUM_STREETS:
+            _with_houses = board.RENT[:, _lot, 1 : board.HOTEL].sum(axis=1)
+            _earned = 20 * board.RENT[:, _lot, 0] + _with_houses / 4 + board.RENT[:, _lot, board.HOTEL] / 5
+        elif board.GROUP_OF[_lot] == board.RAILROADS:
+            _earned = 10 * board.RENT[:, _lot, min(_owned, 3)]
         else:
-            _earned = 56 * RENT[:, _lot, min(_owned, 1)]
-        BASE[:, _lot, _owned] = PRICE[:, _lot] + _earned
+            _earned = 56 * board.RENT[:, _lot, min(_owned, 1)]
+        BASE[:, _lot, _owned] = board.PRICE[:, _lot] + _earned
 
-# Rent of all streets of a group [edition, group, level], dollars; without houses that of the full group.
-GROUP_RENT: Final = np.zeros((len(EDITIONS), COLOURS, HOTEL + 1))
-GROUP_PRICE: Final = np.zeros((len(EDITIONS), COLOURS))  # a house on each street of a group, dollars
-for _lot in range(NUM_STREETS):
-    GROUP_RENT[:, GROUP_OF[_lot]] += RENT[:, _lot] * np.array([2, 1, 1, 1, 1, 1])
-    GROUP_PRICE[:, GROUP_OF[_lot]] += HOUSE_PRICE[:, _lot]
+# [edition, group, level] -> rent of all streets of a group (dollars); without houses, that of the complete group
+GROUP_RENT: Final = np.zeros((len(board.EDITIONS), building.COLOURS, board.HOTEL + 1))
+GROUP_PRICE: Final = np.zeros((len(board.EDITIONS), building.COLOURS))  # [edition, group] -> a house on each street (dollars)
+for _lot in range(board.NUM_STREETS):
+    GROUP_RENT[:, board.GROUP_OF[_lot]] += board.RENT[:, _lot] * np.array([2, 1, 1, 1, 1, 1])
+    GROUP_PRICE[:, board.GROUP_OF[_lot]] += board.HOUSE_PRICE[:, _lot]
 
-_THROWS: Final = np.array([0, 0, 1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1]) / 36  # chances of a throw of two dice
+_THROWS: Final = np.array([0, 0, 1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1]) / 36  # the chance of each throw of two dice
 
 
 @kernel
 def look(game: Game, seat: int, params: Row, memory: Row) -> None:
-    """What the agent does whenever it asks for values: count the rounds, and look at the groups again if the count has risen.
+    """Count the rounds, and look at the groups again if the count has risen; the agent does so whenever it needs values.
 
     Args:
         game: The game.
-        seat: Of the agent.
-        params: Its parameters; those of an agent that adapts are its own copy and change here.
-        memory: Of the agent.
+        seat: The agent's seat.
+        params: The agent's parameters; those of an agent that adapts are its own copy and change here.
+        memory: The agent's memory.
     """
-    owned = 0
-    for other in range(game.num_players):
-        owned |= int(game.lots[other])
+    owned = owned_lots(game)
     rises = False
-    if owned != memory[DEEDS_SEEN] or memory[ROUND] == 0:
-        memory[DEEDS_SEEN] = owned
+    if owned != memory[SLOT.all_seen] or memory[SLOT.round] == 0:
+        memory[SLOT.all_seen] = owned
         rounds = size(owned) // int(game.num_players) + 1
-        rises = rounds > memory[ROUND]
+        rises = rounds > memory[SLOT.round]
         if rises:
-            memory[ROUND] = rounds
-            memory[OWN_SEEN] = int(game.lots[seat])
-            memory[OTHERS_SEEN] = owned & ~int(game.lots[seat])
-    if params[ADAPTATION] == DYNAMIC or (rises and params[ADAPTATION] == LATE):  # late_game changes by the count alone
+            memory[SLOT.round] = rounds
+            memory[SLOT.own_seen] = int(game.lots[seat])
+            memory[SLOT.others_seen] = owned & ~int(game.lots[seat])
+    if params[AT.adaptation] == DYNAMIC or (rises and params[AT.adaptation] == LATE):  # late_game changes only with the count
         _adapt(game, seat, params, memory)
 
 
@@ -127,8 +97,8 @@ def look(game: Game, seat: int, params: Row, memory: Row) -> None:
 def _adapt(game: Game, seat: int, params: Row, memory: Row) -> None:
     for i in range(len(ADJUSTMENTS)):
         if (
-            ADJUSTMENTS[i, 0] == params[ADAPTATION]
-            and ADJUSTMENTS[i, 1] <= memory[ROUND] <= ADJUSTMENTS[i, 2]
+            ADJUSTMENTS[i, 0] == params[AT.adaptation]
+            and ADJUSTMENTS[i, 1] <= memory[SLOT.round] <= ADJUSTMENTS[i, 2]
             and _holds(game, seat, int(ADJUSTMENTS[i, 3]))
         ):
             params[int(ADJUSTMENTS[i, 4])] = ADJUSTMENTS[i, 5]
@@ -136,101 +106,103 @@ def _adapt(game: Game, seat: int, params: Row, memory: Row) -> None:
 
 @kernel
 def _holds(game: Game, seat: int, condition: int) -> bool:
-    """Whether the condition of an adjustment holds: more deeds, or more buildings, than every opponent, or not."""
+    """Whether the condition of an adjustment holds: more lots, or more buildings, than every opponent; or not."""
     if condition == ALWAYS:
         return True
-    by_deeds = condition == AHEAD or condition == BEHIND
-    mine, most = _extent(game, seat, by_deeds), 0
+    by_lots = condition == AHEAD or condition == BEHIND
+    mine, most = _extent(game, seat, by_lots), 0
     for other in range(game.num_players):
         if other != seat:
-            most = max(most, _extent(game, other, by_deeds))
+            most = max(most, _extent(game, other, by_lots))
     return (mine > most) == (condition == AHEAD or condition == MORE_BUILT)
 
 
 @kernel
-def _extent(game: Game, seat: int, by_deeds: bool) -> int:
-    if by_deeds:
+def _extent(game: Game, seat: int, by_lots: bool) -> int:
+    if by_lots:
         return size(game.lots[seat])
     steps = 0
-    for street in range(NUM_STREETS):
+    for street in range(board.NUM_STREETS):
         if has(game.lots[seat], street):
-            steps += steps_of(game, int(game.level[street]))
+            steps += building.steps_of(game, int(game.level[street]))
     return steps
 
 
 @kernel
 def value(game: Game, lot: int, own: int, others: int, params: Row, memory: Row) -> float:
-    """What a lot is worth to whoever owns the lots `own` while his opponents own `others`, in dollars: a street is about five prices."""
-    return factor(game, lot, own, others, params, memory) * BASE[int(game.rules.board), lot, size(own & int(GROUP_LOTS[GROUP_OF[lot]]))]
+    """What a lot is worth if one player owns the lots `own` and its opponents `others` (dollars); a street is worth about five prices."""
+    owned = size(own & int(board.GROUP_LOTS[board.GROUP_OF[lot]]))
+    return factor(game, lot, own, others, params, memory) * BASE[int(game.rules.board), lot, owned]
 
 
 @kernel
 def seen_value(game: Game, lot: int, params: Row, memory: Row) -> float:
     """What a lot is worth to the agent by its last look at the groups (dollars)."""
-    return value(game, lot, int(memory[OWN_SEEN]), int(memory[OTHERS_SEEN]), params, memory)
+    return value(game, lot, int(memory[SLOT.own_seen]), int(memory[SLOT.others_seen]), params, memory)
 
 
 @kernel
 def factor(game: Game, lot: int, own: int, others: int, params: Row, memory: Row) -> float:
-    """By how much the parameters raise the value of a lot: completion of its group, location, first lot of a group."""
-    group = int(GROUP_OF[lot])
-    if group == RAILROADS:
-        return params[RAILWAY]
-    if group == UTILITIES:
-        return params[UTILITY]
-    members, count = int(GROUP_LOTS[group]), int(GROUP_SIZE[group])
+    """How much the parameters raise the value of a lot: completion of its group, location, first lot of a group."""
+    group = int(board.GROUP_OF[lot])
+    if group == board.RAILROADS:
+        return params[AT.railway_value_multiplier]
+    if group == board.UTILITIES:
+        return params[AT.utility_value_multiplier]
+    members, count = int(board.GROUP_LOTS[group]), int(board.GROUP_SIZE[group])
     owned = size(own & members)
     raised = 1.0
     if others & members == 0:
-        raised += params[SET_BONUS] * owned / count
+        raised += params[AT.complete_set_bonus] * owned / count
     if owned == 0:
-        raised *= params[EAGERNESS] * (1.0 + max(0.0, params[EARLY] - memory[ROUND]) / params[EARLY])
+        early = params[AT.early_game_turns]
+        raised *= params[AT.first_property_eagerness] * (1.0 + max(0.0, early - memory[SLOT.round]) / early)
     if group == ORANGE or group == RED:
-        raised *= params[ORANGE_RED]
+        raised *= params[AT.orange_red_property_bonus]
     elif group == GREEN or group == DARK_BLUE:
-        raised *= params[GREEN_BLUE]
-    return raised * params[PAST_JAIL] if in_zone(int(LOT_SQUARE[game.rules.board, lot])) else raised
+        raised *= params[AT.green_blue_property_bonus]
+    return raised * params[AT.jail_adjacent_bonus] if in_zone(int(board.LOT_SQUARE[game.rules.board, lot])) else raised
 
 
 @kernel
 def in_zone(square: int) -> bool:
-    """Whether a square lies six to nine past jail."""
-    return _ZONE[0] <= (square - JAIL_SQUARE) % NUM_SQUARES <= _ZONE[1]
+    """Whether a square is six to nine squares past jail."""
+    return _ZONE[0] <= (square - board.JAIL_SQUARE) % board.NUM_SQUARES <= _ZONE[1]
 
 
 @kernel
 def group_return(game: Game, group: int, level: int, following: int) -> float:
-    """Rent that raising all streets of a group from a level to the one that follows adds, for each dollar of its list price."""
-    board = int(game.rules.board)
-    return (GROUP_RENT[board, group, following] - GROUP_RENT[board, group, level]) / GROUP_PRICE[board, group]
+    """Rent that raising all streets of a group from one level to another adds, for each dollar of the printed price."""
+    edition = int(game.rules.board)
+    return (GROUP_RENT[edition, group, following] - GROUP_RENT[edition, group, level]) / GROUP_PRICE[edition, group]
 
 
 @kernel
 def danger(game: Game, seat: int, params: Row) -> float:
-    """The share of the cash that the next throw is expected to cost; rents beyond the cash count as all of it."""
-    board, position, cash = int(game.rules.board), int(game.position[seat]), max(0, int(game.cash[seat]))
+    """The share of its cash that the agent expects to lose by its next throw; a rent above the cash counts as all of it."""
+    edition, position, cash = int(game.rules.board), int(game.position[seat]), max(0, int(game.cash[seat]))
     theirs = of_opponents(game, seat)
     expected = 0.0
     for steps in range(2, 13):
-        square = (position + steps) % NUM_SQUARES
-        lot = int(SQUARE_LOT[board, square])
+        square = (position + steps) % board.NUM_SQUARES
+        lot = int(board.SQUARE_LOT[edition, square])
         if lot >= 0 and has(theirs, lot):
             share = min(1.0, _feared_rent(game, lot) / (cash + 1))
-            expected += _THROWS[steps] * share * (params[DANGER_WEIGHT] if in_zone(square) else 1.0)
+            expected += _THROWS[steps] * share * (params[AT.danger_zone_weight] if in_zone(square) else 1.0)
     return expected
 
 
 @kernel
 def _feared_rent(game: Game, lot: int) -> float:
-    """The rent that the agent expects on an opponent's lot, mortgaged or not; utilities by a throw of seven."""
-    board, group, owner = int(game.rules.board), int(GROUP_OF[lot]), owner_of(game, lot)
-    members = int(GROUP_LOTS[group])
+    """The rent that the agent expects on an opponent's lot, mortgaged or not; utilities at a throw of seven."""
+    edition, group, owner = int(game.rules.board), int(board.GROUP_OF[lot]), players.owner_of(game, lot)
+    members = int(board.GROUP_LOTS[group])
     if owner == NOBODY:
         return 0.0
     owned = size(int(game.lots[owner]) & members)
-    if group == RAILROADS:
-        return float(RENT[board, lot, owned - 1])
-    if group == UTILITIES:
-        return 7.0 * RENT[board, lot, owned - 1]
+    if group == board.RAILROADS:
+        return float(board.RENT[edition, lot, owned - 1])
+    if group == board.UTILITIES:
+        return 7.0 * board.RENT[edition, lot, owned - 1]
     level = int(game.level[lot])
-    return float(RENT[board, lot, level]) * (2 if level == 0 and owned == GROUP_SIZE[group] else 1)
+    return float(board.RENT[edition, lot, level]) * (2 if level == 0 and owned == board.GROUP_SIZE[group] else 1)

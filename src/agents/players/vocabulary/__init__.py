@@ -1,1 +1,1 @@
-"""What several scripted players share: how they read a game, compose an offer, and describe their parameters."""
+"""What the scripted players share: reading a game, groups, small decisions, composing offers, and names for parameters and memory."""

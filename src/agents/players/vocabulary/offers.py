@@ -1,11 +1,14 @@
-"""Composing an offer: a policy plans it whole and keeps it in memory, then `compose` answers step by step.
+"""Composing an offer: a policy plans it as a whole and keeps it in memory, then `compose` answers the decisions one by one.
 
-The plan lies in the last three of the 64 numbers of memory: goods asked for, goods given (lots and jail cards, a bit each) and
-dollars given (negative: asked for).
+A plan is three numbers: the goods asked for and the goods given (lots and jail cards, a bit each), and the dollars given (negative:
+asked for).
 """
 
 from __future__ import annotations
 
+from typing import Final
+
+from agents.players.vocabulary.memory import OFFER, memory_slots
 from agents.players.vocabulary.reading import legal
 from monopoly_env.actions import A_ASK, A_CASH, A_GIVE, A_TRADE, CASH_CANCEL, GOODS_CANCEL, GOODS_DONE, NOTES
 from monopoly_env.engine import agenda
@@ -13,19 +16,32 @@ from monopoly_env.engine.sets import lowest
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import MEMORY, Row
+from monopoly_env.rules import number
 
-_ASK, _GIVE, _CASH = range(MEMORY - 3, MEMORY)
+# What `game.rules.trade` may be.
+OFFICIAL = number("trade", "official")
+ONE_FOR_ONE = number("trade", "one_for_one")
+ONE_FOR_ONE_CASH = number("trade", "one_for_one_cash")
+NO_TRADES = number("trade", "none")
+
+_SLOT: Final = memory_slots("ask", "give", "cash", start=OFFER, limit=MEMORY)
 
 
 @kernel
-def begin_offer(game: Game, partner: int, ask: int, give: int, cash: int, memory: Row) -> int:
-    """Keep a planned offer and return the action that begins it; the caller has seen that it is legal.
+def may_offer_to(game: Game, seat: int, partner: int) -> bool:
+    """Whether a seat may begin an offer to a partner now."""
+    return legal(game, A_TRADE + (partner - seat) % int(game.num_players) - 1, 1) != 0
+
+
+@kernel
+def begin(game: Game, partner: int, ask: int, give: int, cash: int, memory: Row) -> int:
+    """Plan an offer and return the action that begins it; the caller has checked `may_offer_to`.
 
     Args:
-        game: Asks `game.player` what he does in a window, or as a debtor.
-        partner: Who gets the offer.
+        game: Asks `game.player` for an action in a window or for a debt.
+        partner: The seat that gets the offer.
         ask: Goods asked for, a bit each.
-        give: Goods given.
+        give: Goods given, a bit each.
         cash: Dollars given; negative: asked for.
         memory: Of the proposer.
     """
@@ -35,26 +51,27 @@ def begin_offer(game: Game, partner: int, ask: int, give: int, cash: int, memory
 
 @kernel
 def plan(ask: int, give: int, cash: int, memory: Row) -> None:
-    """Keep an offer without beginning it, as before a counter-offer."""
-    memory[_ASK] = ask
-    memory[_GIVE] = give
-    memory[_CASH] = cash
+    """Plan an offer without beginning it, as for a counter-offer."""
+    memory[_SLOT.ask] = ask
+    memory[_SLOT.give] = give
+    memory[_SLOT.cash] = cash
 
 
 @kernel
 def planned(memory: Row) -> tuple[int, int, int]:
     """The planned offer: goods asked for, goods given, dollars given."""
-    return int(memory[_ASK]), int(memory[_GIVE]), int(memory[_CASH])
+    return int(memory[_SLOT.ask]), int(memory[_SLOT.give]), int(memory[_SLOT.cash])
 
 
 @kernel
 def compose(game: Game, memory: Row) -> int:
-    """The next step of composing the planned offer; cancel where the rules do not allow it."""
+    """The next step of composing the planned offer; cancel if the rules do not allow it."""
+    ask, give, cash = planned(memory)
     if game.decision == agenda.ASK:
-        return _pick(game, A_ASK, int(memory[_ASK]) & ~int(game.offer_ask))
+        return _pick(game, A_ASK, ask & ~int(game.offer_ask))
     if game.decision == agenda.GIVE:
-        return _pick(game, A_GIVE, int(memory[_GIVE]) & ~int(game.offer_give))
-    return _pick_cash(game, int(memory[_CASH]) - int(game.offer_cash))
+        return _pick(game, A_GIVE, give & ~int(game.offer_give))
+    return _pick_cash(game, cash - int(game.offer_cash))
 
 
 @kernel

@@ -1,15 +1,21 @@
-"""What a family of scripted policies can be tuned by: a frozen dataclass of numbers that knows unit, range and meaning of each.
+"""Parameters of a family of policies: a frozen dataclass of numbers with the unit, range and meaning of each.
 
-The row of numbers that a kernel reads holds the fields in their order; switches are 0 or 1. So a family's kernel names them by
-`A, B, C = range(3)`, and a population of tuned policies is an array with a row for each.
+The row that a kernel reads holds the fields in their order, switches as 0 or 1. `columns()` gives the position of each by name:
+
+    AT: Final = Friedman.columns()
+    ...
+    reserve = params[AT.reserve]
+
+A population of tuned policies is an array with one such row for each.
 """
 
 from __future__ import annotations
 
 import math
+from collections import namedtuple
 from dataclasses import dataclass, field, fields
 from functools import partial
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,24 +31,24 @@ COUNT: Final = "count"
 
 
 def parameter(default: float, low: float, high: float, unit: str, doc: str) -> Any:
-    """A number from `low` to `high`."""
+    """A field that holds a number from `low` to `high`."""
     return field(default=default, metadata={"range": (low, high), "unit": unit, "doc": doc})
 
 
 def switch(default: bool, doc: str) -> Any:
-    """A choice between True and False."""
+    """A field that is True or False."""
     return field(default=default, metadata={"unit": "switch", "doc": doc})
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """Base of the parameters of a family.
+    """Base class for the parameters of a family.
 
     Attributes:
-        MODES: Fields whose numbers are names of modes and no quantities.
+        MODES: Fields whose numbers name a mode and are not quantities.
 
     Raises:
-        ConfigurationError: A value is no number, or out of its range.
+        ConfigurationError: A value is not a number, or is out of its range.
     """
 
     MODES: ClassVar[tuple[str, ...]] = ()
@@ -62,10 +68,10 @@ class Parameters:
 
     @classmethod
     def checked(cls, **values: Any) -> Self:
-        """Parameters of these values; an unknown name is an error of ours.
+        """Parameters with these values; a wrong name is reported as an error of this library.
 
         Raises:
-            ConfigurationError: An unknown name; the message says the nearest.
+            ConfigurationError: A name is unknown (the message gives the nearest one), or a value is wrong.
         """
         known = [option.name for option in fields(cls)]
         for name in values:
@@ -74,23 +80,29 @@ class Parameters:
         return cls(**values)
 
     @classmethod
+    def columns(cls) -> Any:
+        """The position of each field in the row: a namedtuple of integers, which are constants to compiled code."""
+        names = [option.name for option in fields(cls)]
+        return cast(Any, namedtuple)(f"{cls.__name__}Columns", names)(*range(len(names)))
+
+    @classmethod
     def quantities(cls) -> dict[str, int]:
-        """What may be tuned, neither switches nor modes: names, and their places in the row."""
+        """The fields that can be tuned, neither switches nor modes: their names and positions in the row."""
         return {o.name: place for place, o in enumerate(fields(cls)) if "range" in o.metadata and o.name not in cls.MODES}
 
     def row(self) -> NDArray[np.float64]:
-        """The numbers that the kernel reads."""
+        """The float64 numbers that the kernel reads, in the order of the fields."""
         return np.array([float(getattr(self, option.name)) for option in fields(self)])
 
 
 def family(name: str, kernel: PolicyKernel, kind: type[Parameters], **preset: Any) -> partial[CompiledPolicy]:
-    """The factory of a named policy of a family: called with parameters that differ from its preset.
+    """The factory of a named policy; it takes the parameters that are to differ from this preset.
 
     Args:
-        name: What it is registered as.
+        name: The registered name.
         kernel: Plays by a row of parameters.
-        kind: The family's parameters.
-        **preset: Values that differ from the family's defaults.
+        kind: The parameters of the family.
+        **preset: Values that differ from the defaults of the family.
     """
     return partial(_make, name, kernel, kind, preset)
 

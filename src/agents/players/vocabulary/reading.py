@@ -1,18 +1,17 @@
-"""What scripted policies read from the record: legal actions, who owns what, what a rent would be."""
+"""What scripted policies read from a game: legal actions, the question at hand, prices, who owns what."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from monopoly_env.actions import A_TRADE
-from monopoly_env.board import GROUP_LOTS, GROUP_OF, HOUSE_PRICE, NUM_LOTS, NUM_STREETS, PRICE
+from monopoly_env.board import NUM_LOTS, PRICE
+from monopoly_env.engine.mortgage import lifting_cost
 from monopoly_env.engine.rent import ordinary_rent
 from monopoly_env.engine.sets import lowest, size
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 
 NO_LOT: Final = -1
-STREETS: Final = (1 << NUM_STREETS) - 1  # the lots that can be built on, a bit each
 AVERAGE_THROW: Final = 7
 
 
@@ -28,13 +27,19 @@ def legal(game: Game, start: int, count: int) -> int:
 
 @kernel
 def asked_lot(game: Game) -> int:
-    """The lot that the open question is about: for sale, or taken over with its mortgage."""
+    """The lot that the decision is about: for sale, or received with its mortgage."""
     return int(game.agenda[game.depth - 1, 2])
 
 
 @kernel
 def amount_due(game: Game) -> int:
-    """The dollars of the debt that the open question is about."""
+    """The debt that the decision is about (dollars)."""
+    return int(game.agenda[game.depth - 1, 2])
+
+
+@kernel
+def window_kind(game: Game) -> int:
+    """Which window is open: `agenda.BEFORE_THROW`, `agenda.AFTER_THROW` or `agenda.OUT_OF_TURN`."""
     return int(game.agenda[game.depth - 1, 2])
 
 
@@ -45,55 +50,23 @@ def price(game: Game, lot: int) -> int:
 
 
 @kernel
-def unowned(game: Game) -> int:
-    """How many lots the bank still has."""
-    owned = 0
-    for seat in range(game.num_players):
-        owned |= int(game.lots[seat])
-    return NUM_LOTS - size(owned)
+def total_price(game: Game, lots: int) -> int:
+    """The printed prices of a set of lots (dollars)."""
+    total = 0
+    while lots:
+        total += price(game, lowest(lots))
+        lots &= lots - 1
+    return total
 
 
 @kernel
-def of_opponents(game: Game, seat: int) -> int:
-    """The lots that others own."""
-    lots = 0
-    for other in range(game.num_players):
-        if other != seat:
-            lots |= int(game.lots[other])
-    return lots
-
-
-@kernel
-def completes(game: Game, seat: int, lot: int) -> bool:
-    """Whether a seat owns all other lots of a lot's group."""
-    others = int(GROUP_LOTS[GROUP_OF[lot]]) & ~(1 << lot)
-    return int(game.lots[seat]) & others == others
-
-
-@kernel
-def blocks(game: Game, seat: int, lot: int) -> bool:
-    """Whether an opponent owns all other lots of a lot's group."""
-    for other in range(game.num_players):
-        if other != seat and completes(game, other, lot):
-            return True
-    return False
-
-
-@kernel
-def started(game: Game, seat: int, lot: int) -> bool:
-    """Whether a seat owns another lot of a lot's group."""
-    return int(game.lots[seat]) & int(GROUP_LOTS[GROUP_OF[lot]]) & ~(1 << lot) != 0
-
-
-@kernel
-def in_whole_groups(lots: int) -> int:
-    """Those of a set of lots whose whole group lies in the set."""
-    whole = 0
-    for group in range(len(GROUP_LOTS)):
-        members = int(GROUP_LOTS[group])
-        if lots & members == members:
-            whole |= members
-    return whole
+def lifting_costs(game: Game, lots: int) -> int:
+    """What lifting all mortgages in a set of lots costs (dollars)."""
+    lots, total = lots & int(game.mortgaged), 0
+    while lots:
+        total += lifting_cost(game, lowest(lots))
+        lots &= lots - 1
+    return total
 
 
 @kernel
@@ -109,18 +82,29 @@ def cheapest(game: Game, lots: int) -> int:
 
 
 @kernel
-def dearest_house(game: Game, seat: int) -> int:
-    """The highest house price of a seat's complete groups (dollars)."""
-    lots, most = in_whole_groups(int(game.lots[seat])) & STREETS, 0
-    while lots:
-        most = max(most, int(HOUSE_PRICE[game.rules.board, lowest(lots)]))
-        lots &= lots - 1
-    return most
+def owned_lots(game: Game) -> int:
+    """All lots that have an owner."""
+    lots = 0
+    for seat in range(game.num_players):
+        lots |= int(game.lots[seat])
+    return lots
+
+
+@kernel
+def unowned(game: Game) -> int:
+    """How many lots the bank still has."""
+    return NUM_LOTS - size(owned_lots(game))
+
+
+@kernel
+def of_opponents(game: Game, seat: int) -> int:
+    """The lots that the other players own."""
+    return owned_lots(game) & ~int(game.lots[seat])
 
 
 @kernel
 def worst_rent(game: Game, seat: int) -> int:
-    """The highest rent of an ordinary landing that a seat could owe anywhere on the board, at a throw of 12 (dollars)."""
+    """The highest rent that a seat could owe for an ordinary landing anywhere on the board, at a throw of 12 (dollars)."""
     worst = 0
     for other in range(game.num_players):
         if other != seat:
@@ -130,9 +114,3 @@ def worst_rent(game: Game, seat: int) -> int:
                 lots &= lots - 1
                 worst = max(worst, ordinary_rent(game, other, lot, 12))
     return worst
-
-
-@kernel
-def may_offer_to(game: Game, seat: int, partner: int) -> bool:
-    """Whether an offer to a partner may be begun now."""
-    return legal(game, A_TRADE + (partner - seat) % int(game.num_players) - 1, 1) != 0

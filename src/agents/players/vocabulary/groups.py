@@ -1,0 +1,53 @@
+"""Who owns how much of a group: complete groups, and lots that would complete or block one."""
+
+from __future__ import annotations
+
+from monopoly_env.board import GROUP_LOTS, GROUP_OF, HOUSE_PRICE, NUM_STREETS
+from monopoly_env.engine.sets import lowest
+from monopoly_env.game import Game
+from monopoly_env.kernels import kernel
+
+STREETS = (1 << NUM_STREETS) - 1  # the lots that can be built on, a bit each
+
+
+@kernel
+def complete(lots: int) -> int:
+    """Those of a set of lots whose whole group is in the set."""
+    found = 0
+    for group in range(len(GROUP_LOTS)):
+        members = int(GROUP_LOTS[group])
+        if lots & members == members:
+            found |= members
+    return found
+
+
+@kernel
+def completes(game: Game, seat: int, lot: int) -> bool:
+    """Whether a seat owns all other lots of a lot's group."""
+    others = int(GROUP_LOTS[GROUP_OF[lot]]) & ~(1 << lot)
+    return int(game.lots[seat]) & others == others
+
+
+@kernel
+def blocks(game: Game, seat: int, lot: int) -> bool:
+    """Whether an opponent owns all other lots of a lot's group."""
+    for other in range(game.num_players):
+        if other != seat and completes(game, other, lot):
+            return True
+    return False
+
+
+@kernel
+def started(game: Game, seat: int, lot: int) -> bool:
+    """Whether a seat owns another lot of a lot's group."""
+    return int(game.lots[seat]) & int(GROUP_LOTS[GROUP_OF[lot]]) & ~(1 << lot) != 0
+
+
+@kernel
+def dearest_house(game: Game, seat: int) -> int:
+    """The highest house price among a seat's complete groups (dollars)."""
+    lots, most = complete(int(game.lots[seat])) & STREETS, 0
+    while lots:
+        most = max(most, int(HOUSE_PRICE[game.rules.board, lowest(lots)]))
+        lots &= lots - 1
+    return most
