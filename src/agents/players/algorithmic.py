@@ -51,14 +51,14 @@ class Algorithmic(Parameters):
     margin: float = parameter(1.1, 0, 10, RATIO, "what a trade must bring for each dollar given: at 1, it would help the partner as much")
     offer_pause: float = parameter(10, 0, 1000, ROUNDS, "between two offers: a refused offer would be refused again")
     lots_left: float = parameter(
-        8, 0, 29, COUNT, "unowned lots at or above which leaving jail early is worth the fine: there is still something to buy"
+        8, 0, 29, COUNT, "leaving jail early is worth the fine while this many lots are unowned: there is still something to buy"
     )
     scarce: float = parameter(1.5, 0, 10, RATIO, "highest bid for a scarce building, in list prices")
 
 
 AT: Final = Algorithmic.columns()
 
-SLOT: Final = memory_slots("next_offer")  # the turn from which on it may make an offer again
+SLOT: Final = memory_slots("next_offer")  # the first turn in which it may make another offer
 
 
 @kernel

@@ -54,7 +54,7 @@ class Gcp(Parameters):
 
 AT: Final = Gcp.columns()
 
-SLOT: Final = memory_slots(next_offer=MAX_PLAYERS)  # for each partner, the turn from which on it may get another offer
+SLOT: Final = memory_slots(next_offer=MAX_PLAYERS)  # for each partner, the first turn in which it may get another offer
 _PAIRS: Final = sum(int(GROUP_LOTS[group]) for group in range(NUM_GROUPS) if GROUP_SIZE[group] == 2)
 
 

@@ -1,7 +1,7 @@
 """`landlord/*`: four temperaments of one player that keeps a reserve, prices groups by the rent they bring, and trades.
 
-The constants are those of landlord-sim's profiles as far as they are known. Its description leaves some out; these are ours and marked
-so. All four play by one kernel: a profile is a row of numbers.
+The constants are those of landlord-sim's profiles as far as they are known. The description of these leaves some out, which are ours and
+marked so. All four play by one kernel: a profile is a row of numbers.
 
 - *Reserve* R: a base and a share of the worst rent that could fall due. It buys, builds and lifts mortgages as long as R is left.
 - *Weight* w of a lot for sale: 1 for a plain lot; more for a railroad or utility, for a lot that an opponent needs, and for one after
@@ -57,14 +57,14 @@ class Landlord(Parameters):
     past_target: float = parameter(2, 0, 10, RATIO, "reserves that building leaves beyond the target")
     lifts: float = parameter(1.5, 0, 10, RATIO, "reserves that lifting a mortgage leaves: an unused lot earns less than a house")
     leverage: bool = switch(True, "mortgage lots for things that are worth more: lots of high weight, and houses")
-    heavy: float = parameter(1.5, 0, 10, RATIO, "weight of a lot for sale at or above which others are mortgaged for it")
+    heavy: float = parameter(1.5, 0, 10, RATIO, "least weight of a lot for sale for which other lots are mortgaged")
     dearer: float = parameter(1.5, 0.1, 100, RATIO, "how many times more a dollar in a house must earn than a dollar of mortgages loses")
     horizon: float = parameter(25, 0, 500, ROUNDS, "turns of each opponent whose rents count: most of a game is decided by then")
     squares: float = parameter(1.2, 0, 10, RATIO, "squares that a player lands on in one turn, doubles included")
     houses: int = parameter(3, 1, 4, COUNT, "houses on each street that the worth of a complete group assumes: the third pays best")
     houses_cost: float = parameter(0.5, 0, 1, SHARE, "of the price of these houses, set against their rents: a sale returns half")
     funded: float = parameter(0.2, 0, 1, SHARE, "of the worth of these houses that counts at least, however little cash there is for them")
-    margin: float = parameter(50, 0, 5000, DOLLARS, "score from which on a trade is good")
+    margin: float = parameter(50, 0, 5000, DOLLARS, "least score of a good trade")
     rival: float = parameter(0.5, 0, 5, SHARE, "weight of all opponents' gains together: at 1, trades of two would be zero-sum games")
     offers: float = parameter(3, 0, 10, COUNT, "offers in one turn: any further ones would be worse")
     pause: float = parameter(4, 0, 1000, ROUNDS, "between two offers about a group: the answer would be the same")
@@ -75,7 +75,7 @@ AT: Final = Landlord.columns()
 
 SLOT: Final = memory_slots(
     "nothing_found",  # the turn in which it found nothing to offer
-    next_offer=board.RAILROADS,  # for each colour, the turn from which on it may make an offer about it again
+    next_offer=board.RAILROADS,  # for each colour, the first turn in which it may make another offer about it
 )
 _NO_DEAL: Final = 1 << 30
 _ROUND_TO: Final = 10  # dollars

@@ -68,7 +68,7 @@ class Yasumura(Parameters):
     """Parameters of the policy, with the reason for each value."""
 
     w1: float = parameter(0.5, 0.01, 1, SHARE, "weight of what the seat owns; the rest is w2, the weight of the rent risk (evolved: 0.725)")
-    threshold: float = parameter(200, -10_000, 10_000, COUNT, "T: the gain in units of utility at which a trade is good (evolved: 400)")
+    threshold: float = parameter(200, -10_000, 10_000, COUNT, "T: the least gain of a good trade, in units of utility (evolved: 400)")
     alpha: float = parameter(1, 0, 10, RATIO, "weight of the nearer rents of a complete group: houses are built at once")
     legacy: bool = switch(False, "f(g) is the value of the last lot of g, whoever owns it, as in the program")
     base: float = parameter(200, 0, 5000, DOLLARS, "minimum cash, whatever the others own: one pass of GO")
@@ -84,7 +84,7 @@ class Yasumura(Parameters):
     starts: float = parameter(1.2, 0, 10, RATIO, "highest bid, in list prices, for a lot of whose group one is already owned (ours)")
     blocks: float = parameter(1.5, 0, 10, RATIO, "the same for a lot that an opponent needs to complete a group (ours)")
     completes: float = parameter(2.5, 0, 20, RATIO, "the same for a lot that completes a group: houses soon earn its price back (ours)")
-    lots_left: float = parameter(8, 0, 29, COUNT, "unowned lots at or above which leaving jail early is worth the fine (ours)")
+    lots_left: float = parameter(8, 0, 29, COUNT, "leaving jail early is worth the fine while this many lots are unowned (ours)")
     scarce: float = parameter(1.5, 0, 10, RATIO, "highest bid for a scarce building, in list prices (ours)")
 
 
@@ -92,7 +92,7 @@ AT: Final = Yasumura.columns()
 
 SLOT: Final = memory_slots(
     "nothing_found",  # the turn in which it found nothing to offer
-    next_offer=board.NUM_LOTS,  # for each lot, the turn from which on it may ask for it again
+    next_offer=board.NUM_LOTS,  # for each lot, the first turn in which it may be asked for again
 )
 _RAILROAD_RENT: Final = 200
 _UTILITY_TIMES: Final = 10

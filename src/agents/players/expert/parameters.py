@@ -24,7 +24,9 @@ class Expert(Parameters):
     rails: float = parameter(0.15, 0, 1, SHARE, "of what one more railroad or utility would add, counted in advance: it may be found")
     prospects: float = parameter(370, 0, 5000, DOLLARS, "added to the cash that could go into houses: what the next rounds bring")
     keep: float = parameter(245, 0, 2000, DOLLARS, "of the cash, not counted as money for houses")
-    contrast: float = parameter(2, 0.1, 10, RATIO, "power of strength by which players win: above 1, the leader has more weight")
+    contrast: float = parameter(
+        2, 0.1, 10, RATIO, "players win in proportion to this power of strength: above 1, the leader has more weight"
+    )
     # Money.
     cheap: float = parameter(0.2, 0, 5, RATIO, "loss per dollar that mortgages of single lots must raise: interest, and a little rent")
     dear: float = parameter(1.2, 0, 5, RATIO, "loss per dollar that houses must raise: they sell for half, and their rent is gone")
@@ -37,7 +39,7 @@ class Expert(Parameters):
     partly: float = parameter(
         0.7, 0, 1, SHARE, "of its part of the gain, what a level brings if not all of it can be paid: the last house brings most"
     )
-    scarce: float = parameter(8, 0, 32, COUNT, "houses in the bank at or above which hotels are built although a rival lacks houses")
+    scarce: float = parameter(8, 0, 32, COUNT, "houses that must be in the bank for building hotels while a rival lacks houses")
     piece: float = parameter(1.5, 0, 10, RATIO, "highest bid for a scarce building, in list prices")
     # Auctions and jail.
     eager: float = parameter(1, 0.1, 5, RATIO, "times a lot's worth: the limit up to which it is bought and bid for")
@@ -48,7 +50,7 @@ class Expert(Parameters):
     bargain: float = parameter(0.5, 0, 5, SHARE, "of an unowned lot's list price: what landing on it is worth, when deciding to leave jail")
     fine: float = parameter(0.5, 0, 2, SHARE, "of the jail fine that waiting saves: often it falls due in the end")
     # Trades.
-    margin: float = parameter(0.04, 0, 1, SHARE, "relative rise of the player's share of all strength from which on a trade is good")
+    margin: float = parameter(0.04, 0, 1, SHARE, "least relative rise of the player's share of all strength by a good trade")
     naive: float = parameter(0.8, 0.01, 0.99, SHARE, "chance that an unknown partner goes by list prices: its answers soon tell")
     markup: float = parameter(1.1, 0, 10, RATIO, "list prices that such a partner wants for a plain lot")
     closing: float = parameter(2.2, 0, 20, RATIO, "list prices that it pays or wants for a lot that closes a group")

@@ -46,7 +46,7 @@ SLOT: Final = memory_slots(
     boldness=MAX_PLAYERS,
     # Of each partner: the evidence that it goes by list prices, which is added to the log odds of the parameter `naive`.
     leaning=MAX_PLAYERS,
-    # Of each partner: the turn from which on trades with it are searched again, and the offers that it has refused in a row.
+    # Of each partner: the turn of the next search for a trade with it, and how many offers it has refused in a row.
     next_search=MAX_PLAYERS, refusals=MAX_PLAYERS,
 )  # fmt: skip
 
@@ -167,7 +167,7 @@ class Sides(NamedTuple):
         their_judged: The partner's strength.
         judged_weight: The player's share of all strength.
         their_judged_weight: The partner's share.
-        margin: The gain from which on the partner agrees.
+        margin: The least gain at which the partner agrees.
     """
 
     seat: int
@@ -245,7 +245,7 @@ def _middle(worth: float, gain: float) -> float:
 
 @kernel
 def _modest(two: Sides, package: Package) -> float:
-    """The dollars from which on a partner that judges by the model agrees."""
+    """The least dollars at which a partner that judges by the model agrees."""
     a = two.judged_weight / _middle(two.judged, package.judged)
     b = (1 - two.their_judged_weight) / _middle(two.their_judged, package.their_judged)
     return (a * package.judged - b * package.their_judged + two.margin) / (b + a)
@@ -253,7 +253,7 @@ def _modest(two: Sides, package: Package) -> float:
 
 @kernel
 def simple_limit(wanted: float, paid: float, partner: int, params: Row, memory: Row) -> tuple[float, float]:
-    """The dollars from which on a partner that goes by list prices agrees, and the uncertainty."""
+    """The least dollars at which a partner that goes by list prices agrees, and the uncertainty."""
     listed = wanted + paid
     return wanted - paid - (params[AT.greed] + memory[SLOT.boldness + partner]) * listed / 2, params[AT.unsure] * listed + 1
 

@@ -18,7 +18,7 @@ from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Mask, Row, policy_kernel
 
-_LOTS_LEFT: Final = 8.0  # unowned lots at or above which leaving jail early is worth the fine
+_LOTS_LEFT: Final = 8.0  # leaving jail early is worth the fine while this many lots are unowned
 _RESERVE: Final = 200.0  # dollars that leaving jail early takes
 
 

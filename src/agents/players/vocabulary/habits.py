@@ -54,7 +54,7 @@ def answer_jail(game: Game, leaves: bool) -> int:
 
 @kernel
 def leaves_early(game: Game, lots_left: float, reserve: float) -> bool:
-    """Whether to leave jail: early in the game jail costs the chance to buy, later it saves rent."""
+    """Whether to leave jail early in the game, when jail costs the chance to buy; later it saves rent."""
     return unowned(game) >= lots_left and game.cash[game.player] >= reserve
 
 

@@ -1,0 +1,87 @@
+"""What the families share: parameters by name, slots of memory that do not overlap."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import fields
+from functools import partial
+from typing import Any
+
+import numba
+import pytest
+
+from agents.networks.learned import bargaining
+from agents.players import algorithmic, fp, friedman, gcp, landlord, ocnaru, yasumura
+from agents.players.expert import trading
+from agents.players.genetic import mukhar
+from agents.players.ocnaru import stages
+from agents.players.strategic import values
+from agents.players.vocabulary.memory import OFFER, memory_slots
+from agents.registry import BUILT_IN
+from monopoly_env.errors import ConfigurationError
+from monopoly_env.policy.protocol import MEMORY
+
+KINDS = {factory.args[2] for factory in BUILT_IN.values() if isinstance(factory, partial)}
+# Each policy with its slots, and those of the policy that it builds on.
+LAYOUTS = [
+    (algorithmic.SLOT,), (fp.SLOT,), (gcp.SLOT,), (landlord.SLOT,), (yasumura.SLOT, mukhar.SLOT), (values.SLOT,), (trading.SLOT,),
+    (stages.SLOT, ocnaru.algorithmic.OWN), (stages.SLOT, ocnaru.random.OWN),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", sorted([*KINDS, mukhar.Scripted], key=lambda kind: kind.__module__), ids=lambda kind: kind.__module__)
+def test_columns_are_the_positions_of_the_fields(kind: Any) -> None:
+    columns, defaults = kind.columns(), kind()
+    assert list(columns) == list(range(len(fields(kind)))), kind
+    for name, value in zip(columns._fields, kind().row(), strict=True):
+        assert value == getattr(defaults, name), name
+
+
+def test_a_kernel_that_reads_a_row_by_name_is_compiled_once_and_kept() -> None:
+    if numba.config.DISABLE_JIT:
+        pytest.skip("nothing is compiled")
+    program = "from agents.players import friedman; print(*friedman._play.compiled.stats.cache_hits.values())"
+    friedman._play.compiled  # noqa: B018 - compiles it
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["1"], done.stderr  # fetched from disk
+
+
+def test_slots_lie_one_after_another() -> None:
+    slots = memory_slots("phase", "stamp", lots=28, seats=8, start=3)
+    assert tuple(slots) == (3, 4, 5, 33, 41)
+    assert slots._fields == ("phase", "stamp", "lots", "seats", "end")
+    assert memory_slots("more", start=slots.end).more == 41
+    assert memory_slots(all=OFFER).end == OFFER == MEMORY - 3
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_layouts_leave_room_for_the_offer_and_do_not_overlap(layout: tuple[Any, ...]) -> None:
+    last = 0
+    for slots in layout:
+        assert list(slots) == sorted(set(slots))
+        assert slots[0] == last
+        last = slots.end
+    assert last <= OFFER
+
+
+def test_policies_with_networks_keep_their_numbers_after_those_of_the_parent() -> None:
+    assert trading.SLOT.end <= bargaining._TRIED
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"start": 60, "many": 2}, "from 60 to 61 .many=2. do not fit: 0 to 60 are free"),
+        ({"start": -1, "one": 1}, "do not fit"),
+        ({"none": 0}, "do not fit"),
+    ],
+)
+def test_slots_that_do_not_fit_are_an_error(arguments: dict[str, int], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        memory_slots(**arguments)
+
+
+def test_a_name_that_is_used_twice_is_an_error() -> None:
+    with pytest.raises(ValueError, match="duplicate"):
+        memory_slots("phase", "phase")
