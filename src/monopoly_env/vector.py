@@ -22,7 +22,7 @@ The arrays of `batch` are the same from step to step: copy what you keep.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -291,6 +291,25 @@ class VectorMonopoly:
         columns = len(who), -1
         write_observations(self.encoding.code, self.games, who.astype(np.int64).reshape(columns), out.reshape(*columns, self.encoding.size))
         return out
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """All games under way and the last batch, as arrays by name, for `set_state`; copies."""
+        return {name: array.copy() for name, array in self._arrays().items()}
+
+    def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Continue where `state` was called, on a vector made with the same arguments; games that are running are dropped.
+
+        Args:
+            state: What `state` returned, or the same arrays read from a file.
+        """
+        for name, array in self._arrays().items():
+            array[...] = state[name].view(array.dtype).reshape(array.shape)
+        self._collect()
+        self._running = True
+
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        tables: dict[str, NDArray[Any]] = self._tables._asdict()
+        return tables | {name: getattr(self.batch, name) for name in (*Views._fields, "actor")}
 
     def close(self) -> None:
         """Let the threads go; they come back when they are needed."""

@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     name, rest = chosen(sys.argv[1:] if arguments is None else arguments, PRESETS, DEFAULT)
     preset: Any = importlib.import_module(PRESETS[name][0])
     defaults = preset.defaults(name)
-    about = preset_help(name, PRESETS, type(defaults).__doc__ or "")
+    about = preset_help(name, {other: told for other, (_, told) in PRESETS.items()}, type(defaults).__doc__ or "")
     options = tyro.cli(type(defaults), args=rest, prog="python -m training.evolve", description=about, default=defaults)
     results = preset.execute(options, Console(stderr=True))
     if options.json:

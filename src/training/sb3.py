@@ -1,10 +1,10 @@
-"""Monopoly for Stable-Baselines3: a `VecEnv` over vectors of games, and a rollout buffer that skips what is no choice.
+"""Monopoly for Stable-Baselines3: a `VecEnv` over vectors of games, and a rollout buffer that skips decisions without a choice.
 
     tables = [VectorMonopoly(128, 2, "ocnaru", opponents=[name]) for name in ("algorithmic", "strategic")]
     model = MaskablePPO("MlpPolicy", MonopolyVecEnv(tables))
 
-One seat of every game is the learner's; the others are played inside the same compiled call, so that each step is one decision
-of his, and what happens until his next one, his bankruptcy on somebody else's move included, is in its reward.
+One seat of every game is the learner's; the others are played inside the same compiled call. So each step is one decision of the
+learner, and its reward covers everything until the next one, including a bankruptcy on somebody else's move.
 """
 
 from __future__ import annotations
@@ -27,18 +27,16 @@ from monopoly_env.errors import ConfigurationError
 from monopoly_env.policy.protocol import MEMORY, Decisions, Policy
 from monopoly_env.spaces import observation_space
 from monopoly_env.vector import Batch, VectorMonopoly
-from training.experience.sources import _arrays_of
 
 
 class MonopolyVecEnv(VecEnv):
-    """Games of one learner against opponents, as Stable-Baselines3 steps them.
+    """Games of one learner against opponents, for Stable-Baselines3.
 
-    Observations are (N, D) float32, actions (N,) integers below 205, and `env_method("action_masks")` brings the legal ones. A game
-    that ends is followed by the next; its info holds `terminal_observation`, `TimeLimit.truncated` (it was cut off at the limit
-    of turns), `is_success` (the learner ended first) and, as `Monitor` tells it, `episode` with return `r` and length `l`.
+    Observations are (N, D) float32, actions (N,) integers below 205, and `env_method("action_masks")` returns the legal ones. A game
+    that ends is followed by the next one; its info holds `terminal_observation`, `TimeLimit.truncated` (it was cut off at the turn
+    limit), `is_success` (the learner came first) and, as from `Monitor`, `episode` with return `r` and length `l`.
 
-    With a repertoire, the learner chooses among its actions alone. What is left to others is answered for him: there the mask
-    has one action.
+    With a repertoire, the learner chooses among its actions only. All other decisions are answered for it: their mask has one action.
 
     Attributes:
         tables: The vectors of games, one after the other.
@@ -48,12 +46,12 @@ class MonopolyVecEnv(VecEnv):
     render_mode: str | None = None
 
     def __init__(self, tables: Sequence[VectorMonopoly], repertoire: Repertoire | None = None, parent: Policy | None = None) -> None:
-        """Take vectors of games; `reset` begins them.
+        """Take vectors of games; `reset` starts them.
 
         Args:
-            tables: Vectors with opponents, of the same encoding and number of players.
-            repertoire: Among which actions the learner chooses; None: all.
-            parent: Who plays the rest; None: nobody (see `share_out`).
+            tables: Vectors with opponents, with the same encoding and number of players.
+            repertoire: The actions that the learner chooses among; None: all.
+            parent: Policy that plays the rest; None: no policy does (see `share_out`).
 
         Raises:
             ConfigurationError: No vector, one without opponents, vectors of different kinds, or a parent without a repertoire.
@@ -64,7 +62,7 @@ class MonopolyVecEnv(VecEnv):
         if len(kinds) > 1:
             raise ConfigurationError(f"The vectors must share encoding and number of players, not have {sorted(kinds)}.")
         if parent is not None and repertoire is None:
-            raise ConfigurationError(f"With the parent {parent.name!r}, a repertoire must say what is not his.")
+            raise ConfigurationError(f"With the parent {parent.name!r}, a repertoire must say what the parent does not play.")
         self.tables = tuple(tables)
         self.finished = 0
         self._repertoire = repertoire
@@ -80,29 +78,29 @@ class MonopolyVecEnv(VecEnv):
         self._actions = np.zeros(count, np.int64)
 
     def reset(self) -> NDArray[np.float32]:
-        """Begin all games anew; after `seed`, those of that seed."""
+        """Start all games again; after `seed`, those of that seed."""
         seed = self._seeds[0]
         for number, vec in enumerate(self.tables):
             vec.reset(None if seed is None else seed * len(self.tables) + number)
         self._reset_seeds()
         for array in (self._memory, self._returns, self._lengths):
             array.fill(0)
-        self._look()
+        self._write_masks()
         return self.observations()
 
     def step_async(self, actions: NDArray[np.int64]) -> None:
-        """Keep the actions for `step_wait`."""
+        """Store the actions for `step_wait`."""
         self._actions = np.asarray(actions)
 
     def step_wait(self) -> VecEnvStepReturn:
-        """Carry the actions out.
+        """Carry out the actions.
 
         Raises:
             IllegalActionError: An action is not legal.
         """
         for vec, place in zip(self.tables, self._places, strict=True):
             vec.step(self._actions[place])
-        reward = self._joined(lambda batch: batch.reward[np.arange(len(batch.reward)), batch.actor])  # the other columns mean nothing
+        reward = self._joined(lambda batch: batch.reward[np.arange(len(batch.reward)), batch.actor])  # the learner's
         done = self._joined(lambda batch: batch.terminated | batch.truncated)
         self._returns += reward
         self._lengths += 1
@@ -110,11 +108,11 @@ class MonopolyVecEnv(VecEnv):
         for array in (self._memory, self._returns, self._lengths):
             array[done] = 0
         self.finished += int(done.sum())
-        self._look()
+        self._write_masks()
         return self.observations(), reward, done, infos
 
     def observations(self) -> NDArray[np.float32]:
-        """What the learner sees now: (N, D) float32, an array of your own."""
+        """What the learner sees now: (N, D) float32, a copy."""
         return self._joined(lambda batch: batch.observation)
 
     def action_masks(self) -> NDArray[np.bool_]:
@@ -138,8 +136,7 @@ class MonopolyVecEnv(VecEnv):
                 }
         return infos
 
-    def _look(self) -> None:
-        """See what the learner may choose."""
+    def _write_masks(self) -> None:
         for vec, place in zip(self.tables, self._places, strict=True):
             self._masks[place] = vec.batch.action_mask if self._repertoire is None else self._shared(vec, place, self._repertoire)
 
@@ -157,24 +154,28 @@ class MonopolyVecEnv(VecEnv):
         return choices
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All that the games under way are, by name: numbers only."""
-        arrays = {f"{number}.{name}": array for number, vec in enumerate(self.tables) for name, array in _arrays_of(vec).items()}
-        own = {"masks": self._masks, "memory": self._memory, "returns": self._returns, "lengths": self._lengths}
-        return arrays | own | {"finished": np.array(self.finished)}
+        """Everything that the games under way are, by name."""
+        games = {f"{number}.{name}": array for number, vec in enumerate(self.tables) for name, array in vec.state().items()}
+        return games | self._own() | {"finished": np.array(self.finished)}
 
     def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Go on where `arrays` was called; the games must have been begun by `reset`."""
-        for name, array in self.arrays().items():
-            array[...] = arrays[name].view(array.dtype).reshape(array.shape)
+        """Continue where `arrays` was called."""
+        for number, vec in enumerate(self.tables):
+            vec.set_state({name: arrays[f"{number}.{name}"] for name in vec.state()})
+        for name, array in self._own().items():
+            array[...] = arrays[name]
         self.finished = int(arrays["finished"])
 
+    def _own(self) -> dict[str, NDArray[Any]]:
+        return {"masks": self._masks, "memory": self._memory, "returns": self._returns, "lengths": self._lengths}
+
     def close(self) -> None:
-        """Let the threads of the games go."""
+        """Stop the threads of the games."""
         for vec in self.tables:
             vec.close()
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
-        """An attribute, once for each game: all have the same."""
+        """An attribute, once per game: all games share it."""
         value = getattr(self, attr_name)
         return [value for _ in self._get_indices(indices)]
 
@@ -187,7 +188,7 @@ class MonopolyVecEnv(VecEnv):
         raise ConfigurationError(f"Games have no attributes of their own: {attr_name!r} can't be set.")
 
     def env_method(self, method_name: str, *method_args: Any, indices: VecEnvIndices = None, **method_kwargs: Any) -> list[Any]:
-        """The rows of a method that returns one for each game: `action_masks`."""
+        """The rows of a method that returns one row per game: `action_masks`."""
         rows = getattr(self, method_name)(*method_args, **method_kwargs)
         return [rows[i] for i in self._get_indices(indices)]
 
@@ -197,18 +198,18 @@ class MonopolyVecEnv(VecEnv):
 
 
 class ChoiceBuffer(MaskableRolloutBuffer):
-    """A rollout buffer whose samples are the decisions with two or more open actions: from the others nothing is to be learned.
+    """A rollout buffer whose samples are the decisions with two or more legal actions; there is nothing to learn from the others.
 
-    Returns and advantages are those of all decisions.
+    Returns and advantages are computed over all decisions.
     """
 
     def get(  # type: ignore[override]  # as in the library
         self, batch_size: int | None = None
     ) -> Generator[MaskableRolloutBufferSamples, None, None]:
-        """The samples once, in an order drawn by torch, in batches of nearly the same size.
+        """Each sample once, in an order drawn by torch, in minibatches of nearly the same size.
 
         Args:
-            batch_size: Most samples in a batch; None: all.
+            batch_size: Most samples in a minibatch; None: all.
         """
         if not self.generator_ready:
             for name in ("observations", "actions", "values", "log_probs", "advantages", "returns", "action_masks"):

@@ -23,6 +23,7 @@ from monopoly_env.core import write_atomically
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.policy.resolve import PolicyLike
 from training.evolution.evaluation import Played, Setting, play
+from training.evolution.folder import population
 from training.evolution.genetic.options import POPULATION, Generational, Steady
 from training.evolution.genetic.run import mean_rate, overall
 from training.evolution.options import Options
@@ -77,13 +78,13 @@ class Outcome:
 
     def population(self, generation: int | None = None) -> dict[str, NDArray[Any]]:
         """`population` (N, G) and `fitness` (N,) of a generation that was kept; by default of the last."""
-        path = self.folder / POPULATION if generation is None else Run(self.folder).population(generation)
+        path = self.folder / POPULATION if generation is None else population(Run(self.folder), generation)
         return checkpoints.read_arrays(path)
 
     @property
     def kept(self) -> list[int]:
         """The generations that were kept."""
-        return sorted(int(path.stem) for path in Run(self.folder).populations.glob("*.npz"))
+        return sorted(int(path.stem) for path in (self.folder / "populations").glob("*.npz"))
 
     def against_panel(self, player: str) -> tuple[float, float]:
         """Mean rate of `champion` or `mean` over the panel at the end, and half the width of its 95% interval."""

@@ -1,140 +1,269 @@
-"""The command `python -m training.dqn`: its presets, what it says of them, and how it ends when something goes wrong."""
+"""Double DQN: its targets against slow definitions, and runs that end the same however they were interrupted."""
 
 from __future__ import annotations
 
-import ast
 import dataclasses
-import errno
-import importlib
-import inspect
+import io
+import itertools
 import json
 import os
-import re
-from collections.abc import Callable
+import subprocess
+import sys
 from pathlib import Path
-from typing import Any
 
+import numpy as np
 import pytest
+import torch
+from numpy.typing import NDArray
+from rich.console import Console
 
-from monopoly_env.errors import ConfigurationError
+import agents
+from agents.networks.neural import NeuralPolicy, Repertoire
+from monopoly_env import encoding as encodings
+from monopoly_env.actions import HEAD_NAMES, HEAD_OF, HEADS, NUM_ACTIONS
+from monopoly_env.errors import MonopolyError
+from monopoly_env.vector import VectorMonopoly
+from tests.training.transitions import FEATURES, random_transitions
 from training import dqn
-from training.dqn import DEFAULT, PRESETS, chosen, main
-from training.rollouts import learner as improvement
+from training.dqn import DQN, DQNOptions, QLearner, margin_losses, targets, to_tensors
+from training.experience.replay import Transitions, unpack
+from training.experience.sources import Source
+from training.networks import HeadNetworks
+from training.run import checkpoints
+from training.run.options import LEARNED, result_settings
+from training.run.session import DivergenceError, Session
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+CPU = torch.device("cpu")
+SMALL = DQNOptions(
+    steps=3200,
+    games=32,
+    hidden=(16, 8),
+    opponents=("self", "random"),
+    replay=300,
+    batch=8,
+    expert_batch=4,
+    update_every=64,
+    target_every=5,
+    n_step=3,
+    checkpoint_every=640,
+    evaluate_every=1600,
+    panel=("random",),
+    panel_games=4,
+    final_games=(8,),
+)
+
+
+def networks(seed: int = 0) -> HeadNetworks:
+    torch.manual_seed(seed)
+    return HeadNetworks(FEATURES, LEARNED, (16, 8))
+
+
+def slow_value(nets: HeadNetworks, seen: NDArray[np.float16], action: int) -> float:
+    """The value of one action, by hand from the weights."""
+    arrays, head = nets.arrays(), HEAD_NAMES[HEAD_OF[action]]
+    signal = seen.astype(np.float64)
+    for layer in range(3):
+        signal = np.maximum(signal, 0) if layer else signal
+        signal = arrays[f"{head}.{layer}.weight"] @ signal + arrays[f"{head}.{layer}.bias"]
+    return float(signal[action - HEADS[head].start])
+
+
+def test_targets_take_the_best_legal_action_over_all_heads_and_nothing_after_the_end() -> None:
+    online, target, moves = networks(0), networks(1), random_transitions(60)
+    heads = set()
+    for row, goal in enumerate(targets(online, target, to_tensors(moves, CPU)).tolist()):
+        expected = float(moves.reward[row])
+        if moves.discount[row] > 0:
+            open_ = np.flatnonzero(unpack(moves.next_choices)[row])
+            best = max(open_, key=lambda action: slow_value(online, moves.next_observation[row], action))
+            expected += float(moves.discount[row]) * slow_value(target, moves.next_observation[row], best)
+            heads.add(HEAD_OF[best])
+        assert goal == pytest.approx(expected, abs=1e-4)
+    assert len(heads) > 3
+    assert (moves.discount == 0).any()
+
+
+def test_closed_actions_have_no_value() -> None:
+    nets, batch = networks(), to_tensors(random_transitions(20), CPU)
+    values = nets.values(batch.observation, batch.choices)
+    assert torch.isneginf(values[~batch.choices]).all()
+    assert torch.isfinite(values[batch.choices]).all()
+    assert torch.allclose(values.gather(1, batch.action[:, None])[:, 0], nets.chosen(batch.observation, batch.action))
+
+
+def test_the_margin_counts_the_closest_other_action() -> None:
+    values = torch.full((3, NUM_ACTIONS), -torch.inf)
+    values[0, [3, 5]] = torch.tensor([1.0, 0.2])
+    values[1, [3, 5, 9]] = torch.tensor([1.0, 0.95, 0.99])
+    values[2, [3, 5]] = torch.tensor([0.0, 0.5])
+    losses = margin_losses(values, torch.tensor([3, 3, 3]), 0.1)
+    assert losses.tolist() == pytest.approx([0.0, 0.09, 0.6])
+
+
+def test_torch_and_the_saved_agent_value_actions_alike() -> None:
+    torch.manual_seed(0)
+    nets = HeadNetworks(encodings.size("standard", 2), LEARNED, (128, 64, 32))
+    agent = NeuralPolicy(LEARNED, (128, 64, 32))
+    agent.set_arrays(nets.arrays())
+    moves = random_transitions(50, features=encodings.size("standard", 2))
+    batch = to_tensors(moves, CPU)
+    with torch.no_grad():
+        expected = nets.values(batch.observation, batch.choices).numpy()
+    assert np.allclose(agent.values(batch.observation.numpy(), unpack(moves.choices)), expected, atol=1e-4)
+
+
+def test_learning_fits_fixed_targets() -> None:
+    moves = random_transitions(64)._replace(discount=np.zeros(64, np.float32))
+    learner = QLearner(networks(), CPU, 3e-3, 10, 0.1, 1.0)
+    first = learner.update(moves, None)
+    for _ in range(200):
+        last = learner.update(moves, None)
+    losses = [name for name in first if name.startswith("loss/")]
+    assert sum(last[name] for name in losses) < 0.05 * sum(first[name] for name in losses)
+
+
+def watched(seed: int, steps: int) -> Transitions:
+    """What a deterministic expert decides in games with itself."""
+    vec = VectorMonopoly(64, 2, "ocnaru", seed=seed, threads=1)
+    source = Source(vec, Repertoire(LEARNED), 1, 1.0, agents.make("gcp"))
+    moves = Transitions.joined([source.play(None) for _ in range(steps)])
+    return moves._replace(reward=np.zeros(moves.size, np.float32), discount=np.zeros(moves.size, np.float32))
+
+
+def test_decisions_of_an_expert_that_were_not_seen_are_predicted() -> None:
+    shown, unseen = watched(1, 4000), watched(2, 500)
+    torch.manual_seed(0)
+    features, updates, generator = shown.observation.shape[1], 1000, np.random.default_rng(0)
+    learner = QLearner(HeadNetworks(features, LEARNED, (64, 32)), CPU, 5e-3, 200, 0.1, 1.0)
+
+    def agreement() -> float:
+        predicted = learner.best(unseen.observation.astype(np.float32), unpack(unseen.choices))
+        return float((predicted == unseen.action).mean())
+
+    assert agreement() < 0.5
+    for update in range(updates):
+        for group in learner._optimizer.param_groups:
+            group["lr"] = 5e-3 * (1 - update / updates)
+        learner.update(None, shown.take(generator.integers(shown.size, size=768)))
+    assert agreement() > 0.95
+    assert len(set(HEAD_OF[unseen.action])) > 6
+
+
+def test_an_expert_is_imitated() -> None:
+    moves = random_transitions(64)._replace(discount=np.zeros(64, np.float32), reward=np.zeros(64, np.float32))
+    learner = QLearner(networks(), CPU, 3e-3, 10, 0.1, 1.0)
+    assert learner.update(None, moves)["agreement"] < 0.5
+    for _ in range(200):
+        metrics = learner.update(None, moves)
+    assert metrics["agreement"] > 0.95
+
+
+def test_a_loss_that_is_not_finite_stops_and_leaves_the_networks() -> None:
+    learner, moves = QLearner(networks(), CPU, 1e-3, 10, 0.1, 1.0), random_transitions(16)
+    before = learner.online.arrays()
+    moves.reward[3] = np.nan
+    with pytest.raises(DivergenceError, match=r"The loss is nan at update 1 \(loss/"):
+        learner.update(moves, None)
+    assert all(np.array_equal(before[name], array) for name, array in learner.online.arrays().items())
+
+
+# --- runs ---------------------------------------------------------------------------------------------------------------
+
+
+def train(options: DQNOptions, *, stop_after: int | None = None, resume: bool = False) -> DQN:
+    """Train in this process; stop like one that is killed just after a number of checkpoints."""
+    policies, saved = dqn.check(options), itertools.count(1)
+    options = dataclasses.replace(options, resume=resume)
+    with Session.open(options, result_settings(options), Console(file=io.StringIO()), "") as session:
+        learner = DQN(options, policies)
+        if resume:
+            session.restore(learner)
+        save = session.save
+
+        def save_and_stop(learner: DQN) -> None:
+            save(learner)
+            if next(saved) == stop_after:
+                raise KeyboardInterrupt
+
+        session.save = save_and_stop  # type: ignore[assignment, method-assign]
+        session.report.begin(options.steps, learner.step)
+        dqn.train(learner, session)
+    return learner
+
+
+def same(first: DQN, second: DQN) -> bool:
+    parts, others = first.learner.arrays(), second.learner.arrays()
+    return all(np.array_equal(array, others[part][name]) for part, arrays in parts.items() for name, array in arrays.items())
 
 
 @pytest.mark.parametrize(
-    ("line", "name", "rest"),
-    [
-        ("", DEFAULT, ""),
-        ("--pairs 5 --json", DEFAULT, "--pairs 5 --json"),
-        ("--preset plain", "plain", ""),
-        ("--preset=plain --steps 5", "plain", "--steps 5"),
-        ("--out runs/a --preset ocnaru --seed 1", "ocnaru", "--out runs/a --seed 1"),
-        ("--resume --preset=rollouts", "rollouts", "--resume"),
-    ],
+    "options", [SMALL, dataclasses.replace(SMALL, expert="none", heads=("buy", "turn", "build"), parent="algorithmic")]
 )
-def test_a_preset_is_chosen_by_name_anywhere_in_the_line(line: str, name: str, rest: str) -> None:
-    assert chosen(line.split()) == (name, rest.split())
-
-
-@pytest.mark.parametrize("line", ["--preset rolouts", "--preset=rolouts", "--preset", "--preset=", "--pairs 5 --preset --json"])
-def test_an_unknown_preset_is_refused(line: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(ConfigurationError, match="Unknown preset"):
-        chosen(line.split())
-    assert main(line.split()) == 2
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert shown.err.startswith("error: Unknown preset")
-    assert ("Did you mean 'rollouts'" in shown.err) == ("rolouts" in line)
-    assert all(name in shown.err for name in PRESETS)
-
-
-def explained(options: type) -> dict[str, str]:
-    """The fields of a dataclass and the string under each."""
-    tree = ast.parse(inspect.getsource(options)).body[0]
-    assert isinstance(tree, ast.ClassDef)
-    texts = {}
-    for field, below in zip(tree.body, tree.body[1:], strict=False):
-        if isinstance(field, ast.AnnAssign) and isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):
-            assert isinstance(field.target, ast.Name)
-            texts[field.target.id] = str(below.value.value)
-    return texts
-
-
-@pytest.mark.parametrize("preset", PRESETS)
-def test_help_explains_each_setting(preset: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "300")
-    with pytest.raises(SystemExit) as ended:
-        main(["--preset", preset, "--help"])
-    assert ended.value.code == 0
-    said = re.sub(r"[\s│╭╮╰╯─]+", " ", capsys.readouterr().out)
-    assert f"Below: the settings of --preset {preset}." in said
-    for name, (_, about) in PRESETS.items():
-        assert f"--preset {name}: {about}." in said
-    options = importlib.import_module(PRESETS[preset][0]).Options
-    texts = explained(options)
-    assert set(texts) == {field.name for field in dataclasses.fields(options)} > {"out", "seed", "resume", "overwrite", "json"}
-    for name, text in texts.items():
-        assert f"--{name.replace('_', '-')}" in said
-        assert " ".join(text.split()) in said, name
-
-
-@pytest.mark.parametrize("preset", PRESETS)
-def test_every_preset_refuses_wrong_settings_before_anything_is_written(
-    preset: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["--preset", preset, "--out", str(tmp_path / "run"), "--seed", "-1"]) == 2
-    shown = capsys.readouterr().err
-    assert shown.startswith("error: --seed must be ")
-    assert not (tmp_path / "run").exists()
-
-
-# --- how it ends --------------------------------------------------------------------------------------------------------
-
-
-def no_space(*_: object) -> dict[str, Any]:
-    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
-def interrupted(*_: object) -> dict[str, Any]:
-    raise KeyboardInterrupt
+def test_a_run_that_was_killed_and_resumed_ends_in_the_same_weights(tmp_path: Path, options: DQNOptions) -> None:
+    whole = train(dataclasses.replace(options, out=tmp_path / "whole"))
+    broken = dataclasses.replace(options, out=tmp_path / "broken")
+    for stop_after, resume in ((1, False), (2, True)):  # while the expert is watched, and later
+        with pytest.raises(KeyboardInterrupt):
+            train(broken, stop_after=stop_after, resume=resume)
+    resumed = train(broken, resume=True)
+    assert resumed.step == whole.step >= options.steps
+    assert resumed.learner.updates == whole.learner.updates > 20
+    assert same(whole, resumed)
+    assert [path.name for path in checkpoints.paths(broken.out / "checkpoints")][-1] == f"step-{whole.step:012d}"
+    assert len(checkpoints.paths(broken.out / "checkpoints")) == checkpoints.KEPT
+    other = train(dataclasses.replace(options, out=tmp_path / "other", seed=1))
+    assert not same(whole, other)
 
 
 @pytest.mark.parametrize(
-    ("execute", "status", "said"),
+    ("changes", "reason"),
     [
-        (no_space, 2, "No space left on device. Mend that and go on with --resume."),
-        (interrupted, 130, "with the same command and --resume"),
+        ({"steps": 0}, "--steps must be 1 or more, not 0"),
+        ({"discount": 1.5}, "--discount must be from 0 to 1, not 1.5"),
+        ({"learning_rate": float("nan")}, "--learning-rate must be from"),
+        ({"opponents": ("algoritmic",)}, "Unknown policy 'algoritmic'. Did you mean 'algorithmic'"),
+        ({"rules": "oficial"}, "Unknown preset 'oficial'. Did you mean 'official'"),
+        ({"encoding": "ocnaru"}, "Unknown encoding 'ocnaru'"),
+        ({"reward": "wins"}, "Unknown reward 'wins'. Did you mean 'win'"),
+        ({"heads": ("biuld",)}, "Unknown head 'biuld'. Did you mean 'build'"),
+        ({"heads": ("buy",)}, "a parent has to play"),
+        ({"encoding": "ocnaru100", "num_players": 3}, "for 2 players"),
+        ({"final_games": (5, 5)}, "one number per policy of the panel"),
+        ({"replay": 3}, "--replay 3 must hold a batch of 8"),
+        ({"hidden": (16, 0)}, "--hidden must be 1 or more"),
+        ({"opponents": ("gone.safetensors",)}, "gone.safetensors"),
     ],
 )
-def test_what_stops_it_is_told_in_a_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], execute: Callable[..., Any], status: int, said: str
-) -> None:
-    monkeypatch.setattr(improvement, "execute", execute)
-    assert main([]) == status
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert said in shown.err
-    assert shown.err.count("\n") == 1
+def test_wrong_settings_are_refused(changes: dict[str, object], reason: str) -> None:
+    with pytest.raises(MonopolyError, match=reason):
+        dqn.check(dataclasses.replace(SMALL, **changes))  # type: ignore[arg-type]
 
 
-def test_results_are_a_table_or_one_json_object(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    row = {"opponent": "expert", "games": 10, "wins": 4.0, "win_rate": 0.4, "low": 0.2, "high": 0.7, "turns": 80.0, "seconds": 1.0}
-    results = {"agent": "a.safetensors", "steps": 1234, "unit": "pairs", "opponents": [row]}
-    monkeypatch.setattr(improvement, "execute", lambda options, console: results)
-    assert main(["--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == results
-    assert main([]) == 0
-    shown = " ".join(capsys.readouterr().out.split())
-    assert "after 1,234 pairs" in shown
-    assert "expert" in shown
+def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "COLUMNS": "200"}
+    words = [sys.executable, "-m", "training.dqn", "--preset", "plain", *arguments]
+    return subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
 
 
-def test_the_presets_are_what_the_command_says() -> None:
-    assert DEFAULT in PRESETS
-    assert dqn.__doc__ is not None
-    for name, (module, about) in PRESETS.items():
-        preset = importlib.import_module(module)
-        assert callable(preset.execute)
-        assert name == DEFAULT or f"--preset {name}" in dqn.__doc__
-        assert not about.endswith(".")
+def test_the_command_trains_saves_and_resumes(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    tiny = ["--steps", "1000", "--games", "24", "--panel", "random", "--panel-games", "4", "--final-games", "20", "--out", str(folder)]
+    done = command(*tiny, "--json")
+    assert done.returncode == 0, done.stderr
+    results = json.loads(done.stdout)
+    assert results["opponents"][0]["games"] == 20
+    assert json.loads((folder / "evaluation.json").read_text())["opponents"] == results["opponents"]
+    assert isinstance(agents.load(folder / "agent.safetensors"), NeuralPolicy)
+    assert list((folder / "curves").glob("events.*"))
+    again = command(*tiny)
+    assert (again.returncode, again.stdout) == (2, "")
+    assert again.stderr.startswith("error: ")
+    assert "--resume" in again.stderr
+    other = command(*tiny, "--resume", "--discount", "0.5", "--n-step", "7")
+    assert other.returncode == 2
+    assert "discount is 0.5, was 0.99" in other.stderr
+    assert "n_step is 7, was 10" in other.stderr
+    finished = command(*tiny, "--resume")
+    assert finished.returncode == 0, finished.stderr
+    assert "random" in finished.stdout

@@ -21,22 +21,27 @@ from rich.console import Console
 
 from agents.networks.neural import NeuralPolicy
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError
+from monopoly_env.policy.protocol import Policy
 from training import experts
 from training.experience import datasets
 from training.experience.datasets import COLUMNS, FORMATS, gather, load
 from training.experience.replay import unpack
 from training.experience.streams import Experiences, seatings, stream
-from training.experts import Options
+from training.experts import ExpertOptions
 from training.run.folder import Run
 
 ROOT = Path(__file__).parents[2]
-SMALL = Options(
+SMALL = ExpertOptions(
     policies=("strategic", "strategic/cautious"), games=200, encoding="ocnaru100", heads=("buy",), format="npz", shard_size=1, threads=2
 )
 
 
-def write(options: Options) -> dict[str, Any]:
+def write(options: ExpertOptions) -> dict[str, Any]:
     return experts.execute(options, Console(file=io.StringIO()))
+
+
+def tables(options: ExpertOptions) -> list[tuple[Policy, ...]]:
+    return experts.tables_of(experts.check(options), options.num_players)
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -67,18 +72,18 @@ def change(folder: Path, **changes: Any) -> None:
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_data_set_is_the_stream(tmp_path: Path, form: str) -> None:
     options = dataclasses.replace(SMALL, format=form, out=tmp_path / "new" / "data")
-    told = write(options)
-    expected = Experiences.joined(list(stream(experts.tables(options), 200, rules="ocnaru", encoding="ocnaru100", heads=("buy",))))
+    written = write(options)
+    expected = Experiences.joined(list(stream(tables(options), 200, rules="ocnaru", encoding="ocnaru100", heads=("buy",))))
     shards = list(load(options.out))
     found = Experiences.joined(shards)
-    assert (told["experiences"], told["games"], told["shards"]) == (expected.size, 200, len(shards))
+    assert (written["experiences"], written["games"], written["shards"]) == (expected.size, 200, len(shards))
     for name, column, other in zip(Experiences._fields, found, expected, strict=True):
         assert column.dtype == other.dtype, name
         np.testing.assert_array_equal(column, other, err_msg=name)
     assert len(shards) > 2
     assert all(sum(column.nbytes for column in shard) <= 1_000_000 for shard in shards)
     assert all(before.game[-1] < after.game[0] for before, after in itertools.pairwise(shards))
-    assert told["bytes"] == sum(path.stat().st_size for path in options.out.glob("shard-*"))
+    assert written["bytes"] == sum(path.stat().st_size for path in options.out.glob("shard-*"))
 
 
 def test_the_json_says_what_the_data_are(whole: Path) -> None:
@@ -89,7 +94,7 @@ def test_the_json_says_what_the_data_are(whole: Path) -> None:
     assert [shard["first_game"] for shard in about["shards"]] == [0, *np.cumsum([shard["games"] for shard in about["shards"]])[:-1]]
     assert len(about["feature_names"]) == 100
     assert about["heads"]["buy"] == [0, 2]
-    names, seats = seatings(experts.tables(SMALL))
+    names, seats = seatings(tables(SMALL))
     assert (about["policies"], about["seats"]) == (list(names), seats.tolist())
     assert "--heads buy" in about["command"]
     assert "--out" not in about["command"]
@@ -121,7 +126,7 @@ def test_the_card_reads_the_data(tmp_path: Path, form: str, monkeypatch: pytest.
     first = next(load(options.out))
     np.testing.assert_array_equal(made["observation"], first.observation)
     np.testing.assert_array_equal(made["mask"], unpack(first.choices))
-    _, seats = seatings(experts.tables(options))
+    _, seats = seatings(tables(options))
     np.testing.assert_array_equal(made["policy"], seats[first.game % len(seats), first.player])
 
 
@@ -187,7 +192,7 @@ def test_a_full_disk_says_what_to_do(tmp_path: Path, whole: Path) -> None:
     options = dataclasses.replace(SMALL, out=tmp_path / "full")
     with pytest.MonkeyPatch.context() as patch:
         stop_at("shard-00001.npz", OSError(28, "No space left on device"), patch)
-        with pytest.raises(ConfigurationError, match=r"shard-00001.npz': No space left on device. Mend that and go on with --resume"):
+        with pytest.raises(ConfigurationError, match=r"shard-00001.npz': No space left on device. Fix that and continue with --resume"):
             write(options)
     write(dataclasses.replace(options, resume=True))
     assert files(options.out) == files(whole)
@@ -248,7 +253,7 @@ def test_a_shard_that_is_not_what_the_json_says_is_refused(copy: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"policies": ()}, "--policies must name somebody"),
+        ({"policies": ()}, "--policies must name a policy"),
         ({"policies": ("strategc",)}, "Unknown policy 'strategc'.* Did you mean 'strategic'"),
         ({"policies": ("gone.safetensors",)}, "gone.safetensors"),
         ({"rules": "ocnar"}, "Did you mean 'ocnaru'"),
@@ -285,7 +290,7 @@ def test_parquet_needs_its_library(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_only_a_data_set_is_ever_replaced(copy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(ConfigurationError, match="go on with it by --resume, replace it by --overwrite"):
+    with pytest.raises(ConfigurationError, match="continue it with --resume, replace it with --overwrite"):
         write(dataclasses.replace(SMALL, out=copy))
     with pytest.raises(ConfigurationError, match="begun with other settings: games is 300, was 200; seed is 1, was 0"):
         write(dataclasses.replace(SMALL, out=copy, resume=True, games=300, seed=1))
@@ -305,13 +310,13 @@ def test_only_a_data_set_is_ever_replaced(copy: Path, tmp_path: Path, capsys: py
     photos.mkdir()
     (photos / "shard-one.jpg").write_text("dear")
     assert experts.main(["--out", str(photos), "--overwrite"]) == 2
-    assert "is there and is no run" in capsys.readouterr().err
+    assert "exists and is not a run" in capsys.readouterr().err
     assert (photos / "shard-one.jpg").read_text() == "dear"
 
 
 def test_every_option_has_a_line_of_help(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         experts.main(["--help"])
-    told = capsys.readouterr().out
-    for field in dataclasses.fields(Options):
-        assert f"--{field.name.replace('_', '-')}" in told
+    shown = capsys.readouterr().out
+    for field in dataclasses.fields(ExpertOptions):
+        assert f"--{field.name.replace('_', '-')}" in shown

@@ -33,15 +33,14 @@ from monopoly_env.rules import Rules
 from monopoly_env.vector import VectorMonopoly
 from training import ppo
 from training.experience.sources import explore_heads
-from training.learner import DivergenceError
-from training.ppo import LEARNED, Options, Trainer
+from training.ppo import PPO, PPOOptions
 from training.run import checkpoints
-from training.run.folder import Run
-from training.run.report import Reporter
+from training.run.options import LEARNED, result_settings
+from training.run.session import DivergenceError, Session
 from training.sb3 import ChoiceBuffer, MonopolyVecEnv
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-SMALL = Options(
+SMALL = PPOOptions(
     steps=3072,
     games=32,
     rollout=16,
@@ -102,7 +101,7 @@ def test_wrong_tables_are_refused() -> None:
         MonopolyVecEnv([VectorMonopoly(4, 2)])
     with pytest.raises(ConfigurationError, match="must share encoding and number of players"):
         MonopolyVecEnv([table(["random"]), table(["random"] * 2)])
-    with pytest.raises(ConfigurationError, match="a repertoire must say what is not his"):
+    with pytest.raises(ConfigurationError, match="a repertoire must say what the parent does not play"):
         MonopolyVecEnv([table(["random"])], None, agents.make("algorithmic"))
 
 
@@ -273,95 +272,102 @@ def test_the_buffer_samples_each_choice_once() -> None:
     assert torch.cat([part.advantages for part in parts]).tolist() == [advantages[number] for number in drawn.tolist()]
 
 
-# --- the trainer --------------------------------------------------------------------------------------------------------
+# --- the learner --------------------------------------------------------------------------------------------------------
 
 
-def same(first: Trainer, second: Trainer) -> bool:
-    parts, others = first.arrays(), second.arrays()
+def learner_of(options: PPOOptions) -> PPO:
+    return PPO(options, ppo.check(options))
+
+
+def same(first: PPO, second: PPO) -> bool:
+    parts, others = first.state()[0], second.state()[0]
     return all(array.tobytes() == others[part][name].tobytes() for part, arrays in parts.items() for name, array in arrays.items())
 
 
 def test_torch_and_the_saved_agent_score_alike() -> None:
-    trainer = Trainer(dataclasses.replace(SMALL, hidden=(32, 16)))
-    trainer.iterate()
-    seen, masks = trainer.env.observations(), trainer.env.action_masks()
-    policy = trainer.agent()
+    learner = learner_of(dataclasses.replace(SMALL, hidden=(32, 16)))
+    learner.iterate()
+    seen, masks = learner.env.observations(), learner.env.action_masks()
+    policy = learner.agent()
     with torch.no_grad():
-        expected = trainer.model.policy.get_distribution(torch.from_numpy(seen)).distribution.logits.numpy()
+        expected = learner.model.policy.get_distribution(torch.from_numpy(seen)).distribution.logits.numpy()
     scores = policy.scores(seen)
     assert scores - scores.mean(1, keepdims=True) == pytest.approx(expected - expected.mean(1, keepdims=True), abs=1e-4)
-    by_torch, _ = trainer.model.predict(seen, deterministic=True, action_masks=masks)
+    by_torch, _ = learner.model.predict(seen, deterministic=True, action_masks=masks)
     assert np.array_equal(policy.choose(seen, masks, np.zeros(len(seen), np.uint64)), by_torch)
-    rewards, lengths = evaluate_policy(trainer.model, trainer.env, 6, return_episode_rewards=True, warn=False)
+    rewards, lengths = evaluate_policy(learner.model, learner.env, 6, return_episode_rewards=True, warn=False)
     assert len(rewards) == len(lengths) >= 6  # type: ignore[arg-type]
     assert np.abs(rewards).max() <= 2.0
 
 
 def test_it_finds_the_best_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Paid for every lot bought and for nothing else, at once: it buys whatever it can."""
-    trainer = Trainer(dataclasses.replace(SMALL, learning_rate=1e-2, discount=1e-9, epochs=4))
-    step_wait, buy = trainer.env.step_wait, HEADS["buy"].start + 1
+    learner = learner_of(dataclasses.replace(SMALL, learning_rate=1e-2, discount=1e-9, epochs=4))
+    step_wait, buy = learner.env.step_wait, HEADS["buy"].start + 1
 
     def paid() -> Any:
         seen, _, done, infos = step_wait()
-        return seen, (trainer.env._actions == buy).astype(np.float32), done, infos
+        return seen, (learner.env._actions == buy).astype(np.float32), done, infos
 
-    monkeypatch.setattr(trainer.env, "step_wait", paid)
-    lot, masks = trainer.env.observations()[:1], np.zeros((1, NUM_ACTIONS), np.bool_)
+    monkeypatch.setattr(learner.env, "step_wait", paid)
+    lot, masks = learner.env.observations()[:1], np.zeros((1, NUM_ACTIONS), np.bool_)
     masks[0, [buy - 1, buy]] = True
-    chances = [chance(trainer, lot, masks, buy)]
-    while trainer.step < trainer.options.steps:
-        told = trainer.iterate()
-    chances.append(chance(trainer, lot, masks, buy))
+    chances = [chance(learner, lot, masks, buy)]
+    while learner.step < learner.options.steps:
+        metrics = learner.iterate()
+    chances.append(chance(learner, lot, masks, buy))
     assert chances[0] == pytest.approx(0.5, abs=0.1)
     assert chances[1] > 0.95
-    assert trainer.agent().choose(lot, masks, np.zeros(1, np.uint64)).tolist() == [buy]
-    assert told["train/learning_rate"] == pytest.approx(1e-2 / 6)  # of the last of six iterations
-    assert told["rollout/ep_len_mean"] > 10
+    assert learner.agent().choose(lot, masks, np.zeros(1, np.uint64)).tolist() == [buy]
+    assert metrics["train/learning_rate"] == pytest.approx(1e-2 / 6)  # of the last of six iterations
+    assert metrics["rollout/ep_len_mean"] > 10
 
 
-def chance(trainer: Trainer, seen: NDArray[np.float32], masks: NDArray[np.bool_], action: int) -> float:
+def chance(learner: PPO, seen: NDArray[np.float32], masks: NDArray[np.bool_], action: int) -> float:
     """The probability of an action."""
     with torch.no_grad():
-        return float(trainer.model.policy.get_distribution(torch.from_numpy(seen), masks).distribution.probs[0, action])
+        return float(learner.model.policy.get_distribution(torch.from_numpy(seen), masks).distribution.probs[0, action])
 
 
 def test_a_loss_that_is_not_finite_stops_and_leaves_the_networks(monkeypatch: pytest.MonkeyPatch) -> None:
-    trainer = Trainer(SMALL)
-    before = trainer.arrays()["weights"]
-    step_wait = trainer.env.step_wait
+    learner = learner_of(SMALL)
+    before = learner.state()[0]["weights"]
+    step_wait = learner.env.step_wait
 
     def without_reason() -> Any:
         seen, reward, done, infos = step_wait()
         return seen, reward * np.float32(np.nan), done, infos
 
-    monkeypatch.setattr(trainer.env, "step_wait", without_reason)
+    monkeypatch.setattr(learner.env, "step_wait", without_reason)
     with pytest.raises(DivergenceError, match=r"The loss is not finite after 0 steps\. Try a lower learning rate\."):
-        trainer.iterate()
-    assert all(np.array_equal(before[name], array) for name, array in trainer.arrays()["weights"].items())
+        learner.iterate()
+    assert all(np.array_equal(before[name], array) for name, array in learner.state()[0]["weights"].items())
 
 
-def train(options: Options, *, stop_after: int | None = None, resume: bool = False) -> Trainer:
+def train(options: PPOOptions, *, stop_after: int | None = None, resume: bool = False) -> PPO:
     """Train in this process; stop like one that is killed just after a number of checkpoints."""
-    run = Run.open(options.out, ppo.settings(options), resume=resume, overwrite=False)
-    trainer = Trainer(options)
-    if resume:
-        trainer.restore(run.checkpoints)
-    save, saved = trainer.save, itertools.count(1)
+    policies, saved = ppo.check(options), itertools.count(1)
+    options = dataclasses.replace(options, resume=resume)
+    with Session.open(options, result_settings(options, algorithm="ppo"), Console(file=io.StringIO()), "") as session:
+        learner = PPO(options, policies)
+        if resume:
+            session.restore(learner)
+        save = session.save
 
-    def save_and_stop(folder: Path) -> None:
-        save(folder)
-        if next(saved) == stop_after:
-            raise KeyboardInterrupt
+        def save_and_stop(learner: PPO) -> None:
+            save(learner)
+            if next(saved) == stop_after:
+                raise KeyboardInterrupt
 
-    trainer.save = save_and_stop  # type: ignore[method-assign]
-    with Reporter(run.curves, Console(file=io.StringIO()), options.steps, trainer.step) as report:
-        ppo.train(trainer, run, report)
-    return trainer
+        session.save = save_and_stop  # type: ignore[assignment, method-assign]
+        session.report.begin(options.steps, learner.step)
+        ppo.train(learner, session)
+        session.run.write_json("best.json", session.best)
+    return learner
 
 
 @pytest.mark.parametrize("options", [SMALL, dataclasses.replace(SMALL, heads=("buy", "turn", "build"), parent="algorithmic")])
-def test_a_run_that_was_killed_and_resumed_ends_in_the_same_weights(tmp_path: Path, options: Options) -> None:
+def test_a_run_that_was_killed_and_resumed_ends_in_the_same_weights(tmp_path: Path, options: PPOOptions) -> None:
     whole, halved = dataclasses.replace(options, out=tmp_path / "whole"), dataclasses.replace(options, out=tmp_path / "halved")
     first = train(whole)
     assert first.step == options.steps
@@ -369,7 +375,8 @@ def test_a_run_that_was_killed_and_resumed_ends_in_the_same_weights(tmp_path: Pa
         train(halved, stop_after=4)
     second = train(halved, resume=True)
     assert same(first, second)
-    assert (first.best, first.env.finished) == (second.best, second.env.finished)
+    assert first.games == second.games
+    assert (whole.out / "best.json").read_bytes() == (halved.out / "best.json").read_bytes()
     assert len(checkpoints.paths(halved.out / "checkpoints")) == checkpoints.KEPT
     assert (whole.out / "best.safetensors").read_bytes() == (halved.out / "best.safetensors").read_bytes()
     assert not same(first, train(dataclasses.replace(options, out=tmp_path / "other", seed=1)))
@@ -381,11 +388,11 @@ def test_the_command_trains_saves_and_resumes(tmp_path: Path, capsys: pytest.Cap
     tiny = "--steps 1000 --games 16 --rollout 32 --hidden 8 --opponents random/no_trades --panel random/no_trades"
     tiny = [*tiny.split(), "--panel-games", "4", "--final-games", "20", "--out", str(folder)]
     assert ppo.main([*tiny, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["opponents"][0]["games"] == 20
-    assert told["steps"] == 1024
-    assert {"engine", "network", "training", "evaluation", "checkpoints"} <= set(told["time"])
-    assert json.loads((folder / "evaluation.json").read_text())["opponents"] == told["opponents"]
+    results = json.loads(capsys.readouterr().out)
+    assert results["opponents"][0]["games"] == 20
+    assert results["steps"] == 1024
+    assert {"engine", "network", "training", "evaluation", "checkpoints"} <= set(results["time"])
+    assert json.loads((folder / "evaluation.json").read_text())["opponents"] == results["opponents"]
     assert isinstance(agents.load(folder / "agent.safetensors"), ActorPolicy)
     assert list((folder / "curves").glob("events.*"))
     assert ppo.main(tiny) == 2
@@ -398,7 +405,7 @@ def test_the_command_trains_saves_and_resumes(tmp_path: Path, capsys: pytest.Cap
     assert "random" in capsys.readouterr().out
 
 
-def test_a_full_disk_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -406,7 +413,7 @@ def test_a_full_disk_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str],
     tiny = "--steps 100 --games 4 --rollout 25 --hidden 8 --opponents random --panel random/no_trades --panel-games 2 --final-games 2"
     assert ppo.main([*tiny.split(), "--out", str(tmp_path / "run")]) == 2
     said = capsys.readouterr().err
-    assert "No space left on device. Mend that, then --resume." in said
+    assert "No space left on device. Fix that, then --resume." in said
     assert not list((tmp_path / "run" / "checkpoints").iterdir())
 
 
@@ -418,10 +425,10 @@ def test_a_full_disk_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str],
         ({"gae_lambda": -0.1}, "--gae-lambda must be from 0 to 1"),
         ({"opponents": ("algoritmic",)}, "Unknown policy 'algoritmic'. Did you mean 'algorithmic'"),
         ({"parent": "stratgic"}, "Unknown policy 'stratgic'. Did you mean 'strategic'"),
-        ({"opponents": ()}, "--opponents must name somebody"),
-        ({"games": 1}, "--games 1 must be at least one for each of the opponents"),
-        ({"final_games": (1, 2)}, "must be a number for each of the panel"),
-        ({"hidden": ()}, "--hidden must name"),
+        ({"opponents": ()}, "--opponents must name a policy"),
+        ({"games": 1}, "--games 1 must be at least one per opponent"),
+        ({"final_games": (1, 2)}, "needs one number per policy of the panel"),
+        ({"hidden": ()}, "--hidden must list"),
         ({"games": 1, "rollout": 1, "opponents": ("random",)}, "two decisions or more"),
         ({"heads": ("buy",)}, "Without learning bid"),
         ({"heads": ("buy", "trade_ask")}, "learn all of them or none"),

@@ -195,7 +195,7 @@ def test_other_settings_are_refused_and_told(tmp_path: Path, capsys: pytest.Capt
     arguments = ["--players", str(mine), "random", "--rules", "ocnaru", "--games", "4", "--out", run]
     assert tournament.main(arguments) == 0
     assert tournament.main(arguments) == 2
-    assert "go on with it by --resume, replace it by --overwrite" in capsys.readouterr().err
+    assert "continue it with --resume, replace it with --overwrite" in capsys.readouterr().err
     assert tournament.main([*arguments, "--resume", "--seed", "3", "--turn-limit", "9"]) == 2
     assert "seed is 3, was 0; turn_limit is 9, was 1000" in capsys.readouterr().err
     assert tournament.main([*arguments, "--resume", "--threads", "1"]) == 0  # decides no result
@@ -225,7 +225,7 @@ def test_a_folder_of_something_else_stays_as_it_is(tmp_path: Path, capsys: pytes
     (tmp_path / "letter.txt").write_text("mine")
     for more in ([], ["--overwrite"], ["--resume"]):
         assert tournament.main([*FIELD, "--out", str(tmp_path), *more]) == 2
-    assert "is no run" in capsys.readouterr().err
+    assert "is not a run" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
 
 

@@ -14,7 +14,7 @@ from monopoly_env.errors import ConfigurationError, nearest
 from training.evolution.evaluation import FITNESSES, Setting, held_out, split
 from training.evolution.genomes import Genome, genome, start_of
 from training.evolution.optimizers import CMAES, SEPARABLE_FROM, Optimizer
-from training.run.options import FREE, check_ranges, digest, shaping
+from training.run.options import FREE, check_ranges, digest, result_settings
 
 
 @dataclass(frozen=True)
@@ -135,4 +135,4 @@ def settings(options: Options, genome: Genome) -> dict[str, Any]:
     begins: Any = {row["name"]: row["before"] for row in genome.explain(genome.origin)}
     if len(begins) > _TOLD:  # rounded: the last digits of a logarithm differ between libraries
         begins = digest(np.round(list(begins.values()), 9))
-    return shaping(options, _OPEN, tables=tables, begins_with=begins)
+    return result_settings(options, _OPEN, tables=tables, begins_with=begins)

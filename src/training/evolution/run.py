@@ -18,11 +18,12 @@ from agents.arena.table import Table
 from monopoly_env.policy.protocol import Policy
 from training.evolution import cluster
 from training.evolution.evaluation import FITNESSES, HELD_OUT, Played, Setting, play
+from training.evolution.folder import FILES
 from training.evolution.optimizers import check_restored
 from training.evolution.options import Options, check, final_settings, genome_of, optimizer_of, settings
 from training.evolution.reporting import CURVES, Reporter, write_csv
 from training.run import checkpoints
-from training.run.folder import Run, exclusive
+from training.run.folder import Run, alone
 
 # What dice are for: games of one purpose never meet those of another again.
 _SEARCH, _COMPARE, _FINAL, _CURVE = range(4)
@@ -192,7 +193,6 @@ def finish(evolution: Evolution, run: Run, report: Reporter) -> dict[str, Any]:
     return results
 
 
-@exclusive
 def execute(options: Options, console: Console) -> dict[str, Any]:
     """Evolve from the beginning or from a checkpoint, then measure.
 
@@ -200,16 +200,15 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
         MonopolyError: Wrong settings, a folder in the way, a checkpoint that is missing or damaged, a cluster that fails.
     """
     check(options)
-    with cluster.joined(options.cluster, options.threads) as table_type:
+    with alone(options.out), cluster.joined(options.cluster, options.threads) as table_type:
         return _execute(options, Evolution(options, table_type), console)
 
 
 def _execute(options: Options, evolution: Evolution, console: Console) -> dict[str, Any]:
-    run = Run.open(options.out, settings(options, evolution.genome), resume=options.resume, overwrite=options.overwrite)
+    shaping = settings(options, evolution.genome)
+    run = Run.open(options.out, shaping, resume=options.resume, overwrite=options.overwrite, files=FILES)
     if options.resume:
         evolution.restore(run.checkpoints)
-    else:
-        (run.folder / "curves.csv").unlink(missing_ok=True)  # of a run that was overwritten
     generations = max(options.generations, evolution.generation)
     games = evolution.games(generations) + 2 * len(final_settings(options)) * options.final_games
     console.print(f"{generations:,} generations of {options.population} candidates, {games:,} games, into {run.folder}")

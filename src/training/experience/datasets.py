@@ -1,10 +1,10 @@
-"""Experiences on disk: a folder of shards, `dataset.json` that says what they are, and a card for its readers.
+"""Experiences on disk: a folder of shards, `dataset.json` that describes them, and a card for readers.
 
     for experiences in load("runs/experts"):
         learn(experiences.observation, experiences.action, experiences.outcome)
 
-A shard holds whole games and is there whole or not at all; so is the line of `dataset.json` that lists it. `python -m
-training.experts` writes such a folder; docs/datasets.md shows how to read one without this library.
+A shard holds whole games. It exists whole or not at all, and so does its entry in `dataset.json`. `python -m training.experts` writes such
+a folder; docs/datasets.md shows how to read one without this library.
 """
 
 from __future__ import annotations
@@ -38,11 +38,17 @@ FORMAT: Final = "monopoly-experiences"
 FORMAT_VERSION: Final = 1
 ABOUT: Final = "dataset.json"
 CARD: Final = "README.md"
+# What a data set has in its folder.
+FILES: Final = {
+    "shard-*": "the experiences",
+    ABOUT: "schema, versions, seats, and the list of shards",
+    CARD: "a card for readers",
+}
 FEATURES: Final = "features"  # in a shape: the length of an observation
 
 _ROW_GROUP: Final = 1 << 13  # rows of a parquet file that are compressed together
-_ENCODERS: Final = 4  # shards that are compressed at a time
-_LEVEL: Final = 1  # of npz compression: the columns are mostly zeros, and more effort takes longer than it saves
+_ENCODERS: Final = 4  # shards that are compressed at the same time
+_LEVEL: Final = 1  # of npz compression: the columns are mostly zeros, and higher levels cost more time than they save
 
 
 @dataclass(frozen=True)
@@ -50,11 +56,11 @@ class Column:
     """A column of a data set, a field of `Experiences`.
 
     Attributes:
-        name: Of the field.
+        name: Name of the field.
         dtype: NumPy's name of its type.
-        shape: Of one row; empty for a number.
-        unit: Of its numbers.
-        meaning: In a sentence.
+        shape: Shape of one row; empty for a number.
+        unit: Unit of its numbers.
+        meaning: What it is, in a sentence.
     """
 
     name: str
@@ -67,13 +73,15 @@ class Column:
 COLUMNS: Final = (
     Column("observation", "float16", (FEATURES,), "see docs/observation.md", "what the deciding player saw"),
     Column("choices", "uint8", (PACKED,), "bits", "the legal actions: `numpy.unpackbits(choices, axis=1, count=205)`"),
-    Column("action", "int16", (), "index, 0 to 204", "what he did; `heads` says what it means, docs/actions.md in words"),
-    Column("decision", "int8", (), "index", "what was asked, a number of `decisions`"),
-    Column("player", "int8", (), "index", "his seat"),
+    Column("action", "int16", (), "index, 0 to 204", "the action taken; `heads` says what it means, docs/actions.md in words"),
+    Column("decision", "int8", (), "index", "the kind of decision, an index into `decisions`"),
+    Column("player", "int8", (), "index", "seat of the deciding player"),
     Column("game", "int32", (), "index", "the number of the game"),
-    Column("outcome", "float32", (), "-1 to 1", "how the game ended for him: 1 for the winner, -1/(players - 1) for each other"),
-    Column("worth", "float32", (2,), "dollars", "when he decided: his net worth (cash, prices of his lots and buildings), and his cash"),
-    Column("final_worth", "float32", (), "dollars", "his net worth at the end; of a bankrupt, his cash less the debt that ruined him"),
+    Column("outcome", "float32", (), "-1 to 1", "how the game ended for the player: 1 for the winner, -1/(players - 1) for each other"),
+    Column("worth", "float32", (2,), "dollars", "when deciding: net worth (cash, prices of own lots and buildings), and cash"),
+    Column(
+        "final_worth", "float32", (), "dollars", "net worth at the end; of a bankrupt player, cash less the debt that could not be paid"
+    ),
 )
 
 
@@ -90,7 +98,7 @@ def schema_rows(columns: Iterable[Column] = COLUMNS) -> list[str]:
 
 
 def _to_npz(experiences: Experiences) -> bytes:
-    """As np.savez_compressed writes it, but without the time of day: equal experiences are equal bytes."""
+    """As np.savez_compressed writes it, but without timestamps: equal experiences are equal bytes."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, column in experiences._asdict().items():
@@ -106,7 +114,7 @@ def _from_npz(data: bytes) -> dict[str, NDArray[Any]]:
 
 
 def _to_parquet(experiences: Experiences) -> bytes:
-    """Rows of numbers are lists of a fixed length."""
+    """Columns with several numbers per row become lists of fixed size."""
     import pyarrow
     from pyarrow import parquet
 
@@ -135,7 +143,7 @@ def _from_parquet(data: bytes) -> dict[str, NDArray[Any]]:
 
 
 class Format(NamedTuple):
-    """How a shard is written and read."""
+    """Functions that write and read a shard."""
 
     encode: Callable[[Experiences], bytes]
     decode: Callable[[bytes], dict[str, NDArray[Any]]]
@@ -145,7 +153,7 @@ FORMATS: Final = {"parquet": Format(_to_parquet, _from_parquet), "npz": Format(_
 
 
 def check_format(name: str) -> None:
-    """Raise unless shards of this format can be written and read here.
+    """Check that shards of this format can be written and read here.
 
     Raises:
         ConfigurationError: There is no such format, or its library is missing.
@@ -165,7 +173,7 @@ class Shard(NamedTuple):
     Attributes:
         data: The bytes of the file.
         experiences: How many it holds.
-        games: How many games these are of, with those in which nothing was asked.
+        games: How many games they are from, including games without any.
     """
 
     data: bytes
@@ -174,15 +182,15 @@ class Shard(NamedTuple):
 
 
 def gather(blocks: Iterable[tuple[Experiences, int]], limit: int) -> Iterator[tuple[Experiences, int]]:
-    """Put blocks of games together to shards.
+    """Join blocks of games into shards.
 
     Args:
-        blocks: Experiences and the number of games that they are of.
-        limit: Bytes of a shard in memory; a block that is larger alone becomes a shard of its own.
+        blocks: Experiences and the number of games that they are from.
+        limit: Bytes of a shard in memory; a larger block becomes a shard of its own.
 
     Yields:
-        The experiences of a shard and the number of its games. Which these are depends on the blocks alone, not on where one begins, as
-        long as that is the beginning of a shard.
+        The experiences of a shard and the number of its games. They depend on the blocks alone: a run that continues at the beginning
+        of a shard makes the same shards.
     """
     parts: list[Experiences] = []
     games = weight = 0
@@ -199,15 +207,15 @@ def gather(blocks: Iterable[tuple[Experiences, int]], limit: int) -> Iterator[tu
 
 
 def encode(games: Iterable[tuple[Experiences, int]], form: str, threads: int) -> Iterator[Shard]:
-    """Turn experiences into shards, some at a time on threads of their own: compressing them takes longer than playing the games.
+    """Turn experiences into shards, several at a time on threads: compressing them takes longer than playing the games.
 
     Args:
         games: The experiences of each shard and the number of its games.
-        form: A name of `FORMATS`.
-        threads: How many at a time, at most four: each takes its memory.
+        form: One of `FORMATS`.
+        threads: How many at a time; at most four, since each needs its own memory.
 
     Yields:
-        The shards, in their order.
+        The shards, in order.
     """
     threads = min(threads, _ENCODERS)
     pool = ThreadPoolExecutor(threads, "encode")
@@ -231,7 +239,7 @@ def _shard(data: Future[bytes], experiences: int, games: int) -> Shard:
 
 
 def versions(encoding: encodings.Encoding) -> dict[str, Any]:
-    """What a data set must agree with to be read by this version."""
+    """What a data set must have in common with this version to be read by it."""
     return {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -242,21 +250,21 @@ def versions(encoding: encodings.Encoding) -> dict[str, Any]:
 
 
 class Writer:
-    """A data set that is being written, or goes on being written.
+    """A data set that is being written.
 
     Attributes:
-        folder: Where.
-        shards: What is listed of each finished shard, in their order.
+        folder: Where it is.
+        shards: The entries of the finished shards, in order.
     """
 
     def __init__(self, folder: Path, about: Mapping[str, Any], encoding: encodings.Encoding, form: str) -> None:
-        """Begin, or go on with the intact shards that are in the folder.
+        """Start, or continue after the intact shards in the folder.
 
         Args:
-            folder: A folder that is there.
+            folder: An existing folder.
             about: JSON values that say how the data are made.
             encoding: Of the observations.
-            form: A name of `FORMATS`.
+            form: One of `FORMATS`.
 
         Raises:
             ConfigurationError: The folder can't be written.
@@ -284,7 +292,7 @@ class Writer:
         """Write the next shard.
 
         Raises:
-            ConfigurationError: It can't be written: no right to, or the disk is full.
+            ConfigurationError: It can't be written: no permission, or the disk is full.
         """
         name = f"shard-{len(self.shards):05d}.{self._suffix}"
         self._write(name, shard.data)
@@ -301,10 +309,10 @@ class Writer:
         self._list(finished=False)
 
     def finish(self, card: str) -> None:
-        """Say that all is there.
+        """Mark the data set as complete.
 
         Args:
-            card: What README.md says.
+            card: Text of README.md.
 
         Raises:
             ConfigurationError: The folder can't be written.
@@ -320,10 +328,10 @@ class Writer:
         try:
             write_atomically(self.folder / name, data)
         except ConfigurationError as error:
-            raise ConfigurationError(f"{error} Mend that and go on with --resume: the finished shards are kept.") from error
+            raise ConfigurationError(f"{error} Fix that and continue with --resume: the finished shards are kept.") from error
 
     def _intact(self) -> list[dict[str, Any]]:
-        """The first shards of the folder up to one that is missing or damaged."""
+        """The shards of the folder, up to the first one that is missing or damaged."""
         try:
             listed = json.loads((self.folder / ABOUT).read_text(encoding="utf-8"))["shards"]
         except (OSError, ValueError, KeyError, TypeError):
@@ -336,22 +344,12 @@ class Writer:
         return intact
 
     def _clean(self) -> None:
-        """Remove what is not listed: written by a run that was killed before it could say so, or while it wrote."""
+        """Remove files that are not listed: a run was killed while writing them, or before it could list them."""
         listed = {shard["file"] for shard in self.shards}
-        for path in _files(self.folder):
-            if path.name not in (*listed, ABOUT, CARD):
-                path.unlink()
-
-
-def clear(folder: Path) -> None:
-    """Remove the data set in a folder, and nothing else."""
-    for path in _files(folder):
-        path.unlink()
-
-
-def _files(folder: Path) -> list[Path]:
-    """What data sets leave in a folder, with the temporary files of a run that was killed while it wrote."""
-    return [path for name in ("shard-*", ABOUT, CARD) for pattern in (name, f".{name}.*") for path in folder.glob(pattern)]
+        for pattern in (pattern for name in FILES for pattern in (name, f".{name}.*")):
+            for path in self.folder.glob(pattern):
+                if path.name not in (*listed, ABOUT, CARD):
+                    path.unlink()
 
 
 def _is_whole(folder: Path, shard: Mapping[str, Any]) -> bool:
@@ -366,10 +364,10 @@ def _is_whole(folder: Path, shard: Mapping[str, Any]) -> bool:
 
 
 def describe(folder: str | os.PathLike[str]) -> dict[str, Any]:
-    """What `dataset.json` says, checked against this version.
+    """The content of `dataset.json`, checked against this version.
 
     Args:
-        folder: Of a data set.
+        folder: The folder of a data set.
 
     Raises:
         FormatError: There is no data set, it is not finished, or it is of another version; the message says what differs.
@@ -395,7 +393,7 @@ def describe(folder: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def _differences(about: Mapping[str, Any]) -> list[str]:
-    """In what a data set is of another version than this one."""
+    """How a data set differs from what this version writes."""
     try:
         expected = versions(encodings.make(about["encoding"], about["num_players"]))
     except (KeyError, MonopolyError) as error:
@@ -420,7 +418,7 @@ def load(folder: str | os.PathLike[str]) -> Iterator[Experiences]:
     """Read a data set, a shard at a time.
 
     Args:
-        folder: Of a data set.
+        folder: The folder of a data set.
 
     Yields:
         The experiences of each shard.
@@ -449,7 +447,7 @@ def _read(folder: Path, about: Mapping[str, Any], shard: Mapping[str, Any]) -> E
 
 
 def _check_columns(path: Path, experiences: Experiences, features: int, rows: int) -> None:
-    """Raise unless the arrays are what the schema says."""
+    """Check the arrays against the schema."""
     for column in COLUMNS:
         array = getattr(experiences, column.name)
         shape = (rows, *(features if length == FEATURES else length for length in column.shape))

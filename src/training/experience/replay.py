@@ -1,4 +1,4 @@
-"""What was experienced: transitions between a player's own decisions, kept for each head apart."""
+"""Transitions between a player's own decisions, and a replay buffer that keeps those of each head apart."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class Transitions(NamedTuple):
     """N transitions, each from a decision of a player to a later one of the same player, or to the end of the game.
 
     Attributes:
-        observation: (N, D) float16, what the player saw. Flags are exact in it, amounts to a part in 2,000.
-        choices: (N, 26) uint8, what was open to him: a packed (N, 205) mask.
-        action: (N,) int16, what he did.
-        reward: (N,) float32, what it brought until the later decision, discounted.
+        observation: (N, D) float16, what the player saw. Flags are exact, amounts are rounded to one part in 2,000.
+        choices: (N, 26) uint8, the actions to choose from: a packed (N, 205) mask.
+        action: (N,) int16, the action taken.
+        reward: (N,) float32, the discounted sum of rewards until the later decision.
         discount: (N,) float32, the weight of the value of the later decision; 0 at the end of a game.
-        next_observation: (N, D) float16, what he saw then; zeros at the end.
-        next_choices: (N, 26) uint8, what was open to him then; none at the end.
+        next_observation: (N, D) float16, what the player saw then; zeros at the end.
+        next_choices: (N, 26) uint8, the actions to choose from then; none at the end.
     """
 
     observation: NDArray[Any]
@@ -36,7 +36,7 @@ class Transitions(NamedTuple):
 
     @classmethod
     def zeros(cls, count: int, features: int) -> Transitions:
-        """Room for `count` transitions."""
+        """Arrays for `count` transitions, all zero."""
         return cls(
             observation=np.zeros((count, features), np.float16),
             choices=np.zeros((count, PACKED), np.uint8),
@@ -49,7 +49,7 @@ class Transitions(NamedTuple):
 
     @classmethod
     def joined(cls, parts: Sequence[Transitions]) -> Transitions:
-        """Several sets as one."""
+        """Several sets, one after the other."""
         return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
     def take(self, rows: Any) -> Transitions:
@@ -72,11 +72,11 @@ def unpack(packed: NDArray[np.uint8]) -> NDArray[np.bool_]:
     return np.unpackbits(packed, axis=-1, count=NUM_ACTIONS).view(np.bool_)
 
 
-class Replay:
-    """A ring of the last transitions for each head, so that a rare head is not washed out by a frequent one."""
+class ReplayBuffer:
+    """The last transitions of each head, so that a frequent head does not push out a rare one."""
 
     def __init__(self, heads: Iterable[str], capacity: int, features: int) -> None:
-        """Empty rings; they grow to their capacity as they fill.
+        """Start empty; the memory of each head grows with use, up to its capacity.
 
         Args:
             heads: Names of the heads.
@@ -89,7 +89,7 @@ class Replay:
         self._added = dict.fromkeys(self.heads, 0)
 
     def add(self, transitions: Transitions) -> None:
-        """Put transitions into the rings of the heads that their actions belong to; the oldest give way."""
+        """Add transitions to the heads that their actions belong to; they replace the oldest ones."""
         head_of = HEAD_OF[transitions.action]
         for head in self.heads:
             rows = np.flatnonzero(head_of == HEAD_NAMES.index(head))
@@ -112,18 +112,18 @@ class Replay:
             self._rings[head] = room
 
     def size(self, head: str) -> int:
-        """Transitions in the ring of a head."""
+        """Transitions kept of a head."""
         return min(self._added[head], self.capacity)
 
     def sample(self, generator: np.random.Generator, count: int) -> Transitions | None:
-        """Draw from the rings with replacement, as many from each that holds that many.
+        """Draw the same number of transitions from each head that has that many, with replacement.
 
         Args:
-            generator: Where the chance comes from.
-            count: How many from each ring.
+            generator: Source of the random numbers.
+            count: How many of each head.
 
         Returns:
-            Transitions, head by head; None if no ring holds enough.
+            Transitions, head by head; None if no head has enough.
         """
         drawn = [
             self._rings[head].take(generator.integers(self.size(head), size=count)) for head in self.heads if self.size(head) >= count > 0
@@ -131,7 +131,7 @@ class Replay:
         return Transitions.joined(drawn) if drawn else None
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All that is kept, by name."""
+        """Everything that is kept, by name."""
         arrays: dict[str, NDArray[Any]] = {}
         for head in self.heads:
             arrays[f"{head}.added"] = np.array(self._added[head])
@@ -140,7 +140,7 @@ class Replay:
         return arrays
 
     def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take over what `arrays` returned."""
+        """Continue with what `arrays` returned."""
         for head in self.heads:
             self._added[head] = int(arrays[f"{head}.added"])
             self._make_room(head, self.size(head))

@@ -1,11 +1,12 @@
-"""Phase 1: what the experts' decisions led to, learned by regression on how their games ended.
+"""Phase 1: learn from experts' games by regression on how they ended.
 
-The experiences come from `training.experience.streams` and never touch the disk. A pool of each network fills with the decisions that it
-would have been asked; a full pool is learned in shuffled batches, several times over where such decisions are rare, and emptied.
+The experiences come from `training.experience.streams` and never touch the disk. Each network has a pool, which fills with the decisions
+that the network would have been asked. A full pool is learned in shuffled minibatches, several times over where such decisions are rare,
+and emptied.
 
-The thesis stores outcomes, not rewards: this is Monte-Carlo regression on the decision that the expert took, no imitation. What he never
-does is not learned here. To the outcome the program adds a bonus for the decision of which nothing more is known. Ours is what annex A
-pays for a decision whatever follows, with a worth that does not change (`bonuses`).
+The thesis stores outcomes, not rewards: this is Monte-Carlo regression on the expert's action, not imitation, and nothing is learned of
+actions that the expert never takes. To the outcome the program adds a bonus for the decision, of which nothing more is known. Ours is what
+annex A pays for a decision whatever follows, with a worth that does not change (`bonuses`).
 """
 
 from __future__ import annotations
@@ -40,10 +41,10 @@ from training.ocnaru.learner import HeadLearner
 from training.ocnaru.rewards import Quantities, Variant, reward
 
 POOL: Final = 32_768  # experiences that are shuffled together
-HEADS: Final = ("buy", "build", "sell", "mortgage", "unmortgage", "jail")  # of the stream: where a network might be asked
+HEADS: Final = ("buy", "build", "sell", "mortgage", "unmortgage", "jail")  # of the decisions that a network might be asked
 
-# How often each experience is learned: about as much as makes 50 to 70 million samples a network of 1.5 million games, of which the
-# thesis speaks. A game of two experts has about 40 decisions to buy, 9 levels built, 2 sold, 8 mortgages, 7 lifted, 11 fines, 3 cards.
+# How often each experience is learned. It makes the 50 to 70 million samples per network, out of 1.5 million games, that the thesis
+# mentions. A game of two experts has about 40 decisions to buy, 9 levels built, 2 sold, 8 mortgages, 7 lifted, 11 fines, 3 cards.
 PASSES: Final = {"buy": 1, "upgrade": 5, "downgrade": 16, "mortgage": 5, "unmortgage": 5, "fine": 4, "card": 13}
 
 _NAMES: Final = ocnaru.names(plus=False)
@@ -60,12 +61,12 @@ def chosen(head: str, experiences: Experiences, rules: Rules) -> tuple[NDArray[n
     """The decisions that a network would have been asked, and what the expert chose.
 
     Args:
-        head: Which network.
+        head: The network.
         experiences: N of them.
-        rules: Of the games; squares of lots follow from their board.
+        rules: Of the games; their board says on which squares the lots are.
 
     Returns:
-        (M,) rows, and (M,) outputs of the network.
+        (M,) rows of the experiences, and (M,) outputs of the network.
     """
     action, decision = experiences.action.astype(np.int64), experiences.decision
     if head in _FIRST:
@@ -95,15 +96,15 @@ def _legal(experiences: Experiences, action: int) -> NDArray[np.bool_]:
 
 
 def goals(head: str, experiences: Experiences, choice: NDArray[np.int64], rules: Rules, variant: Variant) -> NDArray[np.float32]:
-    """(N,) what the values of the chosen outputs are to become: outcome and bonus."""
+    """(N,) the regression targets of the chosen outputs: outcome plus bonus."""
     return (outcomes(head, experiences) + bonuses(head, experiences, choice, rules, variant)).astype(np.float32)
 
 
 def outcomes(head: str, experiences: Experiences) -> NDArray[np.float64]:
-    """(N,) how games ended, as the program counts it: 1 for a win, -0.5 to -1 for a bankrupt, else clip(worth / 3000 - 0.5, -0.5, 0.5).
+    """(N,) how games ended, as the program counts it: 1 for a win, -0.5 to -1 for a bankruptcy, else clip(worth / 3000 - 0.5, -0.5, 0.5).
 
-    In the program a bankrupt gets less the further his balance is below zero; our measure is the part of his last debt that he could not
-    pay, -1 from 1,000 dollars on. For `fine`, a win counts 0.4 and a bankruptcy -0.4, whatever was left to pay.
+    In the program, a bankruptcy counts less the further the balance is below zero. Our measure is the unpaid part of the last debt: -1 from
+    1,000 dollars on. For `fine`, a win counts 0.4 and a bankruptcy -0.4, whatever was left to pay.
     """
     final = experiences.final_worth
     won, bankrupt = experiences.outcome > 0, (experiences.outcome < 0) & (final < 0)
@@ -112,9 +113,9 @@ def outcomes(head: str, experiences: Experiences) -> NDArray[np.float64]:
 
 
 def bonuses(head: str, experiences: Experiences, choice: NDArray[np.int64], rules: Rules, variant: Variant) -> NDArray[np.float64]:
-    """(N,) what annex A pays for decisions of a network whatever follows, read from what was seen.
+    """(N,) what annex A pays for decisions of a network whatever follows, computed from the observations.
 
-    Mortgages are not among the 100 features, so that a lifted one earns nothing for its group and its income here.
+    Mortgages are not among the 100 features, so a lifted one earns nothing for its group and its income here.
 
     Args:
         head: The network.
@@ -150,7 +151,7 @@ def bonuses(head: str, experiences: Experiences, choice: NDArray[np.int64], rule
 
 
 def _completes(seen: NDArray[np.float64], board: int) -> NDArray[np.bool_]:
-    """(N,) whether the lot for sale is the last of its colour group that the player lacks."""
+    """(N,) whether the lot for sale is the last one of its colour group that the player does not own."""
     group = GROUP_OF[SQUARE_LOT[board, np.rint(seen[:, _SALE] * NUM_SQUARES).astype(np.int64)]]
     street = group < COLOURS
     colour = np.where(street, group, 0)
@@ -165,11 +166,14 @@ def _number(flags: NDArray[np.bool_]) -> NDArray[np.float64]:
 
 @dataclass
 class Pool:
-    """Experiences of a network that wait until there are enough to be shuffled.
+    """Experiences of a network that are collected until there are enough to shuffle.
 
     Attributes:
-        number: Pools that have been learned.
-        filled: Experiences in this one.
+        head: The network.
+        seed: Of the shuffling.
+        batch: Size of a minibatch.
+        number: How often the pool has been learned.
+        filled: Experiences in it.
         samples: Samples learned, with repetitions.
     """
 
@@ -184,8 +188,8 @@ class Pool:
         self.goal = np.zeros(POOL, np.float32)
 
     def add(self, observation: NDArray[Any], choice: NDArray[np.int64], goal: NDArray[np.float32], learner: HeadLearner) -> list[Any]:
-        """Take experiences in; learn whenever the pool is full. Returns what `HeadLearner.regress` told."""
-        told: list[Any] = []
+        """Add experiences, and learn whenever the pool is full; returns as `learn` does."""
+        losses: list[Any] = []
         start = 0
         while start < len(choice):
             count = min(POOL - self.filled, len(choice) - start)
@@ -194,32 +198,32 @@ class Pool:
             self.filled += count
             start += count
             if self.filled == POOL:
-                told += self.learn(learner)
-        return told
+                losses += self.learn(learner)
+        return losses
 
     def learn(self, learner: HeadLearner) -> list[Any]:
-        """Learn what is in the pool, and empty it."""
+        """Learn what is in the pool, and empty it; returns what `HeadLearner.regress` returned, for each minibatch."""
         generator = np.random.default_rng([self.seed, list(NETWORKS).index(self.head), self.number])
-        told = []
+        losses = []
         for _ in range(PASSES[self.head] if self.filled else 0):
             order = generator.permutation(self.filled)
             for start in range(0, self.filled, self.batch):
                 rows = order[start : start + self.batch]
                 seen = torch.from_numpy(self.observation[rows]).to(learner.device).float()
                 goal = torch.from_numpy(self.goal[rows]).to(learner.device)
-                told.append(learner.regress(seen, torch.from_numpy(self.choice[rows]).to(learner.device), goal))
+                losses.append(learner.regress(seen, torch.from_numpy(self.choice[rows]).to(learner.device), goal))
                 self.samples += len(rows)
         self.number += 1
         self.filled = 0
-        return told
+        return losses
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All that is kept, by name."""
+        """Everything that is kept, by name."""
         kept = {name: getattr(self, name)[: self.filled] for name in ("observation", "choice", "goal")}
         return kept | {"counts": np.array([self.number, self.filled, self.samples])}
 
     def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take over what `arrays` returned."""
+        """Continue with what `arrays` returned."""
         self.number, self.filled, self.samples = arrays["counts"].tolist()
         for name in ("observation", "choice", "goal"):
             getattr(self, name)[: self.filled] = arrays[name]

@@ -1,22 +1,21 @@
-"""The settings of `--preset ocnaru`."""
+"""The options of `--preset ocnaru`."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, NamedTuple
 
 from agents.networks.ocnaru import GATED, NAMES, OcnaruNetworks
 from monopoly_env.errors import ConfigurationError
-from monopoly_env.policy.protocol import CompiledPolicy
-from monopoly_env.policy.resolve import resolve_all
+from monopoly_env.policy.protocol import CompiledPolicy, Policy
 from monopoly_env.rules import Rules
 from training.ocnaru.rewards import Moment, Variant
 from training.run.devices import device_of
-from training.run.options import FREE, check_ranges, shaping
+from training.run.options import FREE, Device, RulesName, RunOptions, check_ranges, find_policy, result_settings
 
-BLOCK: Final = 40  # own games that are played by the same numbers while the network learns from the 40 before
+BLOCK: Final = 40  # own games that are played with the same weights while the network learns from the 40 before
 EXPERT_BLOCK: Final = 512
 
 # Own games of each network at budget 1: 20,000 (buy) and 50,000 (card) are the thesis's; the others in the program's proportions, but
@@ -33,82 +32,70 @@ OWN_GAMES: Final = {
 
 
 @dataclass(frozen=True)
-class Options:
-    """Train the seven networks of Ocnaru's thesis as it describes it: experts' games first, then games of their own.
+class OcnaruOptions(RunOptions):
+    """Train the seven networks of Ocnaru's thesis as it describes: on experts' games first, then on games of their own.
 
     The folder of a run holds config.json, curves for TensorBoard, checkpoints, the agent (`agents.load` plays it) and its win
-    rates. A run that was stopped goes on with --resume and the same settings.
+    rates. A run that was stopped continues with --resume and the same options.
     """
 
     budget: float = 1.0
     """Share of the thesis's numbers of games, in both phases."""
     out: Path = Path("runs/ocnaru")
-    """Folder of the run."""
-    seed: int = 0
-    """Decides everything: dice, exploration, numbers at the start. On one machine, the same seed gives the same agent."""
-    resume: bool = False
-    """Go on from the last checkpoint of the run in --out. All settings that shape the result must be the same."""
-    overwrite: bool = False
-    """Remove the run that is in --out and begin anew."""
-    json: bool = False
-    """Print one JSON object at the end instead of the table."""
 
     heads: tuple[str, ...] = NAMES
-    """Networks, in the order in which they play games of their own; those already trained play along."""
+    """Networks, in the order in which they play games of their own; those that are already trained play along."""
     parent: str = "strategic"
     """Policy that plays what no network plays: `strategic` or a preset of it."""
     gated: tuple[str, ...] = GATED
     """Networks that act only where the parent would act with that head."""
-    rules: str = "ocnaru"
-    """A preset of rules."""
+    rules: RulesName = "ocnaru"
     variant: Variant = "thesis"
     """Rewards of the thesis's annex, or of its program."""
     moment: Moment = "round"
     """When rewards look at the worth that a decision has led to: after a round, or when the same network is next asked."""
     stale_previous: bool = False
-    """Reproduce a defect of the program: the state before is the state now, so that rewards are 0."""
+    """Reproduce a defect of the program: the state before is the state now, so all rewards are 0."""
 
     experts: tuple[str, ...] = ("strategic", "strategic/late_game", "strategic/cautious")
-    """Phase 1: whose games are watched, every pair in turn."""
+    """Phase 1: policies whose games are watched, every pair in turn."""
     expert_games: int = 1_500_000
     """Their games at budget 1: 61 million decisions to buy."""
     expert_batch: int = 8192
-    """Experiences in a gradient step of phase 1."""
+    """Size of a minibatch in phase 1."""
 
     opponents: tuple[str, ...] = ("strategic", "strategic/late_game", "strategic/cautious")
-    """Phase 2: against whom the networks play, in turn, each game with fresh ones."""
+    """Phase 2: policies that the networks play against, in turn."""
     discount: float = 0.99
     """Weight of what comes one decision of the network later."""
     learning_rate: float = 1e-3
-    """Adam's, in both phases."""
+    """Learning rate of Adam, in both phases."""
     batch: int = 64
-    """Transitions in a gradient step of phase 2; there is one for each decision."""
+    """Size of a minibatch in phase 2; there is one for each decision."""
     replay: int = 10_000
-    """Transitions kept."""
+    """Size of the replay buffer."""
     target_every: int = 10
-    """Games between two copies to the target network."""
+    """Games between two updates of the target network."""
     epsilon_end: float = 0.1
     """The share of random decisions falls from 1 to this."""
     epsilon_decay: float = 0.995
     """Factor of that share from game to game."""
     exploitation: float = 0.25
-    """Share of the games at the end in which nothing is left to chance."""
+    """Share of the games, at the end, without random decisions."""
 
     panel: tuple[str, ...] = ("strategic", "strategic/late_game", "strategic/cautious")
-    """Whom the agent is measured against on the way."""
+    """Policies that the agent is measured against during training."""
     panel_games: int = 2000
-    """Games against each of them, ten times a network."""
+    """Games against each of them, ten times per network."""
     final_panel: tuple[str, ...] = ("strategic", "ocnaru/algorithmic", "ocnaru/random")
-    """Whom the agent is measured against at the end."""
+    """Policies that the agent is measured against at the end."""
     final_games: int = 10_000
     """Games against each of them."""
-    device: Literal["auto", "cpu", "cuda"] = "auto"
-    """Where the networks learn: a GPU if there is one, or as said. Games are played on the processor."""
+    device: Device = "auto"
     threads: int = 2
     """Threads that play games. Results do not depend on it."""
 
 
-# What numbers may be: from, to; both are allowed.
 _RANGES: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("batch", "expert_batch", "replay", "target_every", "panel_games", "final_games", "threads"), (1, math.inf)),
     **dict.fromkeys(("discount", "epsilon_end", "epsilon_decay", "exploitation"), (0, 1)),
@@ -119,11 +106,27 @@ _RANGES: Final[dict[str, tuple[float, float]]] = {
 }
 
 
-def check(options: Options) -> None:
-    """Check all that can be checked without compiling anything.
+class OcnaruPolicies(NamedTuple):
+    """The policies that the options name, each made once.
+
+    Attributes:
+        experts: Their games are watched in phase 1.
+        opponents: They play against the networks in phase 2.
+        panel: The policies that the agent is measured against during training.
+        final_panel: The same at the end.
+    """
+
+    experts: list[CompiledPolicy]
+    opponents: list[CompiledPolicy]
+    panel: list[Policy]
+    final_panel: list[Policy]
+
+
+def check(options: OcnaruOptions) -> OcnaruPolicies:
+    """Check the options, as far as that goes without compiling anything, and find the policies that they name.
 
     Raises:
-        MonopolyError: A number out of range, an unknown name, or settings that do not go together.
+        MonopolyError: A number is out of range, a name is unknown, or options contradict each other.
     """
     check_ranges(options, _RANGES)
     Rules.preset(options.rules)
@@ -131,34 +134,41 @@ def check(options: Options) -> None:
     if not options.heads or len(set(options.heads)) != len(options.heads):
         raise ConfigurationError(f"--heads must name each network that is trained once, not {', '.join(options.heads) or 'none'}.")
     for setting in ("experts", "opponents", "panel", "final_panel"):
-        named = getattr(options, setting)
-        if not named:
-            raise ConfigurationError(f"--{setting.replace('_', '-')} must name somebody.")
-        policies = resolve_all(named)
-        if setting in ("experts", "opponents"):
-            for policy in policies:
-                if not isinstance(policy, CompiledPolicy):
-                    raise ConfigurationError(f"--{setting}: {policy.name!r} is no compiled policy; only such ones play here.")
+        if not getattr(options, setting):
+            raise ConfigurationError(f"--{setting.replace('_', '-')} must name a policy.")
     device_of(options.device)
+    return OcnaruPolicies(
+        [_compiled(name, "experts") for name in options.experts],
+        [_compiled(name, "opponents") for name in options.opponents],
+        [find_policy(name) for name in options.panel],
+        [find_policy(name) for name in options.final_panel],
+    )
 
 
-def settings(options: Options) -> dict[str, Any]:
-    """The settings that shape the result, as JSON has them, and the version of the rules: a resumed run must have the same."""
-    return shaping(options, (*FREE, "threads"), preset="ocnaru")
+def _compiled(name: str, setting: str) -> CompiledPolicy:
+    policy = find_policy(name)
+    if not isinstance(policy, CompiledPolicy):
+        raise ConfigurationError(f"--{setting}: {name!r} is not a compiled policy; no others can play here.")
+    return policy
 
 
-def expert_games(options: Options) -> int:
-    """Games of phase 1, whole blocks of them."""
+def settings(options: OcnaruOptions) -> dict[str, Any]:
+    """The settings that decide the result; see `result_settings`."""
+    return result_settings(options, (*FREE, "threads"), preset="ocnaru")
+
+
+def expert_games(options: OcnaruOptions) -> int:
+    """Games of phase 1, in whole blocks."""
     return round(options.expert_games * options.budget / EXPERT_BLOCK + 0.49) * EXPERT_BLOCK if options.expert_games else 0
 
 
-def own_games(options: Options, head: str) -> int:
-    """Games of phase 2 for a network, whole blocks of them."""
+def own_games(options: OcnaruOptions, head: str) -> int:
+    """Games of phase 2 of a network, in whole blocks."""
     return max(1, round(OWN_GAMES[head] * options.budget / BLOCK)) * BLOCK
 
 
-def epsilon(options: Options, head: str, number: int) -> float:
-    """The share of a network's decisions that is left to chance in its game of this number."""
+def epsilon(options: OcnaruOptions, head: str, number: int) -> float:
+    """The share of random decisions of a network in one of its games, by number."""
     if number >= own_games(options, head) * (1.0 - options.exploitation):
         return 0.0
     return float(max(options.epsilon_end, options.epsilon_decay**number))

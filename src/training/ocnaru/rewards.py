@@ -1,14 +1,14 @@
 """The rewards of annex A of Ocnaru's thesis (Bucharest, 2025): what each of its seven networks is paid for a decision.
 
-A reward is a function of what there was before and after a decision, both `Quantities`, and of whether the network acted (paid, used
-a card, sold ...). `variant="thesis"` is the annex, `variant="program"` his published program, whose terms differ. With W for worth and
+A reward is a function of the state before and after a decision, both `Quantities`, and of whether the network acted (paid, used
+a card, sold ...). `variant="thesis"` is the annex, `variant="program"` the published program, whose terms differ. With W for worth and
 C for cash before, W' and C' after, dW = clip((W' - W) / 200, -1, 1).
 
 The annex leaves thresholds and moments open. Our choices, where the program does not answer:
 
-- What a purchase or a house brings shows only in rents, so W' is looked at later than all other quantities, which are those at once
-  after a decision: when the player's next turn begins (`round`), or when the same network is next asked (`asked`); at the latest when
-  the game ends. By `asked`, which is nearer to the program, whoever lets lots lie is asked more often and paid more often.
+- A purchase or a house pays off only in rents, so W' is read later than all other quantities, which are those right after the
+  decision: when the player's next turn begins (`round`), or when the same network is next asked (`asked`); at the latest when
+  the game ends. With `asked`, which is closer to the program, a player that declines lots is asked more often and paid more often.
 - Worth is cash, printed prices of lots, the mortgaged ones at half, and purchase prices of the player's own buildings.
 - Buildings are counted as the rules of the thesis build them, in whole groups: a level of a group is one house.
 """
@@ -60,19 +60,19 @@ _DEAR: Final = tuple(GROUP_NAMES.index(name) for name in ("green", "dark_blue"))
 
 
 class Quantities(NamedTuple):
-    """What the rewards read of a game from the side of a player: (N,) float64 each.
+    """What the rewards read of a game, for one player: (N,) float64 each.
 
     Attributes:
         worth: Dollars: cash, lots (mortgaged ones at half), own buildings.
         cash: Dollars.
         monopolies: Complete colour groups.
-        whole: Those of them without a mortgage.
-        houses: Levels of the own groups, four at most in each.
+        whole: Complete colour groups without a mortgage.
+        houses: Levels of the own groups, at most four in each.
         hotels: Own groups with hotels.
-        eyed_levels: Levels of orange and red, a hotel is the fifth.
-        dear_levels: The same of green and dark blue.
+        eyed_levels: Levels of orange and red; a hotel is the fifth.
+        dear_levels: Levels of green and dark blue.
         eyed_lots: Own lots of orange and red without a mortgage.
-        dear_lots: The same of green and dark blue.
+        dear_lots: Own lots of green and dark blue without a mortgage.
         railroads: Own railroads without a mortgage.
         utilities: Own utilities without a mortgage.
         income: Dollars: of own lots without a mortgage, a tenth of a street's rent, 0.08 of a railroad's, 1.75 of a utility.
@@ -107,7 +107,7 @@ class Quantities(NamedTuple):
 
     @property
     def liquidity(self) -> Values:
-        """Cash as a share of worth (of a dollar at least)."""
+        """Cash as a share of worth; a worth below a dollar counts as one."""
         return self.cash / np.maximum(self.worth, 1.0)
 
 
@@ -193,7 +193,7 @@ def card(before: Quantities, after: Quantities, acted: NDArray[np.bool_], varian
 
 
 def mortgage(before: Quantities, after: Quantities, acted: NDArray[np.bool_], variant: Variant = "thesis") -> Values:
-    """DW: the annex says nothing of this head, and the program no more than that."""
+    """DW: the annex does not mention this head, and the program has no other term."""
     return worth_gained(before, after)
 
 
@@ -216,7 +216,7 @@ def unmortgage(before: Quantities, after: Quantities, acted: NDArray[np.bool_], 
 
 
 def terminal(won: NDArray[np.bool_], bankrupt: NDArray[np.bool_]) -> Values:
-    """What the last decision of a game earns beside its reward: +1 for the winner, -1 for a bankrupt, 0 for who loses at the cap."""
+    """What the last decision of a game earns beside its reward: +1 for the winner, -1 for a bankrupt player, 0 for losing at the cap."""
     return np.where(won, 1.0, np.where(bankrupt, -1.0, 0.0))
 
 
@@ -258,7 +258,7 @@ def read(games: Games, seats: NDArray[np.int64]) -> Quantities:
         seats: (N,) integers.
 
     Raises:
-        ConfigurationError: There is not a seat of its own game for each.
+        ConfigurationError: Not one valid seat for each game.
     """
     numbers = np.asarray(seats, np.int64)
     if numbers.shape != (len(games),) or ((numbers < 0) | (numbers >= games["num_players"])).any():

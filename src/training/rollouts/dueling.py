@@ -20,8 +20,8 @@ from agents.arena.statistics import per_unit, standard_error
 from agents.networks.learned.networks import FEATURES, HIDDEN, NAMES, OUTPUT, OUTPUTS
 from agents.networks.learned.policy import NEVER
 from monopoly_env.actions import NUM_ACTIONS
-from training.learner import DivergenceError
 from training.rollouts.pairs import Pairs
+from training.run.session import DivergenceError
 
 MARGINS: Final = (0.0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12)  # that are tried
 _FEWEST: Final = 200  # pairs from which on a network learns

@@ -1,14 +1,13 @@
-"""Networks over a scripted parent, taught by pairs of rollouts: the default of `python -m training.dqn`.
+"""Networks on top of a scripted parent, trained on pairs of rollouts: the default of `python -m training.dqn`.
 
 python -m training.dqn                                            # minutes
 python -m training.dqn --pairs 2000000 --rounds 4 --out runs/long # an hour or two on two cores
-python -m training.dqn --resume --out runs/long                   # go on with a run that was stopped
+python -m training.dqn --resume --out runs/long                   # continue a run that was stopped
 
-The algorithm is `train`, from top to bottom. In each round games are played by the agent as it is; some of its decisions are
-played to the end twice, with the parent's answer and with another. From all pairs so far new networks learn what actions are
-worth, and how much better than the parent's an action must look to be taken is read off pairs that they have not learned from.
-So the agent is never further from its parent than the evidence carries it. At the end each head has to show by itself that it
-beats the parent; the others are given back to him.
+The algorithm is `train`, from top to bottom. In each round the current agent plays games; some of its decisions are played to the end
+twice, with the parent's answer and with another one. From all pairs so far, new networks learn what actions are worth. How much better
+than the parent's an action must look to be taken is set on pairs that they have not learned from, so the agent never moves further from
+its parent than the evidence supports. At the end each head has to show by itself that it beats the parent; otherwise the parent plays it.
 
 It is policy iteration with rollouts (Bertsekas and Castanon, "Rollout algorithms for stochastic scheduling problems", Journal of
 Heuristics 5, 1999; Lagoudakis and Parr, ICML 2003) where values are learned by dueling networks, one for each kind of decision.
@@ -22,7 +21,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,80 +33,76 @@ from agents.networks.learned.play import PARENT, SIZES
 from agents.networks.learned.policy import NEVER, LearnedPolicy
 from monopoly_env.core import write_atomically
 from monopoly_env.errors import ConfigurationError, FormatError, nearest
-from monopoly_env.policy import files
-from monopoly_env.policy.names import names
-from monopoly_env.policy.protocol import CompiledPolicy
-from monopoly_env.policy.resolve import load, resolve
+from monopoly_env.policy.protocol import CompiledPolicy, Policy
+from monopoly_env.policy.resolve import load
 from monopoly_env.rules import Rules
 from training.rollouts.dueling import Settings, choose_margins, learn
 from training.rollouts.pairs import PAIR, RATES, League, Pairs, collect
-from training.run import checkpoints
-from training.run import panel as evaluation
+from training.run import checkpoints, panel
 from training.run.devices import device_of
-from training.run.folder import Run, exclusive
-from training.run.options import FREE, check_ranges, shaping
-from training.run.report import Reporter
+from training.run.folder import Run
+from training.run.options import FREE, Device, RulesName, RunOptions, check_ranges, find_policy, result_settings
+from training.run.report import Report
+from training.run.session import Session
 
 SELF: Final = "self"  # among the opponents: the agent as it is
-PAST: Final = "past"  # the agent as it was a round before
-_CHUNK: Final = 1024  # games between two savings
-_HELD_OUT: Final = 10  # of each table, every tenth game teaches nothing: margins are chosen by it
+PAST: Final = "past"  # the agent one round ago
+# What a run keeps beside what every run does.
+FILES: Final = {
+    "pairs": "pairs of rollouts, a file for every 1,024 games",
+    "rounds": "the agent of each round",
+    "gate.json": "how each head compared with the parent",
+}
+_CHUNK: Final = 1024  # games between two files of pairs
+_HELD_OUT: Final = 10  # every tenth game of each table is kept out of training: margins are set on it
+
+
+# --- options --------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Options:
-    """Train networks over a scripted parent by pairs of rollouts, and measure them.
+class RolloutOptions(RunOptions):
+    """Train networks on top of a scripted parent on pairs of rollouts, and measure them.
 
     The folder of a run holds config.json, curves for TensorBoard, the pairs and the agent of each round, the agent (`agents.load`
-    plays it) and its win rates. A run that was stopped goes on with --resume and the same settings.
+    plays it) and its win rates. A run that was stopped continues with --resume and the same options.
     """
 
     pairs: int = 40_000
-    """The budget: decisions that are played to the end twice. About 1,000 a second on two cores."""
+    """Budget: decisions that are played to the end twice. About 1,000 per second on two cores."""
     rounds: int = 2
-    """Rounds: in each the agent that has learned so far plays."""
+    """Rounds; in each, the agent trained so far plays."""
     out: Path = Path("runs/dqn")
-    """Folder of the run."""
-    seed: int = 0
-    """Decides everything: dice, exploration, weights. On one machine, the same seed gives the same agent."""
-    resume: bool = False
-    """Go on with the run in --out. All settings that shape the result must be the same."""
-    overwrite: bool = False
-    """Remove the run that is in --out and begin anew."""
-    json: bool = False
-    """Print one JSON object at the end instead of the table."""
 
-    rules: str = "official"
-    """A preset of rules: official, any_time, modern, short, classic, uk, ocnaru, mukhar, pring, frayn, mukhar_trading,
-    mukhar_thesis."""
+    rules: RulesName = "official"
     parent: tuple[str, ...] = ("expert",)
-    """Who answers unless the networks know better: `expert`, or saved ones of that kind; one, or one each for 2, 3 and 4 players."""
+    """Policy that plays where the networks do not: `expert`, or saved ones of that kind; one, or one each for 2, 3 and 4 players."""
     sizes: tuple[int, ...] = (2, 3, 4)
     """Players at the tables."""
     opponents: tuple[str, ...] = (SELF, PAST, "expert", "strategic", "algorithmic", "gcp")
-    """Who sits in the other seats, in every mixture: compiled policies by name or file, `self`, and `past`: the agent a round ago."""
+    """Policies in the other seats, in every mixture: compiled ones by name or file, `self`, and `past`: the agent one round ago."""
     tables: int = 60
-    """Mixtures of opponents that are drawn, for each number of players in equal parts."""
+    """Mixtures of opponents that are drawn, in equal parts for each number of players."""
     turn_limit: int = 250
-    """Turns of each player after which the score decides a game of training."""
+    """Turns per player after which the score decides a training game."""
 
     networks: tuple[str, ...] = NAMES
-    """Kinds of decision that are learned; in all others the parent plays."""
+    """Kinds of decision that are learned; the parent plays all others."""
     epochs: int = 4
-    """How often each pair is learned from in a round."""
+    """Passes over all pairs in a round."""
     batch: int = 256
-    """Pairs in a gradient step."""
+    """Pairs in a minibatch."""
     learning_rate: float = 1e-3
-    """AdamW's, at its highest."""
+    """Highest learning rate of AdamW."""
     weight_decay: float = 1.0
-    """AdamW's."""
+    """Weight decay of AdamW."""
     state_weight: float = 0.1
-    """Weight of the loss of the values themselves beside that of their differences."""
+    """Weight of the loss of the values themselves, beside that of their differences."""
     confidence: float = 2.5
-    """Standard errors by which a gain on pairs not learned from must be sure before the networks may choose."""
+    """How many standard errors above 0 the gain on held-out pairs must be before the networks may choose."""
 
     panel: tuple[str, ...] = ("expert", "landlord/balanced")
-    """Whom the agent is measured against; not trained against unless named among the opponents."""
+    """Policies that the agent is measured against; not trained against unless they are among the opponents."""
     panel_games: int = 500
     """Games against each of them after each round."""
     final_games: int = 1000
@@ -115,9 +110,8 @@ class Options:
     gate_games: int = 1000
     """Games at each table in which a head must show by itself that it beats the parent; 0: all heads are kept."""
     gate_against: tuple[str, ...] = ("expert", "algorithmic", "gcp")
-    """Whose copies sit at those tables: a head must win more on the whole, and at no table surely less."""
-    device: Literal["auto", "cpu", "cuda"] = "auto"
-    """Where the networks learn: a GPU if there is one, or as said."""
+    """Policies at those tables, all seats the same: a head must win more on the whole, and be significantly worse at no table."""
+    device: Device = "auto"
     threads: int = 2
     """Cores. The result does not depend on it."""
 
@@ -131,11 +125,27 @@ _RANGES: Final[dict[str, tuple[float, float]]] = {
 }
 
 
-def check(options: Options) -> None:
-    """Check all that can be checked without compiling anything.
+class RolloutPolicies(NamedTuple):
+    """The policies that the options name, each made or loaded once.
+
+    Attributes:
+        parent: (3, P) parameters of the parent for 2, 3 and 4 players.
+        opponents: By name; `self` and `past` are not among them.
+        panel: The policies that the agent is measured against.
+        gate_against: The policies at the tables of the gate.
+    """
+
+    parent: NDArray[np.float64]
+    opponents: dict[str, CompiledPolicy]
+    panel: list[Policy]
+    gate_against: list[Policy]
+
+
+def check(options: RolloutOptions) -> RolloutPolicies:
+    """Check the options, as far as that goes without compiling anything, and find the policies that they name.
 
     Raises:
-        MonopolyError: A number out of range, an unknown name, a missing file, or settings that do not go together.
+        MonopolyError: A number is out of range, a name is unknown, a file is missing, or options contradict each other.
     """
     check_ranges(options, _RANGES)
     for name in ("sizes", "opponents", "panel", "networks", "gate_against"):
@@ -148,24 +158,23 @@ def check(options: Options) -> None:
             raise ConfigurationError(f"--networks: unknown {network!r}. {nearest(network, NAMES)}")
     Rules.preset(options.rules)
     device_of(options.device)
-    parents(options.parent)
-    for who in (*options.panel, *options.gate_against):
-        _resolve(who)
-    for who in options.opponents:
-        if who not in (SELF, PAST):
-            _compiled(who, (SELF, PAST))
+    return RolloutPolicies(
+        parents(options.parent),
+        {name: _compiled(name, SELF, PAST) for name in options.opponents if name not in (SELF, PAST)},
+        [find_policy(name) for name in options.panel],
+        [find_policy(name) for name in options.gate_against],
+    )
 
 
-def _resolve(who: str, others: Sequence[str] = ()) -> Any:
-    if who not in names() and Path(who).suffix != files.SUFFIX:
-        raise ConfigurationError(f"Unknown policy {who!r}. {nearest(who, (*others, *names()))}")
-    return resolve(who)
+def settings(options: RolloutOptions) -> dict[str, Any]:
+    """The settings that decide the result; see `result_settings`."""
+    return result_settings(options, (*FREE, "threads"), preset="rollouts")
 
 
-def _compiled(who: str, others: Sequence[str] = ()) -> CompiledPolicy:
-    policy = _resolve(who, others)
+def _compiled(name: str, *words: str) -> CompiledPolicy:
+    policy = find_policy(name, *words)
     if not isinstance(policy, CompiledPolicy):
-        raise ConfigurationError(f"Rollouts are played by compiled policies; {who!r} is none.")
+        raise ConfigurationError(f"Rollouts need compiled policies; {name!r} is not compiled.")
     return policy
 
 
@@ -178,53 +187,67 @@ def parents(names: Sequence[str]) -> NDArray[np.float64]:
     if len(names) not in (1, len(SIZES)):
         raise ConfigurationError(f"--parent takes one name, or one each for 2, 3 and 4 players, not {len(names)}.")
     rows = []
-    for who, size in zip(tuple(names) * (len(SIZES) // len(names)), SIZES, strict=True):
-        policy = _compiled(who)
+    for name, size in zip(tuple(names) * (len(SIZES) // len(names)), SIZES, strict=True):
+        policy = _compiled(name)
         if isinstance(policy, LearnedPolicy):
             rows.append(policy.arrays()["parent"][SIZES.index(size)])
         elif policy.kind == "expert" and len(policy.params) == PARENT:
             rows.append(policy.params)
         else:
-            raise ConfigurationError(f"--parent: {who!r} is of the kind {policy.kind!r}, not `expert`.")
+            raise ConfigurationError(f"--parent: {name!r} is of the kind {policy.kind!r}, not `expert`.")
     return np.stack(rows)
 
 
-class Trainer:
-    """A run under way.
+# --- training -------------------------------------------------------------------------------------------------------------
+
+
+class RolloutLearner:
+    """Everything that changes during a run.
 
     Attributes:
-        options: Its settings.
-        agents: The agent of each round that has ended; the first is the parent alone.
+        options: Its options.
+        policies: The policies that they name.
+        agents: The agent of each finished round; the first is the parent alone.
         chunks: All pairs so far.
+        step: How many they are.
     """
 
-    def __init__(self, options: Options, run: Run) -> None:
-        """Begin, or go on with what lies in the folder."""
+    def __init__(self, options: RolloutOptions, policies: RolloutPolicies, run: Run) -> None:
+        """Start before the first round, with the policies that `check` found, in the folder of a run."""
         self.options = options
+        self.policies = policies
         self.run = run
         self.device = device_of(options.device)
         self.rules = Rules.preset(options.rules)
         alone = LearnedPolicy((), sizes=options.sizes, rules=self.rules.changed())
-        self.agents = [alone.changed(parent=parents(options.parent), margins=np.full(len(NAMES), NEVER))]
+        self.agents = [alone.changed(parent=policies.parent, margins=np.full(len(NAMES), NEVER))]
         self.chunks: list[Pairs] = []
         self.step = 0
 
     def restore(self) -> None:
-        """Take over the pairs and agents that the folder holds."""
-        while (path := self.run.round(len(self.agents))).exists():
+        """Continue with the pairs and agents in the folder."""
+        while (path := self.round_file(len(self.agents))).exists():
             try:
                 policy = load(path)
             except FormatError as error:
                 raise FormatError(f"{error} Remove it, and those of later rounds, then --resume.") from error
             assert isinstance(policy, LearnedPolicy)
             self.agents.append(policy)
-        while self.step < self.due and (path := self.run.chunk(len(self.chunks))).exists():
+        while self.step < self.due and (path := self.chunk_file(len(self.chunks))).exists():
             arrays = checkpoints.read_arrays(path)
             self._keep(Pairs(arrays["seen"], arrays["pairs"].view(PAIR).ravel()))
         for number in itertools.count(len(self.chunks)):  # of later rounds, whose agents were removed
-            if not (path := self.run.chunk(number)).exists():
+            if not (path := self.chunk_file(number)).exists():
                 break
             path.unlink()
+
+    def chunk_file(self, number: int) -> Path:
+        """The file of a chunk of pairs."""
+        return self.run.folder / "pairs" / f"{number:06d}.npz"
+
+    def round_file(self, number: int) -> Path:
+        """The file of the agent that a round ended with."""
+        return self.run.folder / "rounds" / f"{number:02d}.safetensors"
 
     def _keep(self, pairs: Pairs) -> None:
         self.chunks.append(pairs)
@@ -232,105 +255,110 @@ class Trainer:
 
     @property
     def agent(self) -> LearnedPolicy:
-        """The agent as it is."""
+        """The agent of the last round."""
         return self.agents[-1]
 
     @property
     def due(self) -> int:
-        """Pairs at which the round under way ends."""
+        """Pairs at which the current round ends."""
         return self.options.pairs * len(self.agents) // self.options.rounds
 
     def league(self) -> League:
-        """The agent and its opponents, at tables drawn by the seed and the number of the round."""
+        """The agent and its opponents, at tables that depend on the seed and the number of the round."""
         options = self.options
-        others = {SELF: self.agent, PAST: self.agents[max(0, len(self.agents) - 2)]}
-        policies = [self.agent, *(others[who] if who in others else _compiled(who) for who in options.opponents)]
-        numbers = [0 if who == SELF else 1 + place for place, who in enumerate(options.opponents)]
-        chance = np.random.Generator(np.random.PCG64([options.seed, len(self.agents)]))
-        tables = [[0, *chance.choice(numbers, size - 1).tolist()] for size, _ in zip(itertools.cycle(options.sizes), range(options.tables))]
+        others: dict[str, CompiledPolicy] = {SELF: self.agent, PAST: self.agents[max(0, len(self.agents) - 2)]}
+        policies = [self.agent, *((others | self.policies.opponents)[name] for name in options.opponents)]
+        numbers = [0 if name == SELF else 1 + place for place, name in enumerate(options.opponents)]
+        draw = np.random.Generator(np.random.PCG64([options.seed, len(self.agents)]))
+        tables = [[0, *draw.choice(numbers, size - 1).tolist()] for size, _ in zip(itertools.cycle(options.sizes), range(options.tables))]
         return League(policies, tables, self.rules, np.where(np.isin(NAMES, options.networks), RATES, 0.0))
 
     def collect(self) -> None:
-        """Play a chunk of games, and save its pairs."""
+        """Play games and save their pairs."""
         number = len(self.chunks)
         seed = self.options.seed * (1 << 16) + number
         pairs = collect(self.league(), _CHUNK, seed, self.options.turn_limit, self.options.threads)
         if not len(pairs.pairs):
             raise ConfigurationError(
-                f"{_CHUNK:,} games by the rules {self.options.rules!r} asked nothing of --networks {', '.join(self.options.networks)}."
+                f"{_CHUNK:,} games with the rules {self.options.rules!r} had no decision for --networks {', '.join(self.options.networks)}."
             )
         checkpoints.write_arrays(
-            self.run.chunk(number), {"seen": pairs.seen, "pairs": pairs.pairs.view(np.uint8).reshape(len(pairs.pairs), -1)}
+            self.chunk_file(number), {"seen": pairs.seen, "pairs": pairs.pairs.view(np.uint8).reshape(len(pairs.pairs), -1)}
         )
         self._keep(pairs)
 
-    def improve(self, report: Reporter) -> None:
-        """Let new networks learn from all pairs; the agent of the next round plays by them."""
+    def improve(self, report: Report) -> None:
+        """Train new networks on all pairs; the agent of the next round plays with them."""
         options = self.options
         held = [held_out(chunk.pairs["game"], options.tables) for chunk in self.chunks]
         settings = Settings(
             options.epochs, options.batch, options.learning_rate, options.weight_decay, options.state_weight, options.seed, options.threads
         )
-        networks = learn(self.chunks, [~rows for rows in held], settings, self.device, report.learned)
+        networks = learn(self.chunks, [~rows for rows in held], settings, self.device, report.log)
         margins, gains = choose_margins(networks, self.chunks, held, options.confidence, self.device)
-        report.learned({f"gain/{name}": gain for name, gain in gains.items()})
+        report.log({f"gain/{name}": gain for name, gain in gains.items()})
         agent = self.agent.with_heads(LEARNED_HEADS, **networks.arrays(), margins=margins)
-        agent.save(self.run.round(len(self.agents)))
+        agent.save(self.round_file(len(self.agents)))
         self.agents.append(agent)
 
 
 def held_out(games: NDArray[np.int32], tables: int) -> NDArray[np.bool_]:
-    """(N,) which games teach nothing: of each table every tenth, at one table sooner than at the next."""
+    """(N,) which games are not trained on: every tenth of each table, at another place for each table."""
     held: NDArray[np.bool_] = (games % tables + games // tables) % _HELD_OUT == 0
     return held
 
 
-def train(trainer: Trainer, report: Reporter) -> None:
-    """The algorithm."""
-    clock, rounds = report.clock, trainer.options.rounds
-    while len(trainer.agents) <= rounds:
-        while trainer.step < trainer.due:
+def train(learner: RolloutLearner, report: Report) -> None:
+    """The training loop."""
+    clock, rounds = report.clock, learner.options.rounds
+    while len(learner.agents) <= rounds:
+        number = len(learner.agents)
+        while learner.step < learner.due:
             with clock("games"):
-                trainer.collect()
-            report.advance(trainer.step, f"round {len(trainer.agents)}: playing pairs")
-        report.advance(trainer.step, f"round {len(trainer.agents)}: learning")
+                learner.collect()
+            report.advance(learner.step, f"round {number}: playing pairs")
+        report.advance(learner.step, f"round {number}: learning")
         with clock("learning"):
-            trainer.improve(report)
+            learner.improve(report)
         with clock("evaluation"):
-            rows = measure(trainer.agent, trainer.options, trainer.options.panel_games, evaluation.PANEL_SEED)
-        report.evaluated(trainer.step, rows)
-        report.curves(trainer.step, len(trainer.chunks) * _CHUNK, {})
+            rows = measure(learner.agent, learner.policies.panel, learner.options, learner.options.panel_games, panel.PANEL_SEED)
+        report.evaluated(learner.step, rows)
+        report.curves(learner.step, games=len(learner.chunks) * _CHUNK)
 
 
-def measure(agent: LearnedPolicy, options: Options, games: int, seed: int) -> list[dict[str, Any]]:
-    """The panel's rows at tables of every size; the opponent's name says the size."""
+def measure(agent: LearnedPolicy, opponents: Sequence[Policy], options: RolloutOptions, games: int, seed: int) -> list[dict[str, Any]]:
+    """Win rates at tables of every size, see `panel.measure`; the opponent's name says the size."""
     rows = []
     for size in options.sizes:
-        for row in evaluation.measure(agent, options.panel, [games] * len(options.panel), Rules.preset(options.rules), seed, size):
+        for row in panel.measure(agent, opponents, [games] * len(opponents), Rules.preset(options.rules), seed, size):
             rows.append(row | {"opponent": f"{row['opponent']}, {size} players", "players": size})
     return rows
 
 
+# --- the gate -------------------------------------------------------------------------------------------------------------
+
+
 def playing(agent: LearnedPolicy) -> tuple[str, ...]:
-    """The heads of an agent that a network with a margin plays."""
+    """The heads of an agent that are played by a network with a margin."""
     taught = agent.taught()
     return tuple(head for head in agent.heads if head in taught)
 
 
 def gate(
-    agent: LearnedPolicy, options: Options, report: Reporter, kept_in: Path | None = None
+    agent: LearnedPolicy, opponents: Sequence[Policy], options: RolloutOptions, report: Report, kept_in: Path | None = None
 ) -> tuple[LearnedPolicy, list[dict[str, Any]]]:
-    """Give back to the parent the heads that do not beat him.
+    """Let the parent play the heads that do not beat it.
 
-    Each head alone, over the parent, plays the same seats and seeds as the parent alone: against copies of each of `gate_against`, at
-    tables of every size. It stays if it wins more on the whole, and surely loses at no table: what beats one kind of partner may be
-    folly with another. Heads that stay play once more together, since each was measured without the others; where they do not pass,
-    the best of them stays alone.
+    Each head alone, on top of the parent, plays the same seats and seeds as the parent alone: against copies of each opponent, at
+    tables of every size. It stays if it wins more on the whole, and is significantly worse at no table: what beats one kind of
+    opponent may lose to another. The heads that stay are then tested together, since each was measured without the others; if
+    they fail, only the best of them stays.
 
     Args:
         agent: With all networks.
-        options: What is played.
-        report: Told what goes on.
+        opponents: Their copies fill the other seats.
+        options: Say what is played.
+        report: Shows the progress.
         kept_in: A JSON file to which each comparison is written when it ends, so that a run that is killed need not repeat it.
 
     Returns:
@@ -345,7 +373,7 @@ def gate(
         name = ", ".join(heads)
         if name not in known:
             report.advance(options.pairs, f"gate: {name}")
-            known[name] = _against_parent(agent, heads, options)
+            known[name] = _against_parent(agent, heads, opponents, options)
             if kept_in is not None:
                 write_atomically(kept_in, json.dumps(known, indent=1).encode())
         return {"head": name} | known[name]
@@ -363,16 +391,16 @@ def gate(
     return agent.with_heads(heads), rows
 
 
-def _against_parent(agent: LearnedPolicy, heads: Sequence[str], options: Options) -> dict[str, Any]:
-    """What some heads win over the parent: a row of `gate`, but for its name."""
+def _against_parent(agent: LearnedPolicy, heads: Sequence[str], opponents: Sequence[Policy], options: RolloutOptions) -> dict[str, Any]:
+    """How much more some heads win than the parent: a row of `gate`, without its name."""
     alone = agent.with_heads(())
     alone.name = "parent"
     differences = [
         arena.compare(
-            agent.with_heads(heads), alone, [who] * (size - 1), options.gate_games, size, options.rules, evaluation.PANEL_SEED + 1,
+            agent.with_heads(heads), alone, [opponent] * (size - 1), options.gate_games, size, options.rules, panel.PANEL_SEED + 1,
             options.threads, options.turn_limit,
         )
-        for who, size in itertools.product(options.gate_against, options.sizes)
+        for opponent, size in itertools.product(opponents, options.sizes)
     ]  # fmt: skip
     mean = float(np.mean([d.difference for d in differences]))
     error = math.sqrt(sum(((d.high - d.low) / 3.92) ** 2 for d in differences)) / len(differences)
@@ -380,40 +408,29 @@ def _against_parent(agent: LearnedPolicy, heads: Sequence[str], options: Options
     return {"difference": mean, "error": error, "lowest": lowest, "kept": mean > options.confidence * error and lowest >= 0}
 
 
-def finish(trainer: Trainer, report: Reporter) -> dict[str, Any]:
-    """Gate the heads, save the agent and measure it; returns what evaluation.json holds."""
-    options, run = trainer.options, trainer.run
+def finish(learner: RolloutLearner, session: Session) -> dict[str, Any]:
+    """Test the heads at the gate, save the agent and measure it; returns as `Session.finish` does."""
+    options, report, policies = learner.options, session.report, learner.policies
     with report.clock("gate"):
-        agent, heads = gate(trainer.agent, options, report, run.gate)
-    agent.save(run.agent)
-    report.advance(trainer.step, "measuring")
+        agent, heads = gate(learner.agent, policies.gate_against, options, report, learner.run.folder / "gate.json")
+    agent.save(learner.run.agent)
+    report.advance(learner.step, "measuring")
     with report.clock("evaluation"):
-        rows = measure(agent, options, options.final_games, evaluation.FINAL_SEED)
-    results = {"agent": str(run.agent), "rules": options.rules, "steps": trainer.step, "unit": "pairs", "opponents": rows, "heads": heads}
-    run.write_json("evaluation.json", results)
-    return results
+        rows = measure(agent, policies.panel, options, options.final_games, panel.FINAL_SEED)
+    return session.finish(options.rules, learner.step, rows, "pairs", heads=heads)
 
 
-@exclusive
-def execute(options: Options, console: Console) -> dict[str, Any]:
-    """Train from the beginning or from what is there, then measure.
+def execute(options: RolloutOptions, console: Console) -> dict[str, Any]:
+    """Train from the beginning or from where the run stopped, then measure.
 
     Raises:
-        MonopolyError: Wrong settings, a folder in the way, a file of the run that is damaged, a loss that is not finite.
+        MonopolyError: Wrong options, a folder that can't be used, a file of the run that is damaged, a loss that is not finite.
     """
-    check(options)
-    run = Run.open(options.out, settings(options), resume=options.resume, overwrite=options.overwrite)
-    console.print(f"Compiling and setting up ... ({options.pairs:,} pairs into {run.folder})")
-    trainer = Trainer(options, run)
-    if options.resume:
-        trainer.restore()
-    with Reporter(run.curves, console, options.pairs, trainer.step, "pairs") as report:
-        train(trainer, report)
-        results = finish(trainer, report)
-        shares = report.clock.shares()
-    return results | {"time": shares}
-
-
-def settings(options: Options) -> dict[str, Any]:
-    """The settings that shape the result, as JSON has them, and the version of the rules: a resumed run must have the same."""
-    return shaping(options, (*FREE, "threads"), preset="rollouts")
+    policies = check(options)
+    with Session.open(options, settings(options), console, f"{options.pairs:,} pairs", FILES) as session:
+        learner = RolloutLearner(options, policies, session.run)
+        if options.resume:
+            learner.restore()
+        session.report.begin(options.pairs, learner.step, "pairs")
+        train(learner, session.report)
+        return finish(learner, session)

@@ -1,4 +1,4 @@
-"""Checkpoints: everything that a run is at a step, in a folder that is there whole or not at all. Numbers and JSON, no pickles."""
+"""Checkpoints: the complete state of a run at a step, in a folder that exists whole or not at all. Arrays and JSON, no pickles."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError
 
-KEPT: Final = 3  # the last ones
+KEPT: Final = 3  # checkpoints; older ones are deleted
 _STATE: Final = "state.json"
 _LEVEL: Final = 1  # of compression: observations are mostly zeros, and a run should not wait for the disk
 
@@ -24,20 +24,20 @@ Parts = Mapping[str, Mapping[str, NDArray[Any]]]
 
 
 def write(folder: Path, step: int, parts: Parts, state: Mapping[str, Any]) -> Path:
-    """Write a checkpoint and drop the oldest ones beyond KEPT.
+    """Write a checkpoint and delete the oldest ones beyond KEPT.
 
     Args:
-        folder: Where the run keeps its checkpoints.
-        step: Names it.
-        parts: Arrays by name, a file a part.
+        folder: Of all checkpoints of the run.
+        step: The step that it is named after.
+        parts: Arrays by name, one file per part.
         state: JSON values.
 
     Raises:
-        ConfigurationError: It can't be written: no right to, or the disk is full.
+        ConfigurationError: It can't be written: no permission, or the disk is full.
     """
     target, temporary = folder / f"step-{step:012d}", folder / f".step-{step:012d}"
     try:
-        for left in folder.glob(".step-*"):  # by a run that was killed while it wrote
+        for left in folder.glob(".step-*"):  # by a run that was killed while writing
             shutil.rmtree(left)
         temporary.mkdir(parents=True)
         for name, arrays in parts.items():
@@ -49,12 +49,12 @@ def write(folder: Path, step: int, parts: Parts, state: Mapping[str, Any]) -> Pa
             shutil.rmtree(old)
     except OSError as error:
         shutil.rmtree(temporary, ignore_errors=True)
-        raise ConfigurationError(f"Cannot write checkpoint {str(target)!r}: {error.strerror}. Mend that, then --resume.") from error
+        raise ConfigurationError(f"Cannot write checkpoint {str(target)!r}: {error.strerror}. Fix that, then --resume.") from error
     return target
 
 
 def paths(folder: Path) -> list[Path]:
-    """The checkpoints of a run, the oldest first."""
+    """The checkpoints of a run, oldest first."""
     return sorted(folder.glob("step-*"))
 
 
@@ -67,7 +67,7 @@ def read_last(folder: Path) -> tuple[dict[str, dict[str, NDArray[Any]]], dict[st
     """
     there = paths(folder)
     if not there:
-        raise ConfigurationError(f"No checkpoint in {str(folder)!r}: there is nothing to resume. Start with --overwrite.")
+        raise ConfigurationError(f"No checkpoint in {str(folder)!r}: there is nothing to resume. Start again with --overwrite.")
     last = there[-1]
     try:
         state = json.loads((last / _STATE).read_text())
@@ -79,10 +79,10 @@ def read_last(folder: Path) -> tuple[dict[str, dict[str, NDArray[Any]]], dict[st
 
 @contextmanager
 def understood(path: Path) -> Iterator[None]:
-    """Make what goes wrong while the content of a file is taken over an error of ours.
+    """Turn errors that occur while the content of a file is used into errors of this library.
 
     Raises:
-        FormatError: Something is missing, of another kind or shape: the file is damaged, or was written by other code.
+        FormatError: Something is missing or of another type or shape: the file is damaged, or other code wrote it.
     """
     try:
         yield
@@ -90,15 +90,15 @@ def understood(path: Path) -> Iterator[None]:
         raise
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError) as error:
         raise FormatError(
-            f"{str(path)!r} is damaged ({type(error).__name__}: {error}). Remove it, and what was written after it, then go on."
+            f"{str(path)!r} is damaged ({type(error).__name__}: {error}). Remove it, and what was written after it, then try again."
         ) from error
 
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write arrays to an npz file that is there whole or not at all.
+    """Write arrays to an npz file that exists whole or not at all.
 
     Raises:
-        ConfigurationError: It can't be written: no right to, or the disk is full.
+        ConfigurationError: It can't be written: no permission, or the disk is full.
     """
     temporary = path.with_name(f".{path.name}")
     try:
@@ -107,7 +107,7 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
         os.replace(temporary, path)
     except OSError as error:
         temporary.unlink(missing_ok=True)
-        raise ConfigurationError(f"Cannot write {str(path)!r}: {error.strerror}. Mend that, then --resume.") from error
+        raise ConfigurationError(f"Cannot write {str(path)!r}: {error.strerror}. Fix that, then --resume.") from error
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
@@ -125,7 +125,7 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
 def _read_arrays(path: Path) -> dict[str, NDArray[Any]]:
     with path.open("rb") as stream:
         if not zipfile.is_zipfile(stream):  # NumPy would advise to load it unsafely
-            raise ValueError("no npz file, or cut off")
+            raise ValueError("it is not an npz file, or it is cut off")
         stream.seek(0)
         with np.load(stream, allow_pickle=False) as file:
             return dict(file)

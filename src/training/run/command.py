@@ -1,22 +1,109 @@
-"""What the commands of training share: presets by name, and errors that end in a line and an exit status, without a traceback."""
+"""The command around a run: read the options, run, print a table or JSON; errors end in one line and an exit status."""
 
 from __future__ import annotations
 
 import functools
 import inspect
+import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Generic, Protocol, TypeVar
+
+import tyro
+from rich.console import Console
 
 from monopoly_env.errors import ConfigurationError, MonopolyError, nearest
 
-Presets = Mapping[str, tuple[str, str]]  # by name: the module that carries it out, and what it is
+CHECKPOINT: Final = "the last checkpoint"
 
 
-def chosen(arguments: Sequence[str], presets: Presets, default: str) -> tuple[str, list[str]]:
-    """The preset that a command line names by `--preset`, and the rest of the line.
+class CommandOptions(Protocol):
+    """What the options of every command have."""
+
+    @property
+    def json(self) -> bool:
+        """Whether to print one JSON object instead of tables."""
+        ...
+
+
+OptionsT = TypeVar("OptionsT", bound=CommandOptions)
+ResultT = TypeVar("ResultT")
+
+
+@dataclass(frozen=True)
+class Command(Generic[OptionsT, ResultT]):
+    """What a command does.
+
+    Attributes:
+        options: The options with their defaults. The docstring of their class and the strings under its fields are the help.
+        execute: Carries it out. Progress goes to the console, which is stderr.
+        show: Prints the result for people, on stdout.
+        to_json: The result as JSON values.
+    """
+
+    options: OptionsT
+    execute: Callable[[OptionsT, Console], ResultT]
+    show: Callable[[ResultT], None]
+    to_json: Callable[[ResultT], Any] = lambda result: result
+
+
+@dataclass(frozen=True)
+class Preset:
+    """One of several things that a command does, chosen by `--preset`.
+
+    Attributes:
+        about: What it is, for the help: no capital, no full stop.
+        load: Imports what it needs. Only the chosen preset is loaded.
+    """
+
+    about: str
+    load: Callable[[], Command[Any, Any]]
+
+
+def main(
+    program: str,
+    command: Command[Any, Any] | Mapping[str, Preset],
+    arguments: Sequence[str] | None = None,
+    *,
+    default: str = "",
+    resume_from: str = CHECKPOINT,
+) -> int:
+    """Run a command.
+
+    Args:
+        program: Its module, for instance `training.ppo`.
+        command: What it does; or a table of presets.
+        arguments: By default those of the process.
+        default: The preset without `--preset`.
+        resume_from: Where a stopped run continues.
+
+    Returns:
+        The exit status: 0 only if everything went through.
+    """
+
+    @resumable(resume_from)
+    def body(arguments: Sequence[str] | None) -> None:
+        rest, about, task = list(sys.argv[1:] if arguments is None else arguments), None, command
+        if not isinstance(task, Command):
+            name, rest = chosen(rest, task, default)
+            presets, task = task, task[name].load()
+            about = preset_help(name, {other: preset.about for other, preset in presets.items()}, type(task.options).__doc__ or "")
+        options = tyro.cli(type(task.options), args=rest, prog=f"python -m {program}", description=about, default=task.options)
+        result = task.execute(options, Console(stderr=True))
+        if options.json:
+            print(json.dumps(task.to_json(result)))
+        else:
+            task.show(result)
+
+    return body(arguments)
+
+
+def chosen(arguments: Sequence[str], presets: Mapping[str, Any], default: str) -> tuple[str, list[str]]:
+    """The preset that a command line names with `--preset`, and the rest of the line.
 
     Raises:
-        ConfigurationError: An unknown preset, or no name after `--preset`.
+        ConfigurationError: The preset is unknown, or there is no name after `--preset`.
     """
     rest, name = list(arguments), default
     for place, word in enumerate(rest):
@@ -31,17 +118,23 @@ def chosen(arguments: Sequence[str], presets: Presets, default: str) -> tuple[st
     return name, rest
 
 
-def preset_help(name: str, presets: Presets, doc: str) -> str:
-    """What `--help` says above the settings of a preset."""
-    told = "\n".join(f"--preset {other}: {about}." for other, (_, about) in presets.items())
-    return f"{inspect.cleandoc(doc)}\n\n{told}\n\nBelow: the settings of --preset {name}."
+def preset_help(name: str, presets: Mapping[str, str], doc: str) -> str:
+    """What `--help` prints above the options of a preset.
+
+    Args:
+        name: The preset.
+        presets: What each preset is.
+        doc: What its options are.
+    """
+    table = "\n".join(f"--preset {other}: {about}." for other, about in presets.items())
+    return f"{inspect.cleandoc(doc)}\n\n{table}\n\nBelow: the settings of --preset {name}."
 
 
 def resumable(last: str) -> Callable[[Callable[[Sequence[str] | None], None]], Callable[..., int]]:
     """Decorate the body of a command whose run can be resumed: it then returns the exit status.
 
     Args:
-        last: From where a run goes on that was stopped.
+        last: Where a stopped run continues.
     """
 
     def decorate(body: Callable[[Sequence[str] | None], None]) -> Callable[..., int]:
@@ -52,11 +145,11 @@ def resumable(last: str) -> Callable[[Callable[[Sequence[str] | None], None]], C
             except MonopolyError as error:
                 print(f"error: {error}", file=sys.stderr)
                 return 2
-            except OSError as error:  # a full disk under the curves, for instance
-                print(f"error: {error}. Mend that and go on with --resume.", file=sys.stderr)
+            except OSError as error:  # the disk is full, for instance
+                print(f"error: {error}. Fix that and continue with --resume.", file=sys.stderr)
                 return 2
             except KeyboardInterrupt:
-                print(f"Stopped. Go on from {last} with the same command and --resume.", file=sys.stderr)
+                print(f"Stopped. Continue from {last} with the same command and --resume.", file=sys.stderr)
                 return 130
             return 0
 

@@ -1,17 +1,17 @@
-"""The folder of a run: what lies where in it, and who may write there."""
+"""The folder of a run: what lies in it, and one process at a time that writes there."""
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 import os
+import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from filelock import FileLock, Timeout
 
@@ -20,30 +20,27 @@ from monopoly_env.errors import ConfigurationError
 from monopoly_env.kernels import cache_root
 
 CONFIG: Final = "config.json"
+# What every run may have in its folder. A learner that writes other files lists them in the same way and hands the list to `Run.open`.
+FILES: Final = {
+    CONFIG: "the settings that decide the result",
+    "checkpoints": "a folder for each of the last checkpoints; --resume continues from the last one",
+    "curves": "learning curves, for TensorBoard",
+    "best.safetensors": "the best agent so far",
+    "agent.safetensors": "the agent that the run ended with",
+    "evaluation.json": "its win rates at the end",
+}
+_OTHER_FILES: Final = "files"  # in config.json: what this learner writes beside FILES
 _LONGEST: Final = 200  # characters of a setting in a message
-
-Executed = TypeVar("Executed")
-
-
-def exclusive(execute: Callable[[Any, Any], Executed]) -> Callable[[Any, Any], Executed]:
-    """Decorate `execute(options, console)` of a command: it has `options.out` to itself."""
-
-    @functools.wraps(execute)
-    def guarded(options: Any, console: Any) -> Executed:
-        with alone(options.out):
-            return execute(options, console)
-
-    return guarded
 
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
     """Keep other processes of this user and machine out of a folder; the system lets them in if this one is killed.
 
-    The lock lies in the cache folder of the library, so that nothing of it is left where the work is.
+    The lock file is in the cache folder of the library, so nothing of it is left in the folder.
 
     Raises:
-        ConfigurationError: Another process is at work there.
+        ConfigurationError: Another process is using the folder.
     """
     lock = _locked(folder)
     try:
@@ -54,25 +51,25 @@ def alone(folder: Path) -> Iterator[None]:
 
 
 def _locked(folder: Path) -> FileLock | None:
-    """The lock of a folder, taken; None where there is no place for locks, or none that knows them."""
+    """The lock of a folder, acquired; None where lock files can't be written, or the file system has no locks."""
     locks = cache_root() / "locks"
     name = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:16]
     try:
         locks.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(locks / f"{name}.lock", blocking=False, is_singleton=True)  # the same process may come in again
+        lock = FileLock(locks / f"{name}.lock", blocking=False, is_singleton=True)  # the same process may enter again
         lock.acquire()
     except Timeout as error:
         raise ConfigurationError(
             f"Another process is at work in {str(folder)!r}: wait for it, stop it, or choose another --out."
         ) from error
-    except (OSError, NotImplementedError):  # a cache folder that is read-only, a file system without locks: work goes on, unguarded
+    except (OSError, NotImplementedError):
         return None
     return lock
 
 
 @dataclass(frozen=True)
 class Run:
-    """Paths in the folder of a run."""
+    """The folder of a run; see `FILES`."""
 
     folder: Path
 
@@ -83,116 +80,97 @@ class Run:
 
     @property
     def curves(self) -> Path:
-        """Folder of what TensorBoard reads."""
+        """Folder that TensorBoard reads."""
         return self.folder / "curves"
 
     @property
     def best(self) -> Path:
-        """The best agent so far."""
+        """File of the best agent so far."""
         return self.folder / "best.safetensors"
 
     @property
     def agent(self) -> Path:
-        """The agent that the run ends with."""
+        """File of the agent that the run ended with."""
         return self.folder / "agent.safetensors"
 
-    @property
-    def pairs(self) -> Path:
-        """Folder of pairs of rollouts."""
-        return self.folder / "pairs"
-
-    def chunk(self, number: int) -> Path:
-        """The file of a chunk of pairs."""
-        return self.pairs / f"{number:06d}.npz"
-
-    @property
-    def rounds(self) -> Path:
-        """Folder of the agents of the rounds."""
-        return self.folder / "rounds"
-
-    def round(self, number: int) -> Path:
-        """The agent that a round ended with."""
-        return self.rounds / f"{number:02d}.safetensors"
-
-    @property
-    def gate(self) -> Path:
-        """What was found of each head at the end of a run."""
-        return self.folder / "gate.json"
-
-    @property
-    def hall(self) -> Path:
-        """Folder of the champions of a population, one for each measurement."""
-        return self.folder / "hall"
-
-    def champion(self, generation: int) -> Path:
-        """The file of the champion of a generation."""
-        return self.hall / f"{generation:06d}.safetensors"
-
-    @property
-    def populations(self) -> Path:
-        """Folder of populations that are kept."""
-        return self.folder / "populations"
-
-    def population(self, generation: int) -> Path:
-        """The file of the population of a generation."""
-        return self.populations / f"{generation:06d}.npz"
-
     @classmethod
-    def open(cls, folder: Path, settings: Mapping[str, Any], *, resume: bool, overwrite: bool) -> Run:
+    def open(
+        cls,
+        folder: Path,
+        settings: Mapping[str, Any],
+        *,
+        resume: bool,
+        overwrite: bool,
+        files: Mapping[str, str] | None = None,
+        marker: str | None = None,
+    ) -> Run:
         """Take a folder for a run.
 
         Args:
-            folder: Where; made if it is not there.
-            settings: JSON values that a resumed run must share.
-            resume: Go on with the run that is there.
-            overwrite: Remove the run that is there.
+            folder: Created if it does not exist.
+            settings: JSON values; a resumed run must have the same.
+            resume: Continue the run in the folder.
+            overwrite: Delete the run in the folder.
+            files: What this learner writes beside `FILES`: names or patterns of files and folders, each with its meaning.
+            marker: A setting that only runs of this kind have: a run of another kind is not overwritten.
 
         Raises:
-            ConfigurationError: There is a run and neither was asked for; there is none to resume, or one of other settings; the
-                folder holds something else, or can't be written.
+            ConfigurationError: There is a run and neither was asked for; there is none to resume, or one with other settings;
+                the folder holds something else, or can't be written.
         """
         run = cls(folder)
         if resume and overwrite:
-            raise ConfigurationError("--resume goes on with a run, --overwrite removes it: choose one.")
+            raise ConfigurationError("--resume continues a run, --overwrite deletes it: choose one.")
         if resume:
             run._compare(settings)
             return run
-        config = folder / CONFIG
         try:
             if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-                run._clear(overwrite)
+                run._clear(overwrite, tuple(files or ()), marker)
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ConfigurationError(f"Cannot write to {str(folder)!r}: {error.strerror}.") from error
-        write_atomically(config, json.dumps(dict(settings), indent=1).encode())
+        run.write_json(CONFIG, dict(settings) | ({_OTHER_FILES: list(files)} if files else {}))
         return run
 
-    def _clear(self, overwrite: bool) -> None:
-        """Remove the run that is here, if that was asked for; never anything else."""
+    def _clear(self, overwrite: bool, files: tuple[str, ...], marker: str | None) -> None:
+        """Delete the run in the folder, if that was asked for, and nothing else."""
         if not (self.folder / CONFIG).is_file():
-            raise ConfigurationError(f"{str(self.folder)!r} is there and is no run: choose another folder with --out.")
+            raise ConfigurationError(f"{str(self.folder)!r} exists and is not a run: choose another folder with --out.")
         if not overwrite:
             raise ConfigurationError(
-                f"{str(self.folder)!r} holds a run: go on with it by --resume, replace it by --overwrite, or choose another --out."
+                f"{str(self.folder)!r} holds a run: continue it with --resume, replace it with --overwrite, or choose another --out."
             )
+        try:
+            settings = self._settings()
+        except (OSError, ValueError):
+            settings = {}
+        if marker is not None and marker not in settings:
+            raise ConfigurationError(f"{str(self.folder)!r} holds another kind of run: choose another --out.")
         if not os.access(self.folder, os.W_OK | os.X_OK):
             raise ConfigurationError(f"Cannot write to {str(self.folder)!r}: Permission denied.")
-        for path in (self.checkpoints, self.curves, self.pairs, self.rounds, self.hall, self.populations):
-            if path.exists():
-                shutil.rmtree(path)
-        for name in ("experts.safetensors", "curves.csv", "evaluation.json", CONFIG):
-            (self.folder / name).unlink(missing_ok=True)
-        for path in (self.best, self.agent, self.gate):
-            path.unlink(missing_ok=True)
+        written = [name for name in settings.get(_OTHER_FILES, ()) if re.fullmatch(r"\w[\w.*-]*", name)]  # nothing outside the folder
+        for name in (*FILES, *files, *written):
+            for path in (*self.folder.glob(name), *self.folder.glob(f".{name}.*")):  # and what was half written when it was killed
+                if path.is_dir():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink()
+
+    def _settings(self) -> dict[str, Any]:
+        """What config.json holds."""
+        settings = json.loads((self.folder / CONFIG).read_text(encoding="utf-8"))
+        if not isinstance(settings, dict):
+            raise ValueError("it holds no settings")
+        return settings
 
     def _compare(self, settings: Mapping[str, Any]) -> None:
-        """Raise unless the run that is here was begun with the same settings."""
+        """Raise unless the run in the folder was begun with the same settings."""
         try:
-            begun = json.loads((self.folder / CONFIG).read_text())
-            if not isinstance(begun, dict):
-                raise ValueError("it holds no settings")
+            begun = self._settings()
         except (OSError, ValueError) as error:
-            raise ConfigurationError(f"No run to resume in {str(self.folder)!r}: its {CONFIG} can't be read ({error}).") from error
+            raise ConfigurationError(f"No run to resume in {str(self.folder)!r}: can't read its {CONFIG} ({error}).") from error
+        begun.pop(_OTHER_FILES, None)
         names = [*settings, *(name for name in begun if name not in settings)]
         differences = [
             f"{name} is {_short(settings.get(name))}, was {_short(begun.get(name))}"
@@ -208,6 +186,6 @@ class Run:
 
 
 def _short(value: Any) -> str:
-    """A setting in a message: of long ones the beginning."""
-    told = repr(value)
-    return told if len(told) <= _LONGEST else f"{told[:_LONGEST]}..."
+    """A setting in a message; a long one is cut."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."

@@ -1,4 +1,4 @@
-"""The settings of a run: numbers in their ranges, and what of them shapes the result."""
+"""Options of runs: what every command shares, what the training commands share, and which options decide the result."""
 
 from __future__ import annotations
 
@@ -6,27 +6,127 @@ import dataclasses
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Final, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
+import tyro
 from numpy.typing import NDArray
 
-from monopoly_env.errors import ConfigurationError
-from monopoly_env.rules import RULES_VERSION
+from agents.networks.neural import OFFER_HEADS
+from monopoly_env import encoding, rewards
+from monopoly_env.actions import HEAD_NAMES
+from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.policy import files, names
+from monopoly_env.policy.protocol import Policy
+from monopoly_env.policy.resolve import resolve
+from monopoly_env.rules import PRESETS, RULES_VERSION, Rules
 
-FREE: Final = ("out", "resume", "overwrite", "json")  # where a run lies and how it is told: nothing of the result
+AgentT = TypeVar("AgentT", bound=Policy)
+
+FREE: Final = ("out", "resume", "overwrite", "json")  # options that do not change the result: where it goes and how it is printed
+NONE: Final = "none"  # in place of a policy's name
+LEARNED: Final = tuple(head for head in HEAD_NAMES if head not in OFFER_HEADS)
+
+# Options whose help lists what is valid.
+RulesName: TypeAlias = Annotated[str, tyro.conf.arg(help=f"Preset of rules: {', '.join(PRESETS)}.")]
+EncodingName: TypeAlias = Annotated[str, tyro.conf.arg(help=f"What is observed: {', '.join(encoding.NAMES)} (docs/observation.md).")]
+RewardName: TypeAlias = Annotated[
+    str,
+    tyro.conf.arg(
+        help=f"What is learned: {', '.join(rewards.KINDS)}. With the suffix {rewards.SHAPED}, changes in the share of worth are paid at "
+        "once (they cancel out by the end)."
+    ),
+]
+Device: TypeAlias = Annotated[
+    Literal["auto", "cpu", "cuda"], tyro.conf.arg(help="Where the networks are trained: auto takes a GPU if there is one.")
+]
 
 
-def check_ranges(options: Any, ranges: Mapping[str, tuple[float, float]]) -> None:
+@dataclass(frozen=True)
+class RunOptions:
+    """What every run has."""
+
+    out: Path = Path("runs")
+    """Folder of the run."""
+    seed: int = 0
+    """Seed of everything random: dice, exploration, weights. On one machine, the same seed gives the same agent."""
+    resume: bool = False
+    """Continue the run in --out where it stopped. All options that affect the result must be the same."""
+    overwrite: bool = False
+    """Delete the run in --out and start again."""
+    json: bool = False
+    """Print one JSON object at the end instead of a table."""
+
+
+@dataclass(frozen=True)
+class TrainingOptions(RunOptions):
+    """What `training.dqn --preset plain` and `training.ppo` have in common."""
+
+    steps: int = 1_000_000
+    """Budget: decisions answered in all games. Evaluations and checkpoints are counted in steps too."""
+    rules: RulesName = "ocnaru"
+    num_players: int = 2
+    """Seats at the table. Copies of one opponent fill the other seats."""
+    encoding: EncodingName = "standard"
+    reward: RewardName = "win_shaped"
+    opponents: tuple[str, ...] = ("algorithmic",)
+    """Opponents, each in an equal share of the games: names of policies, or files."""
+    games: int = 256
+    """Games played at the same time, over all opponents."""
+    heads: tuple[str, ...] = LEARNED
+    """Heads whose actions are learned. With a parent, any heads; without one, all but those that make offers."""
+    parent: str = NONE
+    """Policy that plays the other heads; the learner decides where the parent would act with one of the learned heads. `none`: no
+    offers are made."""
+    raise_freely: bool = False
+    """Let the learner sell and mortgage also where no debt is due. Such choices are many and seldom matter."""
+    hidden: tuple[int, ...] = (128, 64)
+    """Units of the hidden layers of each network."""
+
+    discount: float = 0.99
+    """Weight of what comes one decision of the learner later."""
+    learning_rate: float = 5e-4
+    """Learning rate of Adam."""
+    batch: int = 64
+    """Size of a minibatch."""
+
+    panel: tuple[str, ...] = ("random", "random/no_trades", "algorithmic")
+    """Policies that the agent is measured against."""
+    panel_games: int = 1000
+    """Games against each of them at each evaluation during training; the best agent so far is kept."""
+    final_games: tuple[int, ...] = (2000, 1000, 1000)
+    """Games against each of them at the end, with other seeds."""
+    evaluate_every: int = 250_000
+    """Steps between two evaluations."""
+    checkpoint_every: int = 250_000
+    """Steps between two checkpoints."""
+    device: Device = "auto"
+    threads: int = 1
+    """Threads of the networks. With 1, results repeat to the bit; more help only on idle machines with large batches."""
+
+
+Ranges: TypeAlias = Mapping[str, tuple[float, float]]
+
+_RANGES: Final[Ranges] = {
+    **dict.fromkeys(("steps", "games", "hidden", "batch", "panel_games", "final_games"), (1, math.inf)),
+    **dict.fromkeys(("evaluate_every", "checkpoint_every", "threads"), (1, math.inf)),
+    "seed": (0, 1 << 31),
+    "learning_rate": (1e-9, 1),
+}
+
+
+def check_ranges(options: Any, ranges: Ranges) -> None:
     """Check numbers of a dataclass of options.
 
     Args:
         options: Its fields are numbers, tuples of numbers, or None, which stands for a default.
-        ranges: From and to by the name of a field; both are allowed.
+        ranges: Lowest and highest valid number, by the name of the field.
 
     Raises:
-        ConfigurationError: A number out of its range.
+        ConfigurationError: A number is out of its range.
     """
     for name, (low, high) in ranges.items():
         given = getattr(options, name)
@@ -36,18 +136,94 @@ def check_ranges(options: Any, ranges: Mapping[str, tuple[float, float]]) -> Non
             raise ConfigurationError(f"--{name.replace('_', '-')} must be {wanted}, not {given}.")
 
 
+def check_training(options: TrainingOptions, ranges: Ranges) -> None:
+    """Check what all training options have in common, except for the names of policies.
+
+    Args:
+        options: To be checked.
+        ranges: Valid numbers of the options that this learner adds or restricts; see `check_ranges`.
+
+    Raises:
+        MonopolyError: A number is out of range, rules or reward are unknown, or options contradict each other.
+    """
+    check_ranges(options, {**_RANGES, **ranges})
+    for broken, message in (
+        (len(options.final_games) != len(options.panel), f"--final-games {options.final_games} needs one number per policy of the panel."),
+        (not options.panel, "--panel must name a policy to measure the agent against."),
+        (not options.opponents, "--opponents must name a policy to play against."),
+        (options.games < len(options.opponents), f"--games {options.games} must be at least one per opponent."),
+        (not options.hidden, "--hidden must list the units of one layer or more."),
+    ):
+        if broken:
+            raise ConfigurationError(message)
+    Rules.preset(options.rules)
+    rewards.make(options.reward)
+
+
+class Policies(NamedTuple, Generic[AgentT]):
+    """The policies that training options name, each made or loaded once.
+
+    Attributes:
+        agent: The policy to train, with all weights zero.
+        opponents: None stands for the learner itself.
+        panel: The policies that the agent is measured against.
+        expert: The policy that is watched, if any.
+    """
+
+    agent: AgentT
+    opponents: Sequence[Policy | None]
+    panel: Sequence[Policy]
+    expert: Policy | None = None
+
+
+def find_policy(name: str, *words: str) -> Policy:
+    """The policy of a name or a saved file; it is called as the user called it.
+
+    Args:
+        name: As given.
+        *words: Other words that this option takes; the error suggests them too.
+
+    Raises:
+        ConfigurationError: The name is unknown.
+        FormatError: The file is damaged or of another version.
+    """
+    if not names.knows(name) and Path(name).suffix != files.SUFFIX:
+        raise ConfigurationError(f"Unknown policy {name!r}. {nearest(name, (*words, *names.names()))}")
+    policy = resolve(name)
+    policy.name = name
+    return policy
+
+
+def new_agent(options: TrainingOptions, kind: Callable[..., AgentT], name: str, **more: Any) -> AgentT:
+    """The policy to train, with all weights zero.
+
+    Args:
+        options: Say what it sees and plays.
+        kind: Its class.
+        name: What tables call it.
+        **more: Further options of its class.
+
+    Raises:
+        ConfigurationError: An unknown head, encoding or parent, or heads that need a parent.
+    """
+    return kind(
+        options.heads, options.hidden, encoding=options.encoding, num_players=options.num_players, raise_freely=options.raise_freely,
+        parent=None if options.parent == NONE else options.parent, rules=Rules.preset(options.rules).changed(), name=name, **more,
+    )  # fmt: skip
+
+
 def digest(numbers: NDArray[Any]) -> str:
-    """What stands for an array among the settings: 16 hexadecimal digits."""
+    """A short hash that stands for an array among the settings: 16 hexadecimal digits."""
     return hashlib.sha256(np.ascontiguousarray(numbers).tobytes()).hexdigest()[:16]
 
 
-def shaping(options: Any, free: Sequence[str] = FREE, **more: Any) -> dict[str, Any]:
-    """The settings that shape the result, as JSON has them, and the version of the rules: a resumed run must have the same.
+def result_settings(options: Any, free: Sequence[str] = FREE, **more: Any) -> dict[str, Any]:
+    """The settings that decide the result of a run, as JSON values: a resumed run must have the same.
 
     Args:
         options: A dataclass.
-        free: Its fields that do not shape the result.
-        **more: What else does.
+        free: Names of its fields that do not change the result.
+        **more: Whatever else decides it.
     """
     values = {name: value for name, value in dataclasses.asdict(options).items() if name not in free}
     return dict(json.loads(json.dumps(values | {"rules_version": RULES_VERSION} | more)))

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from rich.table import Table
 
 from agents import arena
 from monopoly_env.policy.protocol import Policy
-from monopoly_env.policy.resolve import load
 from monopoly_env.rules import Rules
-from training.run.folder import Run
-from training.run.report import Reporter
 
 PANEL_SEED: Final = 1_000_001  # of the games that choose the best checkpoint
 FINAL_SEED: Final = 2_000_003  # of the games that are reported: others, or the best would be flattered by its own choice
 
 
 def measure(
-    policy: Policy, panel: Sequence[str], games: Sequence[int], rules: Rules, seed: int, num_players: int = 2
+    policy: Policy, panel: Sequence[Policy], games: Sequence[int], rules: Rules, seed: int, num_players: int = 2
 ) -> list[dict[str, Any]]:
     """Play a policy against each of a panel, who fills the other seats.
 
     Args:
         policy: Who is measured.
-        panel: Names or files of policies.
+        panel: The policies it plays against.
         games: Games against each.
         rules: Of the games.
         seed: Of the games; every seed is played from all seats.
@@ -39,52 +36,11 @@ def measure(
         results = arena.play([policy, *[opponent] * (num_players - 1)], count, rules, seed)
         mine = next(row for row in results.rows() if row["name"] == policy.name)
         rows.append(
-            {"opponent": opponent}
+            {"opponent": opponent.name}
             | {key: mine[key] for key in ("games", "wins", "win_rate", "low", "high")}
             | {"turns": results.lengths()["mean"], "seconds": results.seconds}
         )
     return rows
-
-
-class Trainer(Protocol):
-    """A run under way that is measured step by step.
-
-    Attributes:
-        options: Names `panel`, `panel_games`, `final_games`, `rules` and `num_players`.
-        step: How far it is.
-        best: Mean win rate of the best agent so far.
-    """
-
-    options: Any
-    step: int
-    best: float
-
-    def agent(self) -> Policy:
-        """The agent as it is."""
-        ...
-
-
-def keep_best(trainer: Trainer, run: Run, report: Reporter) -> None:
-    """Measure the agent as it is; keep it if it is the best so far."""
-    options, policy = trainer.options, trainer.agent()
-    games = [options.panel_games] * len(options.panel)
-    rows = measure(policy, options.panel, games, Rules.preset(options.rules), PANEL_SEED, options.num_players)
-    report.evaluated(trainer.step, rows)
-    rate = sum(row["win_rate"] for row in rows) / len(rows)
-    if rate > trainer.best:
-        trainer.best = rate
-        policy.save(run.best)
-
-
-def finish(trainer: Trainer, run: Run) -> dict[str, Any]:
-    """Save the best agent and measure it; returns what evaluation.json holds."""
-    options = trainer.options
-    policy = load(run.best)
-    policy.save(run.agent)
-    rows = measure(policy, options.panel, options.final_games, Rules.preset(options.rules), FINAL_SEED, options.num_players)
-    results = {"agent": str(run.agent), "rules": options.rules, "steps": trainer.step, "opponents": rows}
-    run.write_json("evaluation.json", results)
-    return results
 
 
 def table(rows: Sequence[dict[str, Any]], title: str) -> Table:

@@ -1,4 +1,4 @@
-"""What a run tells while it goes: a progress bar, curves for TensorBoard, and how its time is spent."""
+"""What a run reports while it goes: a progress bar, learning curves for TensorBoard, and where its time is spent."""
 
 from __future__ import annotations
 
@@ -11,25 +11,24 @@ from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from torch.utils.tensorboard import SummaryWriter
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 class Clock:
-    """Adds up the time that named parts take; a part inside another is not counted twice."""
+    """Adds up the time that named parts of a run take. Time in a part inside another one counts for the inner one only."""
 
     def __init__(self) -> None:
-        """Nothing has taken any time."""
+        """Start with nothing spent."""
         self.spent: dict[str, float] = defaultdict(float)
         self._inside: list[str] = []
         self._since = time.perf_counter()
 
     @contextlib.contextmanager
     def __call__(self, part: str) -> Iterator[None]:
-        """Count what happens inside to `part`."""
+        """Count what happens inside the `with` block as `part`."""
         self._turn()
         self._inside.append(part)
         try:
@@ -39,7 +38,7 @@ class Clock:
             self._inside.pop()
 
     def timed(self, part: str, function: Callable[P, R]) -> Callable[P, R]:
-        """The function, its time counted to `part`."""
+        """The function, its time counted as `part`."""
 
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             with self(part):
@@ -48,7 +47,7 @@ class Clock:
         return call
 
     def shares(self) -> dict[str, float]:
-        """The share of each part in the time that all have taken."""
+        """The share of each part in the total time so far."""
         total = sum(self.spent.values()) or 1.0
         return {part: spent / total for part, spent in self.spent.items()}
 
@@ -58,77 +57,136 @@ class Clock:
         self._since = now
 
 
-class Reporter:
-    """Curves and a progress bar; a context manager."""
+class Report:
+    """Progress bar, learning curves and clock of a run; a context manager.
 
-    def __init__(self, folder: Path, console: Console, steps: int, done: int, unit: str = "steps") -> None:
-        """Open the curves.
+    with Report(folder, console) as report:
+        report.begin(total=1000)
+        report.log({"loss": 0.3})     # averaged until the next point of the curves
+        report.advance(10, "playing")
+        report.curves(10)
+
+    Attributes:
+        clock: `with report.clock("engine"): ...` counts time.
+    """
+
+    def __init__(self, folder: Path, console: Console) -> None:
+        """Show nothing yet; `begin` does.
 
         Args:
-            folder: Where TensorBoard reads.
+            folder: Where the curves are written, for TensorBoard.
             console: Where the bar is drawn.
-            steps: Of the whole run.
-            done: Steps that a resumed run has behind it; what its curves had beyond is dropped.
-            unit: What a step is called.
         """
         self.clock = Clock()
+        self._folder = folder
         self._console = console
-        self._steps, self._unit = steps, unit
-        self._writer = SummaryWriter(str(folder), purge_step=done + 1 if done else None)
-        columns = (
-            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[speed]}"), TimeRemainingColumn(),
-        )  # fmt: skip
-        self._bar = Progress(*columns, console=console)
-        self._task = self._bar.add_task("training", total=steps, completed=done, speed="")
-        self._began, self._first = time.perf_counter(), done
-        self._sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
-        self._last = (time.perf_counter(), done, 0)
+        self._stage, self._unit, self._total = "", "steps", 0
+        self._keep: int | None = None
+        self._writer: Any = None
+        shown = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[count]}"), TimeRemainingColumn())
+        self._bar = Progress(*shown, console=console)
+        self._task: TaskID | None = None
+        self._overall: TaskID | None = None
+        self._means: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+        self._began = self._written = (time.perf_counter(), 0.0, 0.0)  # when, and the units and games done then
 
-    def __enter__(self) -> Reporter:
+    def __enter__(self) -> Report:
         self._bar.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._bar.stop()
-        self._writer.close()
+        self._close()
 
-    def learned(self, told: Mapping[str, float]) -> None:
-        """Note what a gradient step told."""
-        for name, value in told.items():
-            total = self._sums[name]
+    def _close(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+
+    def begin(self, total: int, done: int = 0, unit: str = "steps", *, stage: str = "", step: int | None = None) -> None:
+        """Start the bar and the curves: of the whole run, or of its next stage.
+
+        Args:
+            total: Units of the run or stage.
+            done: Units that a resumed run has already done.
+            unit: What is counted.
+            stage: Name of the stage. Its curves go into a folder of that name.
+            step: The last point of the curves that is kept when a run is resumed; by default `done`.
+        """
+        self._close()
+        self._stage, self._unit, self._total = stage, unit, total
+        self._keep = done if step is None else step
+        if self._task is None:
+            self._task = self._bar.add_task(stage, total=total, completed=done, count="")
+        else:
+            self._bar.reset(self._task, total=total, completed=done, description=stage, count="")
+        self._means.clear()
+        self._began = self._written = (time.perf_counter(), float(done), 0.0)
+
+    def advance(self, done: int, doing: str | None = None) -> None:
+        """Move the bar.
+
+        Args:
+            done: Units done so far.
+            doing: What is going on, written left of the bar; by default as before.
+        """
+        assert self._task is not None
+        speed = (done - self._began[1]) / max(time.perf_counter() - self._began[0], 1e-9)
+        count = f"{done:,}/{self._total:,} {self._unit}, {speed:,.0f}/s"
+        self._bar.update(self._task, completed=min(done, self._total), count=count, description=doing)
+
+    def overall(self, done: float, total: float) -> None:
+        """Move a second bar, that of all stages, in any unit proportional to time."""
+        if self._overall is None:
+            self._overall = self._bar.add_task("all", total=total, count="")
+        self._bar.update(self._overall, completed=done, total=total, count=f"{done / max(total, 1e-9):.0%}")
+
+    def log(self, metrics: Mapping[str, float]) -> None:
+        """Add metrics to the means that `curves` writes next."""
+        for name, value in metrics.items():
+            total = self._means[name]
             total[0] += value
             total[1] += 1.0
 
-    def advance(self, step: int, doing: str) -> None:
-        """Move the bar, and say what is being done."""
-        speed = (step - self._first) / max(time.perf_counter() - self._began, 1e-9)
-        self._bar.update(self._task, completed=min(step, self._steps), speed=f"{speed:,.0f} {self._unit}/s", description=doing)
-
-    def curves(self, step: int, games: int, told: Mapping[str, float]) -> None:
-        """Write a point of every curve: means of what was learned since the last one, speeds, and what else is told.
+    def curves(self, step: int, metrics: Mapping[str, float] | None = None, games: int | None = None) -> None:
+        """Write a point of every curve: means of what was logged since the last point, speeds, and shares of the time.
 
         Args:
             step: Where on the curves.
-            games: Finished since the beginning.
-            told: Values by name.
+            metrics: Further values, written as they are.
+            games: Games finished so far, if the unit is not games.
         """
-        now = time.perf_counter()
-        for name, (total, count) in self._sums.items():
-            self._writer.add_scalar(name, total / count, step)
-        self._sums.clear()
-        seconds, steps, finished = now - self._last[0], step - self._last[1], games - self._last[2]
-        self._writer.add_scalar(f"speed/{self._unit} per second", steps / seconds, step)
-        self._writer.add_scalar("speed/games per second", finished / seconds, step)
-        for name, value in told.items():
+        now, (then, steps, finished) = time.perf_counter(), self._written
+        seconds = max(now - then, 1e-9)
+        speeds = {f"speed/{self._unit} per second": (step - steps) / seconds}
+        if games is not None:
+            speeds["speed/games per second"] = (games - finished) / seconds
+        means = {name: total / count for name, (total, count) in self._means.items()}
+        shares = {f"time/{part}": share for part, share in self.clock.shares().items()}
+        self.scalars(step, means | speeds | dict(metrics or {}) | shares)
+        self._means.clear()
+        self._written = (now, step, games or 0)
+
+    def scalars(self, step: int, values: Mapping[str, float]) -> None:
+        """Write values to their curves, as they are."""
+        if self._writer is None:
+            from torch.utils.tensorboard import SummaryWriter
+
+            self._writer = SummaryWriter(str(self._folder / self._stage), purge_step=self._keep + 1 if self._keep else None)
+        for name, value in values.items():
             self._writer.add_scalar(name, value, step)
-        for part, share in self.clock.shares().items():
-            self._writer.add_scalar(f"time/{part}", share, step)
-        self._last = (now, step, games)
 
     def evaluated(self, step: int, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Note win rates, with their intervals, and print them above the bar."""
-        for row in rows:
-            for key in ("win_rate", "low", "high"):
-                self._writer.add_scalar(f"{key}/{row['opponent']}", row[key], step)
-        told = ", ".join(f"{row['win_rate']:.1%} against {row['opponent']}" for row in rows)
-        self._console.print(f"step {step:,}: wins {told}")
+        """Write win rates with their intervals to curves, and print them above the bar.
+
+        Args:
+            step: When the agent was measured.
+            rows: `opponent`, `win_rate`, `low`, `high`; see `panel.measure`.
+        """
+        self.scalars(step, {f"{key}/{row['opponent']}": row[key] for row in rows for key in ("win_rate", "low", "high")})
+        rates = ", ".join(f"{row['win_rate']:.1%} against {row['opponent']}" for row in rows)
+        self.print(f"{self._stage and f'{self._stage}, '}{step:,} {self._unit}: wins {rates}")
+
+    def print(self, line: str) -> None:
+        """Print a line above the bar."""
+        self._console.print(line)

@@ -31,21 +31,21 @@ from monopoly_env.policy.protocol import MEMORY, CompiledPolicy, Decisions
 from monopoly_env.rules import Rules
 from studies import ocnaru as report
 from training.experience.streams import Experiences, stream
-from training.learner import DivergenceError
 from training.ocnaru import experts, options, rewards, train
 from training.ocnaru.games import Moves, OwnGames, Played, joined
 from training.ocnaru.learner import HeadLearner, Memory
-from training.ocnaru.options import Options, check, epsilon, own_games
-from training.ocnaru.reporting import Reporter
-from training.ocnaru.train import Trainer, execute
+from training.ocnaru.options import OcnaruOptions, check, epsilon, own_games
+from training.ocnaru.train import OcnaruTrainer, execute
 from training.run import checkpoints
+from training.run.report import Report
+from training.run.session import DivergenceError
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 RULES = Rules.preset("ocnaru")
 WINDOW, BUY, JAIL = (DECISION_NAMES.index(name) for name in ("turn", "buy", "jail"))
 PHASES = {"downgrade": "sell", "mortgage": "mortgage", "unmortgage": "unmortgage", "upgrade": "build"}
 CPU = torch.device("cpu")
-SMALL = Options(
+SMALL = OcnaruOptions(
     budget=0.0024, heads=("fine", "card"), expert_games=400_000, panel_games=8, final_games=20, final_panel=("ocnaru/random",), threads=2
 )
 
@@ -438,7 +438,7 @@ def test_a_small_problem_is_solved() -> None:
 
 
 def test_epsilon_falls_to_its_end_and_the_last_quarter_is_exploitation() -> None:
-    settings = Options()
+    settings = OcnaruOptions()
     games = own_games(settings, "buy")
     assert games == 20_000
     assert own_games(settings, "card") == 50_000
@@ -547,16 +547,16 @@ def test_a_killed_run_ends_in_the_same_numbers(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(train, "_CHECKPOINT_COST", 1)  # after every block
     execute(dataclasses.replace(SMALL, out=tmp_path / "whole"), quiet())
     calls = 0
-    advance = Reporter.advance
+    advance = Report.advance
 
-    def until_killed(self: Reporter, done: int, work: float) -> None:
+    def until_killed(self: Report, done: int, doing: str | None = None) -> None:
         nonlocal calls
         calls += 1
         if calls in (2, 5, 7):  # in the experts' games, in the first network's, in the second's
             raise KilledError
-        advance(self, done, work)
+        advance(self, done, doing)
 
-    monkeypatch.setattr(Reporter, "advance", until_killed)
+    monkeypatch.setattr(Report, "advance", until_killed)
     stopped = 0
     while True:
         try:
@@ -591,12 +591,12 @@ def test_losses_that_are_not_finite_stop_the_run(tmp_path: Path, monkeypatch: py
 )
 def test_wrong_settings_are_refused(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(me.MonopolyError, match=message):
-        check(dataclasses.replace(Options(), **changes))
+        check(dataclasses.replace(OcnaruOptions(), **changes))
 
 
 def test_every_setting_is_explained_and_shapes_or_does_not_shape_the_result() -> None:
-    names = {field.name for field in dataclasses.fields(Options)}
-    assert names - set(options.settings(Options())) == {"out", "resume", "overwrite", "json", "threads"}
+    names = {field.name for field in dataclasses.fields(OcnaruOptions)}
+    assert names - set(options.settings(OcnaruOptions())) == {"out", "resume", "overwrite", "json", "threads"}
 
 
 def test_a_run_of_other_settings_is_not_resumed(tmp_path: Path) -> None:
@@ -607,7 +607,8 @@ def test_a_run_of_other_settings_is_not_resumed(tmp_path: Path) -> None:
 
 
 def test_trainer_learns_nothing_from_games_without_decisions() -> None:
-    trainer = Trainer(dataclasses.replace(SMALL, heads=("card",), expert_games=0))
+    settings = dataclasses.replace(SMALL, heads=("card",), expert_games=0)
+    trainer = OcnaruTrainer(settings, check(settings))
     trainer.begin_stage(1)
     nothing = Played(range(2), Moves.zeros(0), np.zeros(2, np.bool_), np.zeros(2, np.bool_), np.zeros(2))
     assert len(nothing.rewards("card", "thesis")) == 0

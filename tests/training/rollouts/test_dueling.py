@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from agents.networks.learned.networks import FEATURES, HIDDEN, NAMES, OUTPUT, OUTPUTS, pack, think, worth
 from agents.networks.learned.policy import NEVER, LearnedPolicy
 from monopoly_env.actions import HEADS, NUM_ACTIONS
-from training.learner import DivergenceError
 from training.rollouts import dueling
 from training.rollouts.dueling import MARGINS, Examples, Networks, Settings, choose_margins, learn, losses, values
 from training.rollouts.pairs import PAIR, Pairs
+from training.run.session import DivergenceError
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 CPU = torch.device("cpu")

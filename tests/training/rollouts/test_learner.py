@@ -22,15 +22,16 @@ from agents.networks.learned.networks import FEATURES, LEARNED_HEADS, NAMES, NET
 from agents.networks.learned.policy import NEVER, LearnedPolicy
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError
 from monopoly_env.policy import names
+from monopoly_env.policy.protocol import Policy
 from training.rollouts import dueling
-from training.rollouts import learner as improvement
-from training.rollouts.learner import Options, Trainer, check, execute, held_out, settings
+from training.rollouts import learner as rollouts
+from training.rollouts.learner import RolloutLearner, RolloutOptions, check, execute, held_out, settings
 from training.rollouts.pairs import PAIR, Pairs
 from training.run import checkpoints
 from training.run.folder import Run
-from training.run.report import Reporter
+from training.run.report import Report
 
-SMALL = Options(
+SMALL = RolloutOptions(
     pairs=600,
     rounds=2,
     sizes=(2, 3),
@@ -53,8 +54,8 @@ QUIET = Console(file=io.StringIO())
 
 def shrink(patch: pytest.MonkeyPatch) -> None:
     """Chunks of few games, and networks that learn from few pairs and are judged by more of them."""
-    patch.setattr(improvement, "_CHUNK", 30)
-    patch.setattr(improvement, "_HELD_OUT", 3)
+    patch.setattr(rollouts, "_CHUNK", 30)
+    patch.setattr(rollouts, "_HELD_OUT", 3)
     patch.setattr(dueling, "_FEWEST", 5)
 
 
@@ -92,15 +93,15 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def test_a_run_leaves_an_agent_its_pairs_and_its_measurements(whole: Path) -> None:
-    told = json.loads((whole / "evaluation.json").read_text())
-    assert told["steps"] >= SMALL.pairs
-    assert [row["opponent"] for row in told["opponents"]] == ["random, 2 players", "random, 3 players"]
-    assert {row["games"] for row in told["opponents"]} == {SMALL.final_games}
+    results = json.loads((whole / "evaluation.json").read_text())
+    assert results["steps"] >= SMALL.pairs
+    assert [row["opponent"] for row in results["opponents"]] == ["random, 2 players", "random, 3 players"]
+    assert {row["games"] for row in results["opponents"]} == {SMALL.final_games}
     chunks = [checkpoints.read_arrays(path) for path in sorted((whole / "pairs").iterdir())]
-    assert sum(len(chunk["pairs"]) for chunk in chunks) == told["steps"]
-    agent = agents.load(told["agent"])
+    assert sum(len(chunk["pairs"]) for chunk in chunks) == results["steps"]
+    agent = agents.load(results["agent"])
     assert isinstance(agent, LearnedPolicy)
-    assert agent.heads == tuple(row["head"] for row in told["heads"] if row["kept"])
+    assert agent.heads == tuple(row["head"] for row in results["heads"] if row["kept"])
     assert agent.sizes == SMALL.sizes
     rounds = [agents.load(path) for path in sorted((whole / "rounds").iterdir())]
     assert len(rounds) == SMALL.rounds
@@ -134,10 +135,10 @@ def stop_at(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, call: int) 
 @pytest.mark.parametrize(
     "stops",
     [
-        [(improvement, "collect", 1), (improvement, "collect", 2), (improvement, "learn", 1)],
-        [(improvement, "measure", 1), (improvement, "collect", 2), (improvement, "choose_margins", 1)],
-        [(Trainer, "improve", 2), (improvement, "gate", 1)],
-        [(improvement, "measure", 3), (Run, "write_json", 1)],  # the end, measured and not yet written
+        [(rollouts, "collect", 1), (rollouts, "collect", 2), (rollouts, "learn", 1)],
+        [(rollouts, "measure", 1), (rollouts, "collect", 2), (rollouts, "choose_margins", 1)],
+        [(RolloutLearner, "improve", 2), (rollouts, "gate", 1)],
+        [(rollouts, "measure", 3), (Run, "write_json", 1)],  # the end, measured and not yet written
     ],
 )
 def test_a_run_that_was_stopped_and_resumed_ends_in_the_same_agent(
@@ -148,22 +149,22 @@ def test_a_run_that_was_stopped_and_resumed_ends_in_the_same_agent(
             stop_at(patch, module, name, call)
             with pytest.raises(KeyboardInterrupt):
                 run(tmp_path / "run", resume=number > 0)
-    told = run(tmp_path / "run", resume=True)
+    results = run(tmp_path / "run", resume=True)
     assert contents(tmp_path / "run") == contents(whole)
-    assert told["heads"] == json.loads((whole / "evaluation.json").read_text())["heads"]
+    assert results["heads"] == json.loads((whole / "evaluation.json").read_text())["heads"]
 
 
 def test_a_finished_run_is_only_measured_again(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = contents(whole)
-    monkeypatch.setattr(improvement, "collect", None)
-    monkeypatch.setattr(improvement, "learn", None)
+    monkeypatch.setattr(rollouts, "collect", None)
+    monkeypatch.setattr(rollouts, "learn", None)
     run(whole, resume=True)
     assert contents(whole) == before
 
 
 def test_each_round_plays_by_the_agent_before_it_against_its_past_self(whole: Path) -> None:
     options = dataclasses.replace(SMALL, out=whole)
-    trainer = Trainer(options, Run(whole))
+    trainer = RolloutLearner(options, check(options), Run(whole))
     trainer.restore()
     first, second, third = trainer.agents
     assert isinstance(first, LearnedPolicy)
@@ -188,9 +189,10 @@ def test_no_chunk_has_the_dice_of_another(tmp_path: Path, monkeypatch: pytest.Mo
         seeds.append(seed)
         return Pairs(np.zeros((1, FEATURES), np.float16), np.zeros(1, PAIR))
 
-    monkeypatch.setattr(improvement, "collect", collect)
+    monkeypatch.setattr(rollouts, "collect", collect)
     for seed in (0, 1, 65_535):
-        trainer = Trainer(dataclasses.replace(SMALL, seed=seed), Run(tmp_path / str(seed)))
+        options = dataclasses.replace(SMALL, seed=seed)
+        trainer = RolloutLearner(options, check(options), Run(tmp_path / str(seed)))
         for _ in range(3):
             trainer.collect()
     assert len(set(seeds)) == 9
@@ -198,7 +200,7 @@ def test_no_chunk_has_the_dice_of_another(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_games_that_are_held_out_come_from_all_tables_and_seats(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(improvement, "_HELD_OUT", 10)
+    monkeypatch.setattr(rollouts, "_HELD_OUT", 10)
     for tables in (4, 60, 59, 90):
         games = np.arange(30 * tables, dtype=np.int32)
         held = held_out(games, tables)
@@ -210,33 +212,37 @@ def test_games_that_are_held_out_come_from_all_tables_and_seats(monkeypatch: pyt
 # --- the gate -----------------------------------------------------------------------------------------------------------
 
 
-class Silent(Reporter):
+class Silent(Report):
     def __init__(self) -> None:
-        """A reporter that reports nothing."""
+        """A report of nothing."""
 
-    def advance(self, step: int, doing: str) -> None:
+    def advance(self, done: int, doing: str | None = None) -> None:
         pass
+
+
+def gate(learned: LearnedPolicy, options: RolloutOptions, kept_in: Path | None = None) -> tuple[LearnedPolicy, list[dict[str, Any]]]:
+    return rollouts.gate(learned, check(options).gate_against, options, Silent(), kept_in)
 
 
 def agent(**margins: float) -> LearnedPolicy:
     return LearnedPolicy().changed(margins=np.array([margins.get(name, NEVER) for name in NAMES]))
 
 
-def test_heads_that_do_not_beat_the_parent_are_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_heads_that_do_not_beat_the_parent_are_left_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
     differences = {"buy": (0.05, 0.01), "bid": (0.01, 0.04), "reply": (-0.05, 0.01), "choice": (0.2, 0.01)}  # and standard errors
     asked = []
 
-    def compare(mine: LearnedPolicy, alone: LearnedPolicy, against: list[str], games: int, size: int, rules: str, *_: Any) -> Any:
+    def compare(mine: LearnedPolicy, alone: LearnedPolicy, against: list[Policy], games: int, size: int, rules: str, *_: Any) -> Any:
         (head,) = mine.heads
-        asked.append((head, alone.heads, against, games, size, rules))
+        asked.append((head, alone.heads, [policy.name for policy in against], games, size, rules))
         mean, error = differences[head]
-        if head == "choice" and against[0] == "gcp" and size == 3:
+        if head == "choice" and against[0].name == "gcp" and size == 3:
             mean, error = -0.1, 0.01
         return SimpleNamespace(difference=mean, low=mean - 1.96 * error, high=mean + 1.96 * error)
 
     monkeypatch.setattr("agents.arena.compare", compare)
     options = dataclasses.replace(SMALL, confidence=1.64, gate_games=50, gate_against=("random", "gcp"))
-    gated, rows = improvement.gate(agent(buy=0.01, bid=0.02, reply=0.0, choice=0.0), options, Silent())
+    gated, rows = gate(agent(buy=0.01, bid=0.02, reply=0.0, choice=0.0), options)
     assert gated.heads == ("buy",)
     assert [(row["head"], row["kept"]) for row in rows] == [("buy", True), ("bid", False), ("reply", False), ("choice", False)]
     assert rows[1]["difference"] == pytest.approx(0.01)
@@ -257,7 +263,7 @@ def test_heads_that_win_alone_must_win_together(monkeypatch: pytest.MonkeyPatch,
         return SimpleNamespace(difference=mean, low=mean - 0.01, high=mean + 0.01)
 
     monkeypatch.setattr("agents.arena.compare", compare)
-    gated, rows = improvement.gate(agent(buy=0.01, bid=0.02), dataclasses.replace(SMALL, gate_games=50), Silent())
+    gated, rows = gate(agent(buy=0.01, bid=0.02), dataclasses.replace(SMALL, gate_games=50))
     assert gated.heads == kept
     assert {row["head"]: row["kept"] for row in rows} == {"buy": "buy" in kept, "bid": True, "bid, buy": len(kept) == 2}
 
@@ -276,8 +282,8 @@ def test_a_gate_that_was_stopped_goes_on_with_the_next_head(monkeypatch: pytest.
     options = dataclasses.replace(SMALL, gate_games=50, gate_against=("random",), sizes=(2, 3))
     learned, kept_in = agent(buy=0.01, bid=0.02, reply=0.0), tmp_path / "gate.json"
     with pytest.raises(KeyboardInterrupt):
-        improvement.gate(learned, options, Silent(), kept_in)
-    gated, rows = improvement.gate(learned, options, Silent(), kept_in)
+        gate(learned, options, kept_in)
+    gated, rows = gate(learned, options, kept_in)
     assert asked == [("reply",), ("reply",)]
     assert gated.heads == ()
     assert [row["head"] for row in rows] == ["buy", "bid", "reply"]
@@ -287,10 +293,10 @@ def test_a_gate_that_was_stopped_goes_on_with_the_next_head(monkeypatch: pytest.
 def test_only_heads_that_a_network_plays_are_tested_and_without_games_all_of_these_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agents.arena.compare", None)
     options = dataclasses.replace(SMALL, gate_games=0)
-    gated, rows = improvement.gate(agent(turn=0.01), options, Silent())
+    gated, rows = gate(agent(turn=0.01), options)
     assert set(gated.heads) == set(NETWORKS["turn"][1]) - {"trade"}
     assert rows == []
-    assert improvement.gate(agent(), SMALL, Silent())[0].heads == ()
+    assert gate(agent(), SMALL)[0].heads == ()
 
 
 def test_a_head_that_plays_badly_is_found_out() -> None:
@@ -299,7 +305,7 @@ def test_a_head_that_plays_badly_is_found_out() -> None:
     bias[-1] = 1.0
     policy = LearnedPolicy().changed(**{"bid.2.bias": bias}, margins=agent(bid=0.0).arrays()["margins"])
     options = dataclasses.replace(SMALL, gate_games=40, sizes=(2,), gate_against=("expert",))
-    gated, rows = improvement.gate(policy, options, Silent())
+    gated, rows = gate(policy, options)
     assert gated.heads == ()
     assert rows[0]["difference"] < -0.1
 
@@ -347,7 +353,7 @@ def test_opponents_must_be_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
             raise NotImplementedError
 
     monkeypatch.setitem(names._FACTORIES, "person", Person)
-    with pytest.raises(ConfigurationError, match="Rollouts are played by compiled policies; 'person' is none"):
+    with pytest.raises(ConfigurationError, match="Rollouts need compiled policies; 'person' is not compiled"):
         check(dataclasses.replace(SMALL, opponents=("person",)))
     check(dataclasses.replace(SMALL, panel=("person",)))
 
@@ -357,11 +363,11 @@ def test_parents_are_one_for_all_tables_or_one_each(tmp_path: Path) -> None:
     for number, options in enumerate(({"keep": 1.0}, {"keep": 2.0}, {"keep": 3.0})):
         paths.append(str(tmp_path / f"{number}.safetensors"))
         agents.make("expert", **options).save(paths[-1])
-    rows = improvement.parents(paths)
+    rows = rollouts.parents(paths)
     assert [agents.load(path).arrays()["params"].tolist() for path in paths] == rows.tolist()
     LearnedPolicy().changed(parent=rows).save(tmp_path / "learned.safetensors")
-    assert np.array_equal(improvement.parents([str(tmp_path / "learned.safetensors")]), rows)  # goes on from another run
-    assert (np.ptp(improvement.parents(["expert"]), axis=0) == 0).all()
+    assert np.array_equal(rollouts.parents([str(tmp_path / "learned.safetensors")]), rows)  # goes on from another run
+    assert (np.ptp(rollouts.parents(["expert"]), axis=0) == 0).all()
 
 
 def test_a_run_is_resumed_with_its_own_settings_only_and_replaced_on_request_only(tmp_path: Path) -> None:
@@ -369,7 +375,7 @@ def test_a_run_is_resumed_with_its_own_settings_only_and_replaced_on_request_onl
     quick = {"pairs": 60, "rounds": 1, "gate_games": 0}
     run(folder, **quick)
     before = contents(folder)
-    with pytest.raises(ConfigurationError, match="holds a run: go on with it by --resume, replace it by --overwrite"):
+    with pytest.raises(ConfigurationError, match="holds a run: continue it with --resume, replace it with --overwrite"):
         run(folder, **quick)
     with pytest.raises(ConfigurationError, match=r"begun with other settings: pairs is 70, was 60; epochs is 3, was 4\."):
         run(folder, **quick | {"pairs": 70, "epochs": 3, "resume": True})
@@ -437,7 +443,7 @@ def test_a_full_disk_stops_it_and_it_goes_on(whole: Path, tmp_path: Path, monkey
 
     with monkeypatch.context() as patch:
         patch.setattr(np.lib.format, "write_array", full)
-        with pytest.raises(ConfigurationError, match=r"000001\.npz'?: No space left on device\. Mend that, then --resume"):
+        with pytest.raises(ConfigurationError, match=r"000001\.npz'?: No space left on device\. Fix that, then --resume"):
             run(tmp_path / "run")
     assert [path.name for path in (tmp_path / "run" / "pairs").iterdir()] == ["000000.npz"]
     run(tmp_path / "run", resume=True)

@@ -1,4 +1,4 @@
-"""The folder of a run belongs to one process at a time."""
+"""The folder of a run: nothing else is ever replaced, and it belongs to one process at a time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.kernels import cache_root
 from training.experts import main
-from training.run.folder import alone
+from training.run.folder import CONFIG, Run, alone
 
 HOLD = """
 import sys
@@ -67,3 +67,49 @@ def test_without_a_place_for_locks_runs_go_on(tmp_path: Path, monkeypatch: pytes
     with alone(tmp_path / "run"):
         entered = True
     assert entered
+
+
+def test_only_a_run_is_ever_replaced(tmp_path: Path) -> None:
+    run = Run.open(tmp_path / "run", {"a": 1}, resume=False, overwrite=False)
+    run.agent.write_text("weights")
+    with pytest.raises(ConfigurationError, match="holds a run: continue it with --resume"):
+        Run.open(run.folder, {"a": 1}, resume=False, overwrite=False)
+    with pytest.raises(ConfigurationError, match=r"begun with other settings: a is 2, was 1; b is 3, was None"):
+        Run.open(run.folder, {"a": 2, "b": 3}, resume=True, overwrite=False)
+    with pytest.raises(ConfigurationError, match="choose one"):
+        Run.open(run.folder, {"a": 1}, resume=True, overwrite=True)
+    with pytest.raises(ConfigurationError, match="No run to resume"):
+        Run.open(tmp_path / "nowhere", {"a": 1}, resume=True, overwrite=False)
+    assert run.agent.read_text() == "weights"
+    Run.open(run.folder, {"a": 2}, resume=False, overwrite=True)
+    assert not run.agent.exists()
+    photos = tmp_path / "photos"
+    photos.mkdir()
+    (photos / "one.jpg").write_text("precious")
+    with pytest.raises(ConfigurationError, match="is not a run"):
+        Run.open(photos, {}, resume=False, overwrite=True)
+    assert (photos / "one.jpg").read_text() == "precious"
+    with pytest.raises(ConfigurationError, match="Cannot write"):
+        Run.open(photos / "one.jpg" / "run", {}, resume=False, overwrite=False)
+
+
+def test_a_run_of_another_learner_is_replaced_with_all_its_files(tmp_path: Path) -> None:
+    folder, files = tmp_path / "run", {"pairs": "of rollouts", "shard-*": "of data"}
+    Run.open(folder, {"a": 1}, resume=False, overwrite=False, files=files)
+    (folder / "pairs").mkdir()
+    for name in ("pairs/0.npz", "shard-7.npz", ".shard-8.npz.0123", "agent.safetensors", "notes.txt"):
+        (folder / name).write_text("content")
+    Run.open(folder, {"a": 1}, resume=True, overwrite=False, files=files)  # what a learner writes is no setting
+    with pytest.raises(ConfigurationError, match="holds another kind of run"):
+        Run.open(folder, {"data": 1}, resume=False, overwrite=True, marker="data")
+    assert (folder / "agent.safetensors").exists()
+    Run.open(folder, {"b": 1}, resume=False, overwrite=True)
+    assert sorted(path.name for path in folder.iterdir()) == [CONFIG, "notes.txt"]
+
+
+def test_a_config_that_was_tampered_with_removes_nothing_outside(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    Run.open(folder, {}, resume=False, overwrite=False, files={"../precious": "not ours", "..": "neither"})
+    (tmp_path / "precious").write_text("content")
+    Run.open(folder, {}, resume=False, overwrite=True)
+    assert (tmp_path / "precious").read_text() == "content"

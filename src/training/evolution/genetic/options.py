@@ -23,7 +23,7 @@ from training.evolution.genetic.generation import Play, check_split
 from training.evolution.genetic.scores import MEASURES, SCALES
 from training.evolution.genetic.steady import Scheme, check_scheme
 from training.run import checkpoints
-from training.run.options import FREE, check_ranges, digest, shaping
+from training.run.options import FREE, check_ranges, digest, result_settings
 
 PANEL: Final = ("algorithmic", "gcp", "yasumura", "landlord/balanced")
 POPULATION: Final = "population.npz"  # what a run ends with: `population`, `fitness`, `kind`
@@ -231,4 +231,4 @@ def beginning(options: Generational | Steady, kind: GenomeKind, generator: np.ra
 
 def settings(options: Generational | Steady, kind: GenomeKind, population: NDArray[Any]) -> dict[str, Any]:
     """The settings that shape the result, as JSON has them: a resumed run must have the same."""
-    return shaping(options, _OPEN, genome=kind.name, genes=kind.size, begins_with=digest(population))
+    return result_settings(options, _OPEN, genome=kind.name, genes=kind.size, begins_with=digest(population))

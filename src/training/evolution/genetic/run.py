@@ -23,11 +23,12 @@ from monopoly_env.policy.protocol import CompiledPolicy, Policy
 from monopoly_env.policy.resolve import PolicyLike
 from training.evolution import cluster
 from training.evolution.evaluation import play
+from training.evolution.folder import FILES, champion, population
 from training.evolution.genetic.options import POPULATION, PRESETS, Generational, Steady, check, settings, table_against
 from training.evolution.genetic.searches import PANEL, Search, search_of
 from training.evolution.reporting import Reporter, write_csv
 from training.run import checkpoints
-from training.run.folder import Run, exclusive
+from training.run.folder import Run, alone
 
 Options = Generational | Steady
 
@@ -101,11 +102,11 @@ def players_of(search: Search) -> dict[str, CompiledPolicy]:
 
 def hall_of_fame(options: Options, search: Search, run: Run) -> list[Policy]:
     """Champions of measurements before this generation, spread over the run, always the last among them."""
-    earlier = [number for number in range(1, search.generation) if run.champion(number).is_file()]
+    earlier = [number for number in range(1, search.generation) if champion(run, number).is_file()]
     if not earlier or not options.hall:
         return []
     chosen = np.unique(np.linspace(len(earlier) - 1, 0, min(options.hall, len(earlier))).round().astype(int))
-    famous = [agents.load(run.champion(earlier[place])) for place in chosen]
+    famous = [agents.load(champion(run, earlier[place])) for place in chosen]
     for policy, place in zip(famous, chosen, strict=True):
         policy.name = f"champion of {search.unit} {earlier[place]:,}"
     return famous
@@ -152,7 +153,7 @@ def _meet(options: Options, search: Search, keeper: Keeper, report: Reporter) ->
     report.doing(f"panel after {search.unit} {search.generation:,}")
     rows = against_panel(options, search, options.panel_games, keeper.run, report)
     keeper.measurements.extend(rows)
-    next(iter(players_of(search).values())).save(keeper.run.champion(search.generation))
+    next(iter(players_of(search).values())).save(champion(keeper.run, search.generation))
     rates = {name: overall(rows, name) for name in search.outcome()}
     report.curves({"generation": float(search.generation)} | {f"panel/{name}": rate for name, (rate, _) in rates.items()})
     told = "; ".join(f"{name} wins {rate:.1%} ± {half:.1%}" for name, (rate, half) in rates.items())
@@ -172,7 +173,7 @@ def evolve(options: Options, search: Search, keeper: Keeper, report: Reporter) -
             if measures(options, search.generation):
                 _meet(options, search, keeper, report)
             if options.keep_every and (search.generation - 1) % options.keep_every == 0:
-                checkpoints.write_arrays(keeper.run.population(search.generation), genomes(search))
+                checkpoints.write_arrays(population(keeper.run, search.generation), genomes(search))
             keeper.pending = False
             keeper.keep()
     except (KeyboardInterrupt, MonopolyError):  # a cluster that failed, for instance
@@ -203,7 +204,6 @@ def finish(options: Options, search: Search, keeper: Keeper, report: Reporter) -
     return results
 
 
-@exclusive
 def execute(options: Options, console: Console) -> dict[str, Any]:
     """Evolve from the beginning or from a checkpoint, then measure.
 
@@ -211,23 +211,20 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
         MonopolyError: Wrong settings, a folder in the way, a checkpoint that is missing or damaged, a cluster that fails.
     """
     kind = check(options)
-    with cluster.joined(options.cluster, options.threads) as table_type:
+    with alone(options.out), cluster.joined(options.cluster, options.threads) as table_type:
         return _execute(options, search_of(options, kind, table_type), console)
 
 
 def _execute(options: Options, search: Search, console: Console) -> dict[str, Any]:
     kind = search.kind
     shaping = settings(options, kind, search.begins_with)
-    run = Run.open(options.out, shaping, resume=options.resume, overwrite=options.overwrite)
+    run = Run.open(options.out, shaping, resume=options.resume, overwrite=options.overwrite, files=FILES)
     measurements, seconds = list[dict[str, Any]](), 0.0
     if options.resume:
         parts, state = checkpoints.read_last(run.checkpoints)
         with checkpoints.understood(checkpoints.paths(run.checkpoints)[-1]):
             search.restore(parts["search"], state)
             measurements, seconds = list(state["measurements"]), float(state["seconds"])
-    else:
-        for name in ("curves.csv", POPULATION, _MEAN):  # of a run that was overwritten
-            (run.folder / name).unlink(missing_ok=True)
     length = max(length_of(options), search.generation)
     done = total_games(options, search, search.generation)
     at_the_end = len(options.panel) + min(options.hall, measurements_in(options, length))

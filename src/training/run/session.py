@@ -1,0 +1,218 @@
+"""A training run from start to finish: open the folder, resume, evaluate and save on the way, measure at the end.
+
+    with Session.open(options, settings, console, "1,000 steps") as session:
+        learner = ...
+        if options.resume:
+            session.restore(learner)
+        while learner.step < options.steps:
+            ...                                            # the algorithm
+            session.after_iteration(learner, before, "playing")
+        results = session.finish(...)
+
+Everything is due at fixed numbers of steps, never of seconds, so a run that was killed and resumed ends in the same weights as one
+that was not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, Protocol
+
+from rich.console import Console
+
+from monopoly_env.errors import MonopolyError
+from monopoly_env.policy.protocol import Policy
+from monopoly_env.policy.resolve import load
+from monopoly_env.rules import Rules
+from training.run import checkpoints
+from training.run.folder import Run, alone
+from training.run.options import RunOptions, TrainingOptions
+from training.run.panel import FINAL_SEED, PANEL_SEED, measure, table
+from training.run.report import Report
+
+_POINTS: Final = 100  # of a learning curve
+
+
+class DivergenceError(MonopolyError, ArithmeticError):
+    """The loss is no longer a finite number: training can't continue."""
+
+
+class Saved(Protocol):
+    """Whatever is saved in checkpoints.
+
+    Attributes:
+        step: The step it has reached.
+    """
+
+    @property
+    def step(self) -> int: ...  # noqa: D102
+
+    def state(self) -> tuple[checkpoints.Parts, dict[str, Any]]:
+        """Everything that training continues from: arrays by part and name, and JSON values."""
+        ...
+
+    def set_state(self, parts: checkpoints.Parts, values: Mapping[str, Any]) -> None:
+        """Continue from what `state` returned."""
+        ...
+
+
+class Learner(Saved, Protocol):
+    """A learner that is trained step by step.
+
+    Attributes:
+        options: Its options.
+        panel: The policies that it is measured against.
+        games: Games finished so far.
+    """
+
+    @property
+    def options(self) -> TrainingOptions: ...  # noqa: D102
+
+    @property
+    def panel(self) -> Sequence[Policy]: ...  # noqa: D102
+
+    @property
+    def games(self) -> int: ...  # noqa: D102
+
+    def agent(self) -> Policy:
+        """The policy as it is now."""
+        ...
+
+
+class Session:
+    """A run under way.
+
+    Attributes:
+        run: Its folder.
+        report: Its progress bar, curves and clock.
+        best: Mean win rate of the best agent so far.
+    """
+
+    def __init__(self, run: Run, report: Report) -> None:
+        """Start before the first evaluation; `open` is the way to get one."""
+        self.run = run
+        self.report = report
+        self.best = -1.0
+
+    @classmethod
+    @contextmanager
+    def open(
+        cls,
+        options: RunOptions,
+        settings: Mapping[str, Any],
+        console: Console,
+        budget: str,
+        files: Mapping[str, str] | None = None,
+        marker: str | None = None,
+    ) -> Iterator[Session]:
+        """Open the folder of a run, locked for other processes, and its report.
+
+        Args:
+            options: Where the run is, and whether it resumes or overwrites another one.
+            settings: JSON values; a resumed run must have the same.
+            console: Where progress is shown.
+            budget: Length of the run, in words.
+            files: What this learner writes beside what every run does; see `Run.open`.
+            marker: A setting that only runs of this kind have; see `Run.open`.
+
+        Raises:
+            ConfigurationError: The folder can't be used; the message says why.
+        """
+        with alone(options.out):
+            run = Run.open(options.out, settings, resume=options.resume, overwrite=options.overwrite, files=files, marker=marker)
+            console.print(f"Compiling and setting up ... ({budget} into {run.folder})")
+            with Report(run.curves, console) as report:
+                yield cls(run, report)
+
+    def save(self, learner: Saved) -> None:
+        """Write a checkpoint."""
+        with self.report.clock("checkpoints"):
+            parts, values = learner.state()
+            checkpoints.write(self.run.checkpoints, learner.step, parts, values | {"best": self.best})
+
+    def restore(self, learner: Saved) -> None:
+        """Continue from the last checkpoint.
+
+        Raises:
+            ConfigurationError: There is none.
+            FormatError: It is damaged.
+        """
+        parts, values = checkpoints.read_last(self.run.checkpoints)
+        self.best = values["best"]
+        learner.set_state(parts, values)
+
+    def evaluate(self, agent: Policy, step: int, panel: Sequence[Policy], games: int, rules: Rules, num_players: int = 2) -> None:
+        """Measure the agent; save it if it is the best so far.
+
+        Args:
+            agent: As it is now.
+            step: Where on the curves.
+            panel: The policies it plays against.
+            games: Games against each of them.
+            rules: Of the games.
+            num_players: Seats at the table.
+        """
+        with self.report.clock("evaluation"):
+            rows = measure(agent, panel, [games] * len(panel), rules, PANEL_SEED, num_players)
+            self.report.evaluated(step, rows)
+            rate = sum(row["win_rate"] for row in rows) / len(rows)
+            if rate > self.best:
+                self.best = rate
+                agent.save(self.run.best)
+
+    def after_iteration(self, learner: Learner, before: int, doing: str, metrics: Mapping[str, float] | None = None) -> None:
+        """Move the bar, and write curves, evaluate and save where that is due.
+
+        Args:
+            learner: Has just played and learned.
+            before: Its step before that.
+            doing: What it is doing, for the bar.
+            metrics: For the curves, beside what was logged.
+        """
+        options, step = learner.options, learner.step
+
+        def due(every: int) -> bool:
+            """Whether a multiple of `every` steps, or the end, has been passed since `before`."""
+            return step // every > before // every or step >= options.steps
+
+        self.report.advance(step, doing)
+        if due(max(1, options.steps // _POINTS)):
+            self.report.curves(step, metrics, learner.games)
+        if due(options.evaluate_every):
+            rules = Rules.preset(options.rules)
+            self.evaluate(learner.agent(), step, learner.panel, options.panel_games, rules, options.num_players)
+        if due(options.checkpoint_every):
+            self.save(learner)
+
+    def finish_best(self, learner: Learner) -> dict[str, Any]:
+        """Save the best agent of the run as the final one and measure it; returns as `finish` does."""
+        options, agent = learner.options, load(self.run.best)
+        agent.save(self.run.agent)
+        self.report.advance(learner.step, "measuring")
+        rows = measure(agent, learner.panel, options.final_games, Rules.preset(options.rules), FINAL_SEED, options.num_players)
+        return self.finish(options.rules, learner.step, rows)
+
+    def finish(self, rules: str, steps: int, rows: Sequence[Mapping[str, Any]], unit: str | None = None, **more: Any) -> dict[str, Any]:
+        """Write down what the final agent is worth.
+
+        Args:
+            rules: Name of the rules.
+            steps: Length of the run.
+            rows: Win rates of the agent; see `panel.measure`.
+            unit: What is counted, if not steps.
+            **more: Further JSON values.
+
+        Returns:
+            What evaluation.json holds, and `time`: the share of each part.
+        """
+        results = {"agent": str(self.run.agent), "rules": rules, "steps": steps} | ({"unit": unit} if unit else {})
+        results |= {"opponents": rows} | more
+        self.run.write_json("evaluation.json", results)
+        return results | {"time": self.report.clock.shares()}
+
+
+def show(results: dict[str, Any]) -> None:
+    """Print the win rates that a run ended with: what `Session.finish` returned."""
+    title = f"{results['agent']} after {results['steps']:,} {results.get('unit', 'steps')}"
+    Console().print(table(results["opponents"], title))

@@ -1,0 +1,155 @@
+"""The command `python -m training.dqn`: its presets, their help, and how it ends when something goes wrong."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import errno
+import inspect
+import json
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import pytest
+
+from monopoly_env import encoding, rewards
+from monopoly_env.errors import ConfigurationError
+from monopoly_env.rules import PRESETS as PRESETS_OF_RULES
+from training import dqn, ppo
+from training.presets import DEFAULT, PRESETS, main
+from training.rollouts import learner as rollouts
+from training.run.command import chosen
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "rest"),
+    [
+        ("", DEFAULT, ""),
+        ("--pairs 5 --json", DEFAULT, "--pairs 5 --json"),
+        ("--preset plain", "plain", ""),
+        ("--preset=plain --steps 5", "plain", "--steps 5"),
+        ("--out runs/a --preset ocnaru --seed 1", "ocnaru", "--out runs/a --seed 1"),
+        ("--resume --preset=rollouts", "rollouts", "--resume"),
+    ],
+)
+def test_a_preset_is_chosen_by_name_anywhere_in_the_line(line: str, name: str, rest: str) -> None:
+    assert chosen(line.split(), PRESETS, DEFAULT) == (name, rest.split())
+
+
+@pytest.mark.parametrize("line", ["--preset rolouts", "--preset=rolouts", "--preset", "--preset=", "--pairs 5 --preset --json"])
+def test_an_unknown_preset_is_refused(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ConfigurationError, match="Unknown preset"):
+        chosen(line.split(), PRESETS, DEFAULT)
+    assert main(line.split()) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith("error: Unknown preset")
+    assert ("Did you mean 'rollouts'" in shown.err) == ("rolouts" in line)
+    assert all(name in shown.err for name in PRESETS)
+
+
+def explained(options: type) -> dict[str, str]:
+    """The fields of a dataclass of options, and the help of each: the string under it, or that of its type."""
+    texts = {}
+    for kind in reversed(options.__mro__[:-1]):
+        tree = ast.parse(inspect.getsource(kind)).body[0]
+        assert isinstance(tree, ast.ClassDef)
+        for field, below in zip(tree.body, [*tree.body[1:], None], strict=True):
+            if isinstance(field, ast.AnnAssign):
+                assert isinstance(field.target, ast.Name)
+                if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):
+                    texts[field.target.id] = str(below.value.value)
+    for name, kind in get_type_hints(options, include_extras=True).items():
+        for argument in getattr(kind, "__metadata__", ()):
+            texts[name] = argument.help
+    return texts
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_help_explains_each_setting(preset: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
+    with pytest.raises(SystemExit) as ended:
+        main(["--preset", preset, "--help"])
+    assert ended.value.code == 0
+    said = re.sub(r"[\s│╭╮╰╯─]+", " ", capsys.readouterr().out)
+    assert f"Below: the settings of --preset {preset}." in said
+    for name, other in PRESETS.items():
+        assert f"--preset {name}: {other.about}." in said
+    options = type(PRESETS[preset].load().options)
+    texts = explained(options)
+    assert set(texts) == {field.name for field in dataclasses.fields(options)} > {"out", "seed", "resume", "overwrite", "json"}
+    for name, text in texts.items():
+        assert f"--{name.replace('_', '-')}" in said
+        assert " ".join(text.split()) in said, name
+
+
+def test_help_lists_what_the_tables_hold(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
+    with pytest.raises(SystemExit):
+        ppo.main(["--help"])
+    said = re.sub(r"[\s│╭╮╰╯─]+", " ", capsys.readouterr().out)
+    for table in (PRESETS_OF_RULES, encoding.NAMES, rewards.KINDS):
+        assert ", ".join(table) in said
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_preset_refuses_wrong_settings_before_anything_is_written(
+    preset: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--preset", preset, "--out", str(tmp_path / "run"), "--seed", "-1"]) == 2
+    shown = capsys.readouterr().err
+    assert shown.startswith("error: --seed must be ")
+    assert not (tmp_path / "run").exists()
+
+
+# --- how it ends --------------------------------------------------------------------------------------------------------
+
+
+def no_space(*_: object) -> dict[str, Any]:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def interrupted(*_: object) -> dict[str, Any]:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("execute", "status", "said"),
+    [
+        (no_space, 2, "No space left on device. Fix that and continue with --resume."),
+        (interrupted, 130, "with the same command and --resume"),
+    ],
+)
+def test_what_stops_it_is_printed_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], execute: Callable[..., Any], status: int, said: str
+) -> None:
+    monkeypatch.setattr(rollouts, "execute", execute)
+    assert main([]) == status
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert said in shown.err
+    assert shown.err.count("\n") == 1
+
+
+def test_results_are_a_table_or_one_json_object(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    row = {"opponent": "expert", "games": 10, "wins": 4.0, "win_rate": 0.4, "low": 0.2, "high": 0.7, "turns": 80.0, "seconds": 1.0}
+    results = {"agent": "a.safetensors", "steps": 1234, "unit": "pairs", "opponents": [row]}
+    monkeypatch.setattr(rollouts, "execute", lambda options, console: results)
+    assert main(["--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == results
+    assert main([]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "after 1,234 pairs" in shown
+    assert "expert" in shown
+
+
+def test_the_presets_are_what_the_command_says() -> None:
+    assert DEFAULT in PRESETS
+    assert dqn.__doc__ is not None
+    for name, preset in PRESETS.items():
+        assert callable(preset.load().execute)
+        assert name == DEFAULT or f"--preset {name}" in dqn.__doc__
+        assert not preset.about.endswith(".")
