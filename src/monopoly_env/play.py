@@ -1,7 +1,7 @@
-"""Watch policies play in the terminal, take a seat yourself, or step through a recorded game: `python -m monopoly_env.play --help`.
+"""Watch policies play in the terminal, play against them, or step through a recorded game: `python -m monopoly_env.play --help`.
 
 python -m monopoly_env.play                                          # watch two policies
-python -m monopoly_env.play --players human algorithmic --seed 7     # play against one
+python -m monopoly_env.play --players human algorithmic --seed 7     # play against a policy
 python -m monopoly_env.play replay games.replay --game 3             # step through a recorded game
 """
 
@@ -26,38 +26,37 @@ from monopoly_env.policy.resolve import make, resolve
 from monopoly_env.render import narrate
 from monopoly_env.render.text import PLAYERS, board
 from monopoly_env.replays import Replay
+from monopoly_env.rules import PRESETS
 from monopoly_env.text import to_text
 
-HUMAN: Final = "human"  # the player who is asked at the terminal
+HUMAN: Final = "human"  # the policy that asks the person at the terminal
 REPLAY: Final = "replay"  # the first word of a command that steps through a recorded game
-_KEYS: Final = """Enter: the next thing that happens.  A number: on, or back, to that turn.
-b: the board.  t: the position in words.  a: all the rest without a stop.  q: leave.  ?: this help."""
+_KEYS: Final = """Enter: show the next event.  A number: go forward, or back, to that turn.
+b: show the board.  t: describe the position.  a: show the rest without stopping.  q: quit.  ?: show this help."""
 
 
 @dataclass(frozen=True)
 class Options:
     """Watch Monopoly in the terminal, or play yourself.
 
-    Everything that happens is told in a line. A seat given to `human` is yours: you see the board and your legal
-    actions, and answer with a number, with the action's text, or with ? for help. To step through a recorded game:
-    `python -m monopoly_env.play replay FILE` (its own --help).
+    Each event is printed as a line. You play the seats given to `human`: you see the board and your legal actions, and
+    answer with a number, with the text of an action, or with ? for help. To step through a recorded game, use
+    `python -m monopoly_env.play replay FILE` (it has its own --help).
     """
 
     players: tuple[str, ...] = ("algorithmic", "random")
-    """Who sits where, 2 to 8: `human`, names of policies (`agents.names()`) or saved ones (.safetensors)."""
-    rules: str = "official"
-    """A preset of rules: official, any_time, modern, short, classic, uk, ocnaru, mukhar, pring, frayn, mukhar_trading,
-    mukhar_thesis."""
+    """The player in each seat, 2 to 8: `human`, the name of a policy (`agents.names()`), or a saved policy (.safetensors)."""
+    rules: Annotated[str, tyro.conf.arg(help=f"The preset of rules: {', '.join(PRESETS)}.")] = "official"
     seed: int = 0
-    """Decides all dice and cards: the same seed and choices give the same game."""
+    """The seed of all dice and cards: the same seed and choices give the same game."""
     delay: float = 0.2
-    """Seconds to wait after each decision that has something to tell."""
+    """Seconds to wait after each decision that leads to an event."""
     max_turns: int = 1000
-    """Stop after this many single turns, all players together."""
+    """Stop after this many turns, all players together."""
     boards: int = 0
-    """Show the board every so many turns; 0: only for your own turns and at the end."""
+    """Show the board every so many turns. 0 shows it only before your own turns and at the end."""
     load: Path | None = None
-    """Go on with a game that was saved with `s FILE`."""
+    """Continue a game that was saved with `s FILE`."""
     save: Path | None = None
     """Save the game as it stands at the end."""
 
@@ -66,26 +65,26 @@ class Options:
 class ReplayOptions:
     """Step through a recorded game in the terminal.
 
-    Everything that happens is told in a line. In a terminal, Enter goes on, a number goes to that turn, ? lists the rest;
-    with --delay, or where there is no terminal, the game is told without a stop.
+    Each event is printed as a line. In a terminal, Enter shows the next event, a number goes to that turn, and ? lists the
+    other keys. With --delay, or without a terminal, the game is shown without stopping.
     """
 
     file: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
-    """Recorded games (.replay): `python -m training.tournament --record` writes them, and `monopoly_env.replays.save`."""
+    """A file of recorded games (.replay), written by `python -m training.tournament --record` or `monopoly_env.replays.save`."""
     game: int = 1
-    """Which game of the file, from 1."""
+    """The number of the game in the file, from 1."""
     start: Annotated[int, tyro.conf.arg(name="from")] = 1
-    """Begin at this turn, all players' turns counted together."""
+    """The turn to begin at, counted over all players."""
     delay: float | None = None
-    """Seconds to wait after each action that has something to tell, instead of a key; 0: do not wait."""
+    """Seconds to wait after each action that leads to an event, instead of waiting for a key. 0 does not wait."""
     board: bool = False
     """Show the board at each new turn, not only at the end."""
     text: bool = False
-    """After each action that has something to tell, also say the whole position and the next decision in words."""
+    """After each action that leads to an event, also describe the whole position and the next decision in words."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; the exit status is 0 if the game ended, hit `--max-turns`, or was left with `q`."""
+    """Run the command and return its exit status: 0 if the game ended, hit `--max-turns`, or the user quit with `q`."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     console = Console(soft_wrap=True)
     program = "python -m monopoly_env.play"
@@ -101,10 +100,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(options: Options, console: Console) -> int:
-    """Play one game on a console.
+    """Play one game on a console and return the exit status.
 
     Raises:
-        MonopolyError: Wrong options.
+        MonopolyError: The options are wrong.
     """
     if options.delay < 0 or options.max_turns < 1 or options.boards < 0:
         raise ConfigurationError("--delay and --boards must not be negative, --max-turns must be at least 1.")
@@ -127,7 +126,7 @@ def run(options: Options, console: Console) -> int:
 
 
 def play(game: Game, policies: Sequence[Policy], names: Sequence[str], console: Console, options: Options) -> None:
-    """Let the policies decide until the game or the turns are over, and tell what happens."""
+    """Let the policies play until the game is over or the turn limit is reached, and print each event."""
     memory = np.zeros((len(policies), 1, MEMORY))
     games = core.batch_of(game)
     shown = -1
@@ -146,20 +145,20 @@ def play(game: Game, policies: Sequence[Policy], names: Sequence[str], console: 
 
 
 def run_replay(options: ReplayOptions, console: Console) -> int:
-    """Tell one recorded game on a console.
+    """Show one recorded game on a console and return the exit status.
 
     Raises:
-        MonopolyError: Wrong options; a file that holds no replays, or one that does not play back.
+        MonopolyError: The options are wrong, the file holds no replays, or the replay does not play back.
     """
     recorded = replays.load(options.file)
     if not 1 <= options.game <= len(recorded):
-        raise ConfigurationError(f"{str(options.file)!r} holds {len(recorded)} recorded games: --game {options.game} is none of them.")
+        raise ConfigurationError(f"{str(options.file)!r} holds {len(recorded)} recorded games: --game {options.game} does not exist.")
     if options.delay is not None and options.delay < 0:
         raise ConfigurationError("--delay must not be negative.")
     replay = recorded[options.game - 1]
-    end = replays.final(replay)  # a file that does not play back is refused before anything is told
+    end = replays.final(replay)  # a replay that does not play back is refused before anything is shown
     if not 1 <= options.start <= end.turns:
-        raise ConfigurationError(f"The recorded game has {end.turns} turns: --from {options.start} is none of them.")
+        raise ConfigurationError(f"The recorded game has {end.turns} turns: --from {options.start} does not exist.")
     names = [f"{PLAYERS[seat]} ({name})" for seat, name in enumerate(replay.names)]
     changed = ", ".join(f"{name}={value}" for name, value in replay.rules.changed().items())
     console.print(
@@ -167,7 +166,7 @@ def run_replay(options: ReplayOptions, console: Console) -> int:
         f"seed {replay.seed}; {end.turns} turns, {len(replay.actions)} decisions.",
         markup=False, highlight=False,
     )  # fmt: skip
-    if not _Viewer(replay, int(end.turns), names, console, options).tell():
+    if not _Viewer(replay, int(end.turns), names, console, options).show():
         return 0
     console.print(board(end, colour=console.is_terminal), markup=False, highlight=False)
     if not core.is_over(end):
@@ -187,8 +186,8 @@ class _Viewer:
         self.asks = options.delay is None and console.is_terminal and sys.stdin.isatty()
         self.from_turn = options.start
 
-    def tell(self) -> bool:
-        """Tell the game to its end, as far as the reader wants; whether the end was reached."""
+    def show(self) -> bool:
+        """Show the game until its end or until the user quits; True if the end was reached."""
         game, number, shown = replays.start(self.replay), 0, 0
         while number < len(self.replay.actions):
             events = self._step(game, number)
@@ -206,19 +205,19 @@ class _Viewer:
             if self.asks and number < len(self.replay.actions):
                 if not self._ask(game):
                     return False
-                if self.from_turn <= game.turns and self.from_turn:  # back: tell it again from the start
+                if self.from_turn <= game.turns and self.from_turn:  # back: play it again from the start
                     game, number, shown = replays.start(self.replay), 0, 0
         return True
 
     def _step(self, game: Game, number: int) -> list[str]:
-        """Carry out the next action; what happened."""
+        """Carry out the next action and return the events."""
         events = narrate.step(game, int(self.replay.actions[number]), self.names)
         before = core.clone(game)
         replays.settle(self.replay, game, number)
         return events + (narrate.compare(before, game, self.names) if core.is_over(game) else [])
 
     def _ask(self, game: Game) -> bool:
-        """Wait for the reader and do what he asks for; whether to go on. `from_turn` is then the turn to go to, or 0."""
+        """Wait for the user's answer; False to quit. `from_turn` is then the turn to go to, or 0."""
         self.from_turn = 0
         while True:
             try:
@@ -233,8 +232,8 @@ class _Viewer:
             if answer.isdecimal() and 1 <= int(answer) <= self.turns:
                 self.from_turn = int(answer)
                 return True
-            told = {"b": self._board(game), "t": to_text(game), "?": _KEYS}
-            self._say(told.get(answer, f"There is no {answer!r}; the turns are 1 to {self.turns}.\n{_KEYS}"))
+            shown = {"b": self._board(game), "t": to_text(game), "?": _KEYS}
+            self._say(shown.get(answer, f"Unknown key or turn {answer!r}; the turns are 1 to {self.turns}.\n{_KEYS}"))
 
     def _board(self, game: Game) -> str:
         return board(game, colour=self.console.is_terminal)

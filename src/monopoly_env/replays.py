@@ -1,9 +1,10 @@
-"""Recorded games: rules, seed, seats and actions, which play back to the same records.
+"""Replays: recorded games that play back to the same records.
 
-A replay holds what cannot be derived. The engine derives the rest: dice and cards follow from the seed. What policies drew from their
-own stream is not kept, because nothing in the game depends on it: the field `policy_draws` stays at zero in records that are played back.
+A replay holds rules, seed, names and actions. The engine derives the rest: dice and cards follow from the seed. The random numbers that
+policies drew are not kept, because nothing in the game depends on them: the field `policy_draws` stays zero during playback.
 
-A file is a line of JSON that names the versions, then one compressed block: a line of JSON on each game and all actions, a byte each.
+A file is a line of JSON with the versions, then one compressed block: a JSON list that describes the games, then all actions, one byte
+each.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ from monopoly_env.rules import RULES_VERSION, Rules
 
 SUFFIX: Final = ".replay"
 FORMAT: Final = "monopoly-replays"
-REPLAYS_VERSION: Final = 1  # of the file: raised whenever what it holds is laid out anew
-_LARGEST: Final = 1 << 30  # bytes of a file's block, uncompressed: more is no file of ours
+REPLAYS_VERSION: Final = 1  # of the file format: raised whenever its layout changes
+_LARGEST: Final = 1 << 30  # bytes of an uncompressed block; a file that claims more is not ours
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,16 +40,16 @@ class Replay:
     """One recorded game.
 
     Attributes:
-        rules: The rules it was played by.
-        seed: 0 to 2**64 - 1.
+        rules: The rules of the game.
+        seed: The seed of the game, 0 to 2**64 - 1.
         num_players: 2 to 8.
-        names: Who sat where.
-        actions: (N,) uint8, all choices of all players in order, 0 to 204.
-        turn_limit: Turns of each player after which the arena let the score decide; 0: none but the cap of the rules.
-        digest: A hash of the last record, against which a playback is checked; empty: not known. `save` fills it in.
+        names: The name of the player in each seat.
+        actions: (N,) uint8, the actions of all players in order, each 0 to 204.
+        turn_limit: Turns per player after which the score decided the game; 0 if there was no limit besides those of the rules.
+        digest: A hash of the last record, against which a playback is checked; empty if unknown. `save` fills it in.
 
     Raises:
-        ConfigurationError: A value is out of range, or there is not a name for each player.
+        ConfigurationError: A value is out of range, or the number of names is not the number of players.
     """
 
     rules: Rules
@@ -80,7 +81,7 @@ class Replay:
             object.__setattr__(self, number, int(getattr(self, number)))
 
     def __eq__(self, other: object) -> bool:
-        """Whether the same game was recorded, of the same names; the digest follows from the rest."""
+        """Whether both are the same game between the same names; the digest follows from the rest."""
         if not isinstance(other, Replay):
             return NotImplemented
         return self._about() == other._about() and np.array_equal(self.actions, other.actions)
@@ -89,7 +90,7 @@ class Replay:
         return hash((self.rules, self.seed, self.actions.tobytes()))
 
     def _about(self) -> dict[str, Any]:
-        """What a file says of the game, but for its actions and digest."""
+        """What a file holds besides the actions and the digest."""
         return {
             "names": list(self.names),
             "seed": self.seed,
@@ -106,10 +107,10 @@ def start(replay: Replay) -> Game:
 
 
 def games(replay: Replay) -> Iterator[Game]:
-    """The record after each action, a copy each.
+    """Yield a copy of the record after each action.
 
     Raises:
-        FormatError: An action is illegal where it stands, or the game ends elsewhere than it did when it was recorded.
+        FormatError: An action is illegal, or the game does not end in the recorded position.
     """
     game = start(replay)
     for number in range(len(replay.actions)):
@@ -121,7 +122,7 @@ def final(replay: Replay) -> Game:
     """The game after the last action; it is over unless the recording was cut short.
 
     Raises:
-        FormatError: As `games` raises it.
+        FormatError: An action is illegal, or the game does not end in the recorded position.
     """
     game = start(replay)
     for number in range(len(replay.actions)):
@@ -130,28 +131,33 @@ def final(replay: Replay) -> Game:
 
 
 def step(replay: Replay, game: Game, number: int) -> None:
-    """Carry out an action of a replay in the game that the actions before it led to, in place.
+    """Carry out one action of a replay in place.
 
     Args:
         replay: The replay.
-        game: The game; it changes.
-        number: Of the action, from 0.
+        game: The game after the actions before this one.
+        number: The number of the action, from 0.
 
     Raises:
-        FormatError: As `games` raises it.
+        FormatError: The action is illegal, or the game does not end in the recorded position.
     """
     try:
         core.step(game, int(replay.actions[number]))
     except IllegalActionError as error:
-        raise FormatError(f"{_which(replay, number)} does not fit: {error}") from error
+        raise FormatError(f"{_which(replay, number)} cannot be played back: {error}") from error
     settle(replay, game, number)
 
 
 def settle(replay: Replay, game: Game, number: int) -> None:
-    """What follows once an action is carried out: the turn limit, and after the last one the check against the recorded end.
+    """Complete a step once its action is carried out: apply the turn limit and, after the last action, check the final position.
+
+    Args:
+        replay: The replay.
+        game: The game after the action.
+        number: The number of the action, from 0.
 
     Raises:
-        FormatError: The game ends elsewhere than it did when it was recorded.
+        FormatError: The game does not end in the recorded position.
     """
     limit = replay.turn_limit * replay.num_players
     if limit and game.turns > limit and not core.is_over(game):
@@ -161,7 +167,7 @@ def settle(replay: Replay, game: Game, number: int) -> None:
 
 
 def digest(game: Game) -> str:
-    """A hash of a record without what policies drew: equal for a game and its playback."""
+    """A hash of a record without the field `policy_draws`: equal for a game and its playback."""
     batch = core.batch_of(game).copy()
     batch["policy_draws"] = 0
     return hashlib.sha256(batch.tobytes()).hexdigest()[:16]
@@ -173,7 +179,7 @@ def _which(replay: Replay, number: int) -> str:
 
 @entry()
 def _finish_by_cap(games: Games, limit: int) -> None:
-    """End the first of these games as the arena does: the turn that has begun is not played."""
+    """End the first of these games as the arena does, without the turn that has just begun."""
     game = games[0]
     game.turns = limit
     finish(game, BY_CAP)
@@ -183,15 +189,15 @@ def _finish_by_cap(games: Games, limit: int) -> None:
 
 
 def save(path: str | os.PathLike[str], replays: Sequence[Replay]) -> Path:
-    """Write replays to a file; each is played back first. The file is there whole or not at all.
+    """Write replays to a file, atomically. A replay without a digest is played back first.
 
     Args:
-        path: Where, by custom with the suffix `.replay`.
+        path: The file, by convention with the suffix `.replay`.
         replays: The games.
 
     Raises:
-        FormatError: One of them cannot be played back.
-        ConfigurationError: The file can't be written.
+        FormatError: A replay cannot be played back.
+        ConfigurationError: The file cannot be written.
     """
     about = [replay._about() | {"digest": replay.digest or digest(final(replay))} for replay in replays]
     block = json.dumps(about, separators=(",", ":")).encode() + b"\n" + b"".join(replay.actions.tobytes() for replay in replays)
@@ -200,11 +206,11 @@ def save(path: str | os.PathLike[str], replays: Sequence[Replay]) -> Path:
 
 
 def load(path: str | os.PathLike[str]) -> list[Replay]:
-    """The replays of a file. They are played back when they are looked at, not here.
+    """Load the replays of a file. They are not played back here.
 
     Raises:
-        ConfigurationError: No such file.
-        FormatError: The file holds no replays, is corrupt, or of other versions; the message says what differs.
+        ConfigurationError: The file does not exist.
+        FormatError: The file holds no replays, is corrupt, or has other versions; the message says what differs.
     """
     name = os.fspath(path)
     try:
@@ -221,12 +227,12 @@ def load(path: str | os.PathLike[str]) -> list[Replay]:
     try:
         return _unpacked(header, block)
     except (zlib.error, KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
-        told = f" {error}" if isinstance(error, MonopolyError) else ""
-        raise FormatError(f"{name!r} is truncated or corrupt.{told}") from error
+        reason = f" {error}" if isinstance(error, MonopolyError) else ""
+        raise FormatError(f"{name!r} is truncated or corrupt.{reason}") from error
 
 
 def _versions() -> dict[str, Any]:
-    """What a file must agree with: otherwise its actions lead to other games."""
+    """The versions that a file must have: with others, its actions would lead to other games."""
     return {
         "format": FORMAT,
         "format_version": REPLAYS_VERSION,
@@ -237,7 +243,7 @@ def _versions() -> dict[str, Any]:
 
 
 def _json(line: bytes) -> Any:
-    """What a line of JSON says; None if it is no JSON."""
+    """The value of a line of JSON; None if it is not JSON."""
     try:
         return json.loads(line)
     except (ValueError, RecursionError):
@@ -253,17 +259,17 @@ def _unpacked(header: dict[str, Any], block: bytes) -> list[Replay]:
     about = _json(text)
     lengths = [game["decisions"] for game in about]
     if not engine.eof or engine.unused_data or len(about) != header["games"] or sum(lengths) != len(actions) or min(lengths, default=0) < 0:
-        raise FormatError("What it holds is not what its header says.")
+        raise FormatError("Its content does not match its header.")
     ends = np.cumsum([0, *lengths])
     return [_replay(game, actions[ends[i] : ends[i + 1]]) for i, game in enumerate(about)]
 
 
 def _replay(about: dict[str, Any], actions: bytes) -> Replay:
-    """One replay from what the file says of it."""
+    """One replay from its description and its actions."""
     rules = Rules.from_dict(about["rules"])
     if about["tables"] != core.table_hash(core.board_number(rules)):
         raise FormatError(f"It was recorded with another version of the board {rules.board!r}.")
     if not all(isinstance(name, str) for name in [*about["names"], about["digest"]]):
-        raise FormatError("A name is no text.")
+        raise FormatError("A name is not a string.")
     names = tuple(about["names"])
     return Replay(rules, about["seed"], len(names), names, np.frombuffer(actions, np.uint8), about["turn_limit"], about["digest"])

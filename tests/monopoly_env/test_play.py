@@ -183,8 +183,8 @@ def test_keys_step_on_back_and_away(file: str, monkeypatch: pytest.MonkeyPatch, 
     assert "Turn 29: " not in shown
     assert "Turn 60: " not in shown
     assert "Decision of player" in shown
-    assert shown.count("q: leave.") == 3
-    assert "There is no 'back'; the turns are 1 to 60." in shown
+    assert shown.count("q: quit.") == 3
+    assert "Unknown key or turn 'back'; the turns are 1 to 60." in shown
     assert sys.stdin.readline() == "never read\n"
 
 
@@ -226,7 +226,7 @@ def test_files_without_recorded_games(tmp_path: Path, capsys: pytest.CaptureFixt
 
 def test_help_for_recorded_games_teaches(capsys: pytest.CaptureFixture[str]) -> None:
     for arguments, words in (
-        (["replay", "--help"], ("FILE", "--game", "--from", "--delay", "--board", "--text", "Enter goes on")),
+        (["replay", "--help"], ("FILE", "--game", "--from", "--delay", "--board", "--text", "Enter shows the")),
         (["--help"], ("python -m monopoly_env.play replay FILE",)),
     ):
         with pytest.raises(SystemExit) as stopped:

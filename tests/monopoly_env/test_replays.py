@@ -102,7 +102,7 @@ def test_an_illegal_action_is_named_by_its_number(tmp_path: Path) -> None:
     actions = replay.actions.copy()
     actions[number] = illegal
     broken = dataclasses.replace(replay, actions=actions)
-    with pytest.raises(me.FormatError, match=rf"Action 21 of {len(actions)} in the recorded game of seed 3 does not fit: .*Legal: "):
+    with pytest.raises(me.FormatError, match=rf"Action 21 of {len(actions)} in the recorded game of seed 3 cannot be played back: .*Legal"):
         list(replays.games(broken))
     with pytest.raises(me.FormatError, match="Action 21"):
         replays.save(tmp_path / "broken.replay", [broken])
@@ -149,13 +149,13 @@ def edited(path: Path, change: Callable[[dict[str, Any], list[Any]], None]) -> N
         (lambda header, about: header.update(format_version=99), "format_version is 99, expected"),
         (lambda header, about: header["heads"].update(buy=99), "heads is"),
         (lambda header, about: header.update(format="monopoly-results"), "holds no recorded games"),
-        (lambda header, about: header.update(games=2), "not what its header says"),
-        (lambda header, about: about[0].update(decisions=3), "not what its header says"),
+        (lambda header, about: header.update(games=2), "does not match its header"),
+        (lambda header, about: about[0].update(decisions=3), "does not match its header"),
         (lambda header, about: about[0].update(decisions="3"), "truncated or corrupt"),
         (lambda header, about: about[0].update(seed=-1), "Seed -1 must be"),
         (lambda header, about: about[0].update(seed="7"), "Seed '7' must be"),
         (lambda header, about: about[0].update(names=["a"]), "num_players=1"),
-        (lambda header, about: about[0].update(names=[1, 2]), "A name is no text"),
+        (lambda header, about: about[0].update(names=[1, 2]), "A name is not a string"),
         (lambda header, about: about[0].update(turn_limit=-1), "turn_limit=-1"),
         (lambda header, about: about[0].update(tables="0"), "another version of the board 'us_2008'"),
         (lambda header, about: about[0]["rules"].update(auktion="none"), "Unknown option 'auktion'"),
@@ -186,7 +186,7 @@ def test_corrupt_and_foreign_files_are_refused(tmp_path: Path) -> None:
         with pytest.raises(me.FormatError):
             replays.load(path)
     path.write_bytes(whole + b"more")
-    with pytest.raises(me.FormatError, match="not what its header says"):
+    with pytest.raises(me.FormatError, match="does not match its header"):
         replays.load(path)
     for foreign in (b"", b"[1]\n", b"{}\n", b"\x93NUMPY", b"[" * 100_000):
         path.write_bytes(foreign)
