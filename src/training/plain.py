@@ -21,7 +21,8 @@ import numpy as np
 import torch
 from rich.console import Console
 
-from agents.networks.neural import OFFER_HEADS, NeuralPolicy, Repertoire
+from agents.networks.repertoire import OFFER_HEADS, Repertoire
+from agents.networks.values import NeuralPolicy
 from monopoly_env import encoding as encodings
 from monopoly_env import rewards
 from monopoly_env.actions import HEAD_NAMES

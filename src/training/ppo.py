@@ -32,7 +32,7 @@ from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.utils import set_random_seed
 
 from agents.networks.actor import ActorPolicy
-from agents.networks.neural import OFFER_HEADS, Repertoire
+from agents.networks.repertoire import OFFER_HEADS, Repertoire
 from monopoly_env import rewards
 from monopoly_env.actions import HEAD_NAMES
 from monopoly_env.errors import ConfigurationError, nearest

@@ -15,7 +15,9 @@ from safetensors.numpy import load_file, save_file
 
 import agents
 import monopoly_env as me
-from agents.networks.neural import NeuralPolicy, Repertoire, features_digest, share_out
+from agents.networks.repertoire import Repertoire, share_out
+from agents.networks.saved import features_digest
+from agents.networks.values import NeuralPolicy
 from monopoly_env import encoding as encodings
 from monopoly_env.actions import DECISION_NAMES, HEAD_NAMES, HEADS, NUM_ACTIONS
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError
@@ -173,7 +175,7 @@ def test_loading_brings_back_what_was_saved(tmp_path: Path) -> None:
         ({"encoding": "ocnaru100"}, "other features than this version's encoding 'ocnaru100'"),
         ({"encoding": "standrad"}, "Unknown encoding 'standrad'. Did you mean 'standard'"),
         ({"hidden": [16, 9]}, r"expected float32 \(9, 16\)"),
-        ({"heads": ["buy"]}, "Without networks for bid"),
+        ({"heads": ["buy"]}, "No network plays the heads bid"),
     ],
 )
 def test_a_file_that_does_not_match_is_refused(tmp_path: Path, change: dict[str, object], reason: str) -> None:
