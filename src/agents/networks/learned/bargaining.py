@@ -28,6 +28,7 @@ from agents.players.expert.trading import (
     was_taken,
 )
 from agents.players.expert.values import fill_strengths, turns_left
+from agents.players.vocabulary.memory import memory_slots
 from agents.players.vocabulary.offers import plan, planned
 from monopoly_env.actions import A_ASK, A_REPLY, A_TRADE
 from monopoly_env.board import ALL_LOTS
@@ -40,9 +41,8 @@ from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Row
 from monopoly_env.rules import number
 
-# Its memory, where the parent keeps nothing.
-# While the answer to an offer that the model accepts is unknown: the partner plus one, then the goods of both sides.
-_TRIED: Final = SLOT.end
+# Its memory after the parent's: an offer that the model accepts, while the answer is unknown; the partner plus 1, then the goods.
+_SLOT: Final = memory_slots("partner", "ask", "give", start=SLOT.end)
 
 _SURE: Final = 0.99  # chance that a partner of the modelled kind does what the model says
 _BARTER: Final = number("trade", "one_for_one")  # without money
@@ -78,11 +78,11 @@ def bargain(game: Game, base: int, params: Row, model: Row, memory: Row) -> int:
 @kernel
 def _note_outcome(game: Game, seat: int, memory: Row) -> None:
     """Note a partner that refused what the model accepts."""
-    partner = int(memory[_TRIED]) - 1
+    partner = int(memory[_SLOT.partner]) - 1
     if partner >= 0 and not agenda.ASK <= game.decision <= agenda.CASH:  # it has been answered
-        if not was_taken(game, seat, partner, int(memory[_TRIED + 1]), int(memory[_TRIED + 2])):
+        if not was_taken(game, seat, partner, int(memory[_SLOT.ask]), int(memory[_SLOT.give])):
             memory[SLOT.failed] = int(memory[SLOT.failed]) | 1 << partner
-        memory[_TRIED] = 0
+        memory[_SLOT.partner] = 0
 
 
 class _Terms(NamedTuple):
@@ -160,7 +160,7 @@ def _try(terms: _Terms, price: float, memory: Row) -> None:
     memory[SLOT.pending], memory[SLOT.pending_ask], memory[SLOT.pending_give] = terms.partner + 1, terms.ask, terms.give
     memory[SLOT.if_taken], memory[SLOT.if_refused] = evidence(_judged(price, terms.limit), acceptance(price, terms.simple, terms.unsure))
     if price >= terms.limit:
-        memory[_TRIED], memory[_TRIED + 1], memory[_TRIED + 2] = terms.partner + 1, terms.ask, terms.give
+        memory[_SLOT.partner], memory[_SLOT.ask], memory[_SLOT.give] = terms.partner + 1, terms.ask, terms.give
         memory[SLOT.if_refused] = 0.0  # a refusal says that it is of neither kind, not that it goes by list prices
 
 
