@@ -35,8 +35,11 @@ from rich.table import Table
 
 import agents
 import monopoly_env as me
+from agents.networks.forward import evaluate as evaluate_network
+from agents.networks.layout import Architecture
 from agents.players.genetic import GenomeKind, kind_of
 from monopoly_env import encoding, monopoly_v0
+from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.core import write_atomically
 from monopoly_env.engine.legal import count_legal, nth_legal
 from monopoly_env.engine.randomness import policy_draw
@@ -116,6 +119,8 @@ FIGURES: Final[dict[str, Figure]] = {
     "gym": Figure("Gymnasium step against 3 algorithmic", "µs"),
     "encode/standard": Figure("one observation, standard, 4 players", "ns"),
     "encode/ocnaru100": Figure("one observation, ocnaru100, 2 players", "ns"),
+    "network/1": Figure("forward pass of a network 602-256-128-205, one observation", "µs"),
+    "network/64": Figure("the same for a batch of 64, each observation", "µs"),
     "evolution/generation": Figure(
         "a generation of 1,000 genomes rga: 25,000 games of 4, rules mukhar", "s", Target(10, "wall"), Target(5, "wall")
     ),
@@ -254,6 +259,28 @@ def _observe(games: Games, name: str, rounds: int) -> None:
         encoding.observe_all(games, name)
 
 
+def network(size: float) -> Samples:
+    """The compiled forward pass on observations of games in progress; most of their features are 0."""
+    vec = me.VectorMonopoly(64, num_players=2)
+    _record_vector(vec, 200)
+    seen = encoding.observe_all(vec.games)
+    architecture = Architecture(seen.shape[1], (256, 128), (("actions", NUM_ACTIONS),))
+    generator = np.random.Generator(np.random.PCG64(0))
+    row = architecture.pack({name: generator.normal(0, 0.1, shape) for name, shape in architecture.shapes().items()})
+    rounds = max(1, round(300 * size))
+    samples: Samples = {}
+    for batch in (1, 64):
+        cpu, _ = _timed(time.process_time, _evaluate, row, np.split(seen, 64 // batch), rounds)
+        samples[f"network/{batch}"] = Sample(1e6 * cpu / (rounds * 64))
+    return samples
+
+
+def _evaluate(row: NDArray[np.float32], batches: Sequence[NDArray[np.float32]], rounds: int) -> None:
+    for _ in range(rounds):
+        for batch in batches:
+            evaluate_network(row, batch)
+
+
 def evolution(size: float) -> Samples:
     """A generation of a genetic algorithm: its games, and separately the operators on genomes of the longest kind."""
     kind, matches = kind_of("rga"), max(1, round(100 * size))
@@ -365,6 +392,7 @@ SUITES: Final[dict[str, Callable[[float], Samples]]] = {
     "aec": aec_step,
     "gym": gym_step,
     "encode": encode,
+    "network": network,
     "evolution": evolution,
     "record": record,
     "compile": compile_times,
@@ -381,7 +409,7 @@ class Options:
     """
 
     only: tuple[str, ...] = ()
-    """Parts to measure: random, scripted, vector, aec, gym, encode, evolution, record, compile. Default: all."""
+    """Parts to measure: random, scripted, vector, aec, gym, encode, network, evolution, record, compile. Default: all."""
     repeats: int = 3
     """Number of repetitions; the median is reported."""
     quick: bool = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from agents.networks import actor, neural
+from agents.networks import actor, values
 from agents.networks.learned import shipped
 from agents.networks.learned.policy import LearnedPolicy
 from agents.networks.ocnaru import KIND as OCNARU_NETWORKS
@@ -17,7 +17,7 @@ from monopoly_env.policy.names import Factory
 BUILT_IN: Final[dict[str, Factory]] = {**POLICIES, **genetic.POLICIES, **shipped.POLICIES}
 # Kinds that need more than a name: options, a console, or the file of a saved policy.
 KINDS: Final[dict[str, Factory]] = {
-    "neural": neural.NeuralPolicy,
+    "neural": values.NeuralPolicy,
     "actor": actor.ActorPolicy,
     "learned": LearnedPolicy,
     OCNARU_NETWORKS: OcnaruNetworks,

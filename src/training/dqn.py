@@ -35,7 +35,7 @@ from rich.console import Console
 from torch import Tensor
 from torch.nn import functional
 
-from agents.networks.neural import NeuralPolicy
+from agents.networks.values import NeuralPolicy
 from monopoly_env.actions import HEAD_NAMES, HEAD_OF
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.policy.protocol import Policy
@@ -43,8 +43,7 @@ from monopoly_env.vector import VectorMonopoly
 from training import presets
 from training.experience.replay import ReplayBuffer, Transitions, unpack
 from training.experience.sources import EpsilonGreedy, Source
-from training.networks import HeadNetworks
-from training.run import adam
+from training.networks import HeadNetworks, optimizer_arrays, set_optimizer_arrays
 from training.run.checkpoints import Parts
 from training.run.devices import device_of
 from training.run.options import NONE, Policies, Ranges, TrainingOptions, check_training, find_policy, new_agent, result_settings
@@ -281,13 +280,13 @@ class QLearner:
 
     def arrays(self) -> dict[str, dict[str, NDArray[Any]]]:
         """Parts of a checkpoint: `online`, `target` and `optimizer`."""
-        return {"online": self.online.arrays(), "target": self.target.arrays(), "optimizer": adam.arrays_of(self._optimizer)}
+        return {"online": self.online.arrays(), "target": self.target.arrays(), "optimizer": optimizer_arrays(self._optimizer)}
 
     def set_arrays(self, parts: Mapping[str, Mapping[str, NDArray[Any]]], updates: int) -> None:
         """Continue where `arrays` was called, after `updates` gradient steps."""
         self.online.set_arrays(parts["online"])
         self.target.set_arrays(parts["target"])
-        adam.set_arrays(self._optimizer, parts["optimizer"])
+        set_optimizer_arrays(self._optimizer, parts["optimizer"])
         self.updates = updates
 
 

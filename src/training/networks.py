@@ -1,20 +1,112 @@
-"""Action values by one network a head, in torch: what is trained. `agents.networks.neural` plays the same numbers in NumPy."""
+"""Networks in torch: what is trained. The compiled pass of `agents.networks.forward` plays the same weights.
+
+    network = Network(Architecture(602, (256, 128), (("actions", 205),)))
+    row = network.architecture.pack(arrays_of(network))             # what compiled policies play
+    set_arrays_of(network, network.architecture.unpack(row))
+
+The names and shapes of a network's arrays are those of `Architecture.shapes`. `optimizer_arrays` and `set_optimizer_arrays` turn the
+state of Adam into named arrays for checkpoints, and back.
+"""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from agents.networks.layout import Architecture
+from agents.networks.values import head_networks
 from monopoly_env.actions import HEAD_NAMES, HEAD_OF, HEADS, NUM_ACTIONS
+
+_CELLS: Final[dict[str, type[nn.RNNCell | nn.GRUCell]]] = {"elman": nn.RNNCell, "gru": nn.GRUCell}
+_ACTIVATIONS: Final = {"relu": torch.relu, "tanh": torch.tanh}
+
+
+class Network(nn.ModuleDict):
+    """The torch module of an architecture: linear layers, numbered from 0, and perhaps a `cell` before the last one."""
+
+    def __init__(self, architecture: Architecture) -> None:
+        """Initialize by torch's generator."""
+        *hidden, (before, after) = itertools.pairwise(architecture.sizes)
+        parts: dict[str, nn.Module] = {str(number): nn.Linear(*pair) for number, pair in enumerate(hidden)}
+        if architecture.units:
+            parts["cell"] = _CELLS[architecture.cell](before, architecture.units)
+        super().__init__(parts | {str(len(hidden)): nn.Linear(architecture.units or before, after)})
+        self.architecture = architecture
+
+    @property
+    def last(self) -> nn.Linear:
+        """The layer of the outputs."""
+        layer = self[str(len(self.architecture.hidden))]
+        assert isinstance(layer, nn.Linear)
+        return layer
+
+    def forward(self, signal: Tensor) -> Tensor:
+        """(B, outputs) for (B, inputs). A cell begins with zeros."""
+        return self.step(signal, None)[0]
+
+    def step(self, signal: Tensor, state: Tensor | None) -> tuple[Tensor, Tensor | None]:
+        """Compute the outputs and the next state of the cell.
+
+        Args:
+            signal: (B, inputs).
+            state: (B, units); None: zeros, or no cell.
+
+        Returns:
+            (B, outputs), and (B, units) or None.
+        """
+        for number in range(len(self.architecture.hidden)):
+            signal = _ACTIVATIONS[self.architecture.activation](self[str(number)](signal))
+        if self.architecture.units:
+            signal = state = self["cell"](signal, state)
+        return self.last(signal), state
+
+
+class Networks(nn.ModuleDict):
+    """Several networks by name."""
+
+    def __init__(self, architectures: Mapping[str, Architecture]) -> None:
+        """Initialize all, in their order."""
+        super().__init__({name: Network(architecture) for name, architecture in architectures.items()})
+
+    def __getitem__(self, name: str) -> Network:
+        network = super().__getitem__(name)
+        assert isinstance(network, Network)
+        return network
+
+
+def arrays_of(module: nn.Module) -> dict[str, NDArray[Any]]:
+    """Weights and biases by name; copies."""
+    return {name: tensor.detach().cpu().numpy().copy() for name, tensor in module.state_dict().items()}
+
+
+def set_arrays_of(module: nn.Module, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Take over what `arrays_of` returned."""
+    module.load_state_dict({name: torch.as_tensor(array) for name, array in arrays.items()})
+
+
+def optimizer_arrays(optimizer: torch.optim.Optimizer) -> dict[str, NDArray[Any]]:
+    """The state of an optimizer (Adam's moments and steps) as `<number of the parameter>.<name>`; copies."""
+    states = optimizer.state_dict()["state"]
+    return {f"{number}.{name}": value.cpu().numpy().copy() for number, state in states.items() for name, value in state.items()}
+
+
+def set_optimizer_arrays(optimizer: torch.optim.Optimizer, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Take over what `optimizer_arrays` returned."""
+    states: dict[int, dict[str, Tensor]] = {}
+    for key, array in arrays.items():
+        number, name = key.split(".")
+        states.setdefault(int(number), {})[name] = torch.tensor(array)  # a copy: Adam writes into it
+    optimizer.load_state_dict({"state": states, "param_groups": optimizer.state_dict()["param_groups"]})
 
 
 class HeadNetworks(nn.Module):
-    """A network of linear layers with ReLU between them for each head; together they value the actions of a decision."""
+    """A network for each head; together they value the actions of a decision."""
 
     def __init__(self, features: int, heads: Sequence[str], hidden: Sequence[int]) -> None:
         """Initialize by torch's generator.
@@ -26,7 +118,7 @@ class HeadNetworks(nn.Module):
         """
         super().__init__()
         self.heads = tuple(heads)
-        self.layers = nn.ModuleDict({head: _Layers((features, *hidden, HEADS[head].size)) for head in heads})
+        self.networks = Networks(head_networks(features, heads, hidden))
 
     def values(self, observation: Tensor, choices: Tensor) -> Tensor:
         """Values of the actions of all open heads, on one scale.
@@ -58,26 +150,14 @@ class HeadNetworks(nn.Module):
         return values
 
     def of_head(self, head: str, observation: Tensor) -> Tensor:
-        """Values (B, size of the head), by the network of a head."""
-        values: Tensor = self.layers[head](observation)
+        """Values (B, size of the head) by the network of a head."""
+        values: Tensor = self.networks[head](observation)
         return values
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:
-        """Weights and biases, named as `agents.networks.neural` has them; copies."""
-        return {name.removeprefix("layers."): tensor.detach().cpu().numpy().copy() for name, tensor in self.state_dict().items()}
+        """Weights and biases, named as in `NeuralPolicy`; copies."""
+        return arrays_of(self.networks)
 
     def set_arrays(self, arrays: Mapping[str, NDArray[np.float32]]) -> None:
         """Take over what `arrays` returned."""
-        self.load_state_dict({f"layers.{name}": torch.as_tensor(array) for name, array in arrays.items()})
-
-
-class _Layers(nn.ModuleList):
-    """Linear layers, numbered from 0, with ReLU between them."""
-
-    def __init__(self, sizes: Sequence[int]) -> None:
-        super().__init__(nn.Linear(before, after) for before, after in itertools.pairwise(sizes))
-
-    def forward(self, signal: Tensor) -> Tensor:
-        for number, layer in enumerate(self):
-            signal = layer(signal.relu() if number else signal)
-        return signal
+        set_arrays_of(self.networks, arrays)

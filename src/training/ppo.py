@@ -36,7 +36,8 @@ from agents.networks.actor import ActorPolicy
 from monopoly_env import rewards
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.vector import VectorMonopoly
-from training.run import adam, command
+from training import networks
+from training.run import command
 from training.run.checkpoints import Parts
 from training.run.devices import device_of
 from training.run.options import Policies, Ranges, TrainingOptions, check_training, find_policy, new_agent, result_settings
@@ -210,14 +211,14 @@ class PPO:
     def state(self) -> tuple[Parts, dict[str, Any]]:
         """What a checkpoint holds: `weights`, `optimizer` and `games`."""
         weights = {name: _array(value) for name, value in self.model.policy.state_dict().items()}
-        optimizer = adam.arrays_of(self.model.policy.optimizer)
+        optimizer = networks.optimizer_arrays(self.model.policy.optimizer)
         return {"weights": weights, "optimizer": optimizer, "games": self.env.arrays()}, {"step": self.step}
 
     def set_state(self, parts: Parts, values: Mapping[str, Any]) -> None:
         """Continue from a checkpoint."""
         self.step = self.model.num_timesteps = values["step"]
         self.model.policy.load_state_dict({name: torch.as_tensor(array) for name, array in parts["weights"].items()})
-        adam.set_arrays(self.model.policy.optimizer, parts["optimizer"])
+        networks.set_optimizer_arrays(self.model.policy.optimizer, parts["optimizer"])
         self.env.set_arrays(parts["games"])
         self._continue_from(self.env.observations())
 

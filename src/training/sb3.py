@@ -21,7 +21,7 @@ from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer, MaskableR
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 
-from agents.networks.neural import Repertoire, share_out
+from agents.networks.repertoire import Repertoire, share_out
 from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.policy.protocol import MEMORY, Decisions, Policy

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 import agents
-from agents.networks.neural import NeuralPolicy, Repertoire
+from agents.networks.repertoire import Repertoire
+from agents.networks.values import NeuralPolicy
 from monopoly_env import encoding as encodings
 from monopoly_env.actions import HEAD_NAMES, HEAD_OF, HEADS, NUM_ACTIONS
 from monopoly_env.errors import MonopolyError

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from agents.networks.neural import NeuralPolicy
+from agents.networks.values import NeuralPolicy
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError
 from monopoly_env.policy.protocol import Policy
 from training import experts

@@ -24,7 +24,7 @@ from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_suppo
 import agents
 import monopoly_env as me
 from agents.networks.actor import ActorPolicy
-from agents.networks.neural import Repertoire
+from agents.networks.repertoire import Repertoire
 from monopoly_env import encoding as encodings
 from monopoly_env.actions import HEADS, NUM_ACTIONS
 from monopoly_env.errors import ConfigurationError, IllegalActionError, MonopolyError
@@ -430,7 +430,7 @@ def test_a_full_disk_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[s
         ({"final_games": (1, 2)}, "needs one number per policy of the panel"),
         ({"hidden": ()}, "--hidden must list"),
         ({"games": 1, "rollout": 1, "opponents": ("random",)}, "two decisions or more"),
-        ({"heads": ("buy",)}, "Without learning bid"),
+        ({"heads": ("buy",)}, "No network plays the heads bid"),
         ({"heads": ("buy", "trade_ask")}, "learn all of them or none"),
         ({"encoding": "ocnaru100", "num_players": 3}, "is for 2 players"),
         ({"rules": "offical"}, "official"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.networks.neural import Repertoire
+from agents.networks.repertoire import Repertoire
 from monopoly_env.actions import HEADS, NUM_ACTIONS
 from training.experience.replay import Transitions, pack
 from training.run.options import LEARNED

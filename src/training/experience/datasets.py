@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import monopoly_env
-from agents.networks.neural import features_digest
+from agents.networks.saved import features_digest
 from monopoly_env import encoding as encodings
 from monopoly_env.actions import DECISION_NAMES, HEADS
 from monopoly_env.core import write_atomically

@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.networks.neural import Repertoire, share_out
+from agents.networks.repertoire import Repertoire, share_out
 from monopoly_env.actions import HEAD_OF, HEADS
 from monopoly_env.policy.protocol import MEMORY, Decisions, Policy
 from monopoly_env.vector import Batch, VectorMonopoly

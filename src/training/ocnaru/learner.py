@@ -1,49 +1,42 @@
-"""What learns: one network of the thesis, its target copy and its optimizer, and the memory that it learns from in its own games."""
+"""The learner of one network of the thesis, with its target copy and optimizer, and the replay memory of its own games."""
 
 from __future__ import annotations
 
 import copy
-import itertools
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
-from agents.networks.ocnaru import HIDDEN, NETWORKS
+from agents.networks.ocnaru.networks import ARCHITECTURES
 from monopoly_env.encoding import ocnaru
-
-
-def network(head: str) -> nn.Sequential:
-    """Layers of 128, 64 and 32 units with ReLU, initialized by torch's generator."""
-    sizes = (ocnaru.SIZE, *HIDDEN, NETWORKS[head].size)
-    layers = [part for before, after in itertools.pairwise(sizes) for part in (nn.Linear(before, after), nn.ReLU())]
-    return nn.Sequential(*layers[:-1])
+from training.networks import Network, arrays_of, optimizer_arrays, set_arrays_of, set_optimizer_arrays
 
 
 class HeadLearner:
-    """One of the networks, learning.
+    """The learner of one network.
 
     Attributes:
-        head: Which.
-        online: What plays and learns.
-        target: The copy that values what comes next.
+        head: The name of the network.
+        online: The network that plays and learns.
+        target: The copy that values the next state.
     """
 
     def __init__(self, head: str, device: torch.device, learning_rate: float, discount: float) -> None:
-        """Begin with random numbers."""
+        """Begin with random weights, drawn by torch's generator."""
         self.head = head
         self.device = device
-        self.online = network(head).to(device)
+        self.online = Network(ARCHITECTURES[head]).to(device)
         self.target = copy.deepcopy(self.online).requires_grad_(False)
         self._discount = discount
         self._optimizer = torch.optim.Adam(self.online.parameters(), lr=learning_rate, fused=True)
 
     def regress(self, observation: Tensor, choice: Tensor, goal: Tensor) -> tuple[Tensor, Tensor]:
-        """A gradient step towards known returns (phase 1).
+        """Take a gradient step towards known returns (phase 1).
 
         Args:
             observation: (N, 100) float32.
@@ -51,13 +44,13 @@ class HeadLearner:
             goal: (N,) float32.
 
         Returns:
-            The Huber loss and the mean value of what was chosen, both scalars.
+            The Huber loss and the mean value of the chosen outputs, both scalars.
         """
         value = self.online(observation).gather(1, choice[:, None])[:, 0]
         return self._descend(functional.huber_loss(value, goal)), value.detach().mean()
 
     def update(self, batch: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
-        """A gradient step of Q-learning (phase 2) on what `Memory.sample` drew; returns as `regress` does."""
+        """Take a gradient step of Q-learning (phase 2) on a batch from `Memory.sample`; returns what `regress` does."""
         with torch.no_grad():
             following = self.target(batch["next"]).masked_fill_(batch["closed"], -torch.inf).max(1).values
             goal = batch["reward"] + torch.where(batch["last"], 0.0, self._discount * following)
@@ -70,55 +63,40 @@ class HeadLearner:
         return loss.detach()
 
     def copy_to_target(self) -> None:
-        """Let the target network become what the online network is."""
+        """Copy the online network to the target network."""
         self.target.load_state_dict(self.online.state_dict())
 
     def numbers(self) -> dict[str, NDArray[np.float32]]:
-        """Weights and biases, named as `agents.networks.ocnaru` has them; copies."""
-        return _named(self.head, self.online)
+        """Weights and biases of the online network, as `OcnaruNetworks` names them; copies."""
+        return {f"{self.head}.{name}": array for name, array in arrays_of(self.online).items()}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All that learning goes on from, by name."""
-        moments = self._optimizer.state_dict()["state"]
-        optimizer = {f"adam.{number}.{name}": value.cpu().numpy() for number, state in moments.items() for name, value in state.items()}
-        target = {f"target.{name}": array for name, array in _named(self.head, self.target).items()}
-        return self.numbers() | target | optimizer
+        """All that a learner resumes from, by name."""
+        parts = {"online": arrays_of(self.online), "target": arrays_of(self.target), "adam": optimizer_arrays(self._optimizer)}
+        return {f"{part}.{name}": array for part, arrays in parts.items() for name, array in arrays.items()}
 
     def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Take over what `arrays` returned."""
-        _fill(self.head, self.online, arrays)
-        _fill(self.head, self.target, {name.removeprefix("target."): array for name, array in arrays.items() if name.startswith("target.")})
-        state: dict[int, dict[str, Tensor]] = {}
+        parts: dict[str, dict[str, NDArray[Any]]] = {"online": {}, "target": {}, "adam": {}}
         for key, array in arrays.items():
-            if key.startswith("adam."):
-                _, number, name = key.split(".")
-                state.setdefault(int(number), {})[name] = torch.as_tensor(array)
-        groups = self._optimizer.state_dict()["param_groups"]
-        self._optimizer.load_state_dict({"state": state, "param_groups": groups})
-
-
-def _named(head: str, layers: nn.Sequential) -> dict[str, NDArray[np.float32]]:
-    """`head.layer.weight` and `head.layer.bias`; in the sequence every other part is a ReLU."""
-    arrays = {}
-    for name, tensor in layers.state_dict().items():
-        place, kind = name.split(".")
-        arrays[f"{head}.{int(place) // 2}.{kind}"] = tensor.detach().cpu().numpy().copy()
-    return arrays
-
-
-def _fill(head: str, layers: nn.Sequential, arrays: Mapping[str, NDArray[Any]]) -> None:
-    state = {}
-    for name in layers.state_dict():
-        place, kind = name.split(".")
-        state[name] = torch.as_tensor(arrays[f"{head}.{int(place) // 2}.{kind}"])
-    layers.load_state_dict(state)
+            part, _, name = key.partition(".")
+            parts[part][name] = array
+        set_arrays_of(self.online, parts["online"])
+        set_arrays_of(self.target, parts["target"])
+        set_optimizer_arrays(self._optimizer, parts["adam"])
 
 
 class Memory:
-    """The last transitions of a network, in a ring: what it saw and chose, what that brought, and what it saw next."""
+    """A replay buffer of the last transitions of a network: observation, choice, reward and next observation, in a ring."""
 
     def __init__(self, capacity: int, outputs: int, device: torch.device) -> None:
-        """Nothing is in it yet."""
+        """Create an empty buffer.
+
+        Args:
+            capacity: Transitions that it keeps.
+            outputs: Outputs of the network.
+            device: Where the transitions are.
+        """
         self.capacity = capacity
         self.added = 0
         columns = {
@@ -132,7 +110,7 @@ class Memory:
         self._columns = {name: column.to(device) for name, column in columns.items()}
 
     def add(self, columns: Mapping[str, Tensor], row: int) -> None:
-        """Put one row of some columns into the ring; the oldest gives way."""
+        """Add one row of the columns; it replaces the oldest if the buffer is full."""
         place = self.added % self.capacity
         for name, column in self._columns.items():
             column[place] = columns[name][row]
@@ -144,7 +122,7 @@ class Memory:
         return {name: column[rows] for name, column in self._columns.items()}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All that is kept, by name."""
+        """The content, by name."""
         filled = min(self.added, self.capacity)
         return {name: column[:filled].cpu().numpy() for name, column in self._columns.items()} | {"added": np.array(self.added)}
 

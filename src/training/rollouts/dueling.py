@@ -1,8 +1,7 @@
-"""The networks of a learned policy in torch, and what they learn from pairs of rollouts.
+"""How the networks of a learned policy learn from pairs of rollouts, and by which margins they may then choose.
 
-`agents.networks.learned.networks` plays the same numbers, compiled. A network values the state and, beside it, each action; the value of
-an action is their sum. Two losses teach it: of two actions tried in one place, by how much one did better than the other; and
-how often games were won from there.
+A network values the state and, beside it, each action; the value of an action is the sum of both. It minimizes two losses: the error in
+how much better one of two actions did that were tried in the same state, and the error in how often games were won from there.
 """
 
 from __future__ import annotations
@@ -17,15 +16,16 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from agents.arena.statistics import per_unit, standard_error
-from agents.networks.learned.networks import FEATURES, HIDDEN, NAMES, OUTPUT, OUTPUTS
+from agents.networks.learned.networks import ARCHITECTURES, NAMES, OUTPUT, turned
 from agents.networks.learned.policy import NEVER
 from monopoly_env.actions import NUM_ACTIONS
+from training.networks import Networks, arrays_of
 from training.rollouts.pairs import Pairs
 from training.run.session import DivergenceError
 
-MARGINS: Final = (0.0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12)  # that are tried
-_FEWEST: Final = 200  # pairs from which on a network learns
-_ROWS: Final = 8192  # at a time where nothing is learned
+MARGINS: Final = (0.0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12)  # those that are tried
+_FEWEST: Final = 200  # pairs that a network needs to learn
+_ROWS: Final = 8192  # pairs in a batch where nothing is learned
 
 
 class Settings(NamedTuple):
@@ -40,63 +40,32 @@ class Settings(NamedTuple):
     threads: int
 
 
-class Dueling(nn.Module):
-    """One network: two hidden layers, then the value of the state and what each action adds to it."""
-
-    def __init__(self, outputs: int) -> None:
-        """Initialize by torch's generator; no action is better than another at first."""
-        super().__init__()
-        self.first = nn.Linear(FEATURES, HIDDEN[0])
-        self.second = nn.Linear(*HIDDEN)
-        self.last = nn.Linear(HIDDEN[1], outputs)
-        nn.init.zeros_(self.last.weight)
-        nn.init.zeros_(self.last.bias)
-
-    @property
-    def layers(self) -> tuple[nn.Linear, nn.Linear, nn.Linear]:
-        """The linear layers, from below."""
-        return self.first, self.second, self.last
-
-    def forward(self, seen: Tensor) -> Tensor:
-        """(N, outputs) for (N, FEATURES)."""
-        signal: Tensor = self.last(self.second(self.first(seen).relu()).relu())
-        return signal
-
-
-class Networks(nn.ModuleDict):
-    """All networks of a policy by name."""
+class DuelingNetworks(Networks):
+    """All networks of a policy. Each outputs the value of the state, then what each action adds to it."""
 
     def __init__(self) -> None:
-        """Initialize all."""
-        super().__init__({name: Dueling(int(outputs)) for name, outputs in zip(NAMES, OUTPUTS, strict=True)})
-
-    def __getitem__(self, name: str) -> Dueling:
-        network = super().__getitem__(name)
-        assert isinstance(network, Dueling)
-        return network
+        """Initialize by torch's generator; no action is better than another at first."""
+        super().__init__(ARCHITECTURES)
+        for name in NAMES:
+            nn.init.zeros_(self[name].last.weight)
+            nn.init.zeros_(self[name].last.bias)
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:
-        """Weights and biases as `agents.networks.learned.networks.SHAPES` has them; copies."""
-        arrays = {}
-        for name in NAMES:
-            for number, layer in enumerate(self[name].layers):
-                weight = layer.weight.detach().cpu().numpy()  # (out, in)
-                arrays[f"{name}.{number}.weight"] = np.array(weight if number == 2 else weight.T, order="C")
-                arrays[f"{name}.{number}.bias"] = layer.bias.detach().cpu().numpy().copy()
-        return arrays
+        """Weights and biases as a policy saves them (`agents.networks.learned.networks.SHAPES`); copies."""
+        return turned(arrays_of(self))
 
 
 class Examples(NamedTuple):
     """N pairs of one network.
 
     Attributes:
-        seen: (N, FEATURES) float16.
+        seen: (N, FEATURES) float16, the observations.
         base: (N,) the output of the parent's answer.
-        other: (N,) that of the other action.
-        open: (N, outputs), the outputs of all that could be chosen.
-        base_won: (N,) share of the win where the parent's answer was given.
-        other_won: (N,) and where the other action was taken.
-        game: (N,) the game that it is of: those of one game are not independent.
+        other: (N,) the output of the other action.
+        open: (N, outputs), the outputs of all actions that could be chosen.
+        base_won: (N,) share of the win after the parent's answer.
+        other_won: (N,) share of the win after the other action.
+        game: (N,) the number of the game: pairs of one game are not independent.
     """
 
     seen: Tensor
@@ -109,12 +78,12 @@ class Examples(NamedTuple):
 
     @classmethod
     def of(cls, network: int, chunks: Sequence[Pairs], rows: Sequence[NDArray[np.bool_]], device: torch.device) -> Examples:
-        """The pairs of a network out of some rows of each chunk."""
+        """Take the pairs of a network from some rows of each chunk."""
         mine = [chosen & (chunk.pairs["network"] == network) for chunk, chosen in zip(chunks, rows, strict=True)]
         pairs = np.concatenate([chunk.pairs[at] for chunk, at in zip(chunks, mine, strict=True)])
         seen = np.concatenate([chunk.seen[at] for chunk, at in zip(chunks, mine, strict=True)])
         legal = np.unpackbits(pairs["open"], axis=1, count=NUM_ACTIONS)[:, OUTPUT[network] >= 0].astype(np.bool_)
-        open_ = np.concatenate([np.zeros((len(pairs), 1), np.bool_), legal], axis=1)  # the value of the state is no action
+        open_ = np.concatenate([np.zeros((len(pairs), 1), np.bool_), legal], axis=1)  # the value of the state is not an action
         numbered = [chunk.pairs["game"][at] + np.int64(number << 32) for number, (chunk, at) in enumerate(zip(chunks, mine, strict=True))]
         game = np.concatenate(numbered)
         columns = OUTPUT[network][pairs["base"]], OUTPUT[network][pairs["other"]], open_, pairs["base_won"], pairs["other_won"], game
@@ -126,14 +95,14 @@ class Examples(NamedTuple):
 
 
 def values(network: nn.Module, examples: Examples) -> tuple[Tensor, Tensor]:
-    """(N,) chances to win by the parent's answer, and (N,) by the other action."""
+    """The chances to win by the parent's answer (N,), and by the other action (N,)."""
     outputs = network(examples.seen.float())
     state = outputs[:, 0]
     return state + outputs.gather(1, examples.base[:, None])[:, 0], state + outputs.gather(1, examples.other[:, None])[:, 0]
 
 
 def losses(network: nn.Module, examples: Examples) -> tuple[Tensor, Tensor]:
-    """Mean squared errors: of the difference between the two actions, and of the two values."""
+    """The mean squared errors of the difference between the two actions, and of the two values."""
     base, other = values(network, examples)
     difference = (other - base) - (examples.other_won - examples.base_won)
     return (difference**2).mean(), ((base - examples.base_won) ** 2 + (other - examples.other_won) ** 2).mean() / 2
@@ -144,24 +113,24 @@ def learn(
     rows: Sequence[NDArray[np.bool_]],
     settings: Settings,
     device: torch.device,
-    told: Callable[[Mapping[str, float]], None],
-) -> Networks:
-    """New networks that have learned from pairs.
+    log: Callable[[Mapping[str, float]], None],
+) -> DuelingNetworks:
+    """Train new networks on pairs.
 
     Args:
         chunks: The pairs.
-        rows: Which of each chunk teach.
-        settings: How.
-        device: Where.
-        told: Called with the mean losses of each network, `difference/<network>` and `value/<network>`.
+        rows: Which pairs of each chunk to learn from.
+        settings: How to learn.
+        device: Where the networks are trained.
+        log: Called with the mean losses of each network, `difference/<network>` and `value/<network>`.
 
     Raises:
         DivergenceError: A loss is not finite.
     """
     torch.manual_seed(settings.seed)
-    networks = Networks().to(device)
+    networks = DuelingNetworks().to(device)
     before = torch.get_num_threads()
-    torch.set_num_threads(1)  # a network a thread: results repeat to the bit
+    torch.set_num_threads(1)  # one network per thread: results repeat to the bit
     try:
         with ThreadPoolExecutor(settings.threads) as pool:
             tasks = [
@@ -169,7 +138,7 @@ def learn(
                 for number, name in enumerate(NAMES)
             ]
             for task in tasks:
-                told(task.result())
+                log(task.result())
     finally:
         torch.set_num_threads(before)
     return networks
@@ -199,7 +168,7 @@ def _learn(name: str, network: nn.Module, examples: Examples, settings: Settings
 
 
 def _favourites(network: nn.Module, examples: Examples) -> tuple[Tensor, Tensor]:
-    """(N,) whether the other action is the best but the parent's, and (N,) by how much it looks better than his."""
+    """Whether the other action is the best beside the parent's (N,), and by how much it looks better than the parent's (N,)."""
     outputs = network(examples.seen.float())
     others = outputs.masked_fill(~examples.open, -torch.inf).scatter(1, examples.base[:, None], -torch.inf)
     better = outputs.gather(1, examples.other[:, None]) - outputs.gather(1, examples.base[:, None])
@@ -210,16 +179,23 @@ def _favourites(network: nn.Module, examples: Examples) -> tuple[Tensor, Tensor]
 def choose_margins(
     networks: Networks, chunks: Sequence[Pairs], rows: Sequence[NDArray[np.bool_]], confidence: float, device: torch.device
 ) -> tuple[NDArray[np.float64], dict[str, float]]:
-    """By how much an action must look better than the parent's to be taken, for each network.
+    """Choose for each network by how much an action must look better than the parent's to be taken.
 
-    What counts are pairs that the networks have not learned from and in which the other action is the one that they would choose: of
-    many actions the one that looks best is overrated, so that what the others bring says nothing of it. A margin's gain is the mean of
-    what the action brought where it looked better than the parent's by more than the margin, and 0 elsewhere. The margin is the one
-    whose gain is highest after `confidence` standard errors are taken off; a network with none above 0 never chooses. Pairs of a game
-    share how it ended, so that the errors are from the spread between games.
+    Only pairs count that the networks have not learned from, and in which the other action is the one that they would choose: the action
+    that looks best of many is overrated, so the results of the others say nothing about it. The gain of a margin is the mean of what the
+    action brought where it looked better than the parent's by more than the margin, and 0 elsewhere. The margin with the highest gain,
+    less `confidence` standard errors, is chosen. A network whose gains are all below 0 never chooses. Pairs of one game share its result,
+    so the errors come from the spread between games.
+
+    Args:
+        networks: What has learned.
+        chunks: Pairs that it has not learned from.
+        rows: Which pairs of each chunk count.
+        confidence: Standard errors that are taken off a gain.
+        device: Where the networks are.
 
     Returns:
-        (networks,) margins; and by name the gain of each network that may choose, a pair (chance to win).
+        Margins (networks,); and by name the mean gain per pair (chance to win) of each network that may choose.
     """
     margins, gains = np.full(len(NAMES), NEVER), {}
     for number, name in enumerate(NAMES):

@@ -15,7 +15,7 @@ import numpy as np
 import tyro
 from numpy.typing import NDArray
 
-from agents.networks.neural import OFFER_HEADS
+from agents.networks.repertoire import OFFER_HEADS
 from monopoly_env import encoding, rewards
 from monopoly_env.actions import HEAD_NAMES
 from monopoly_env.errors import ConfigurationError, nearest

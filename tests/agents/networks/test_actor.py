@@ -17,7 +17,7 @@ from safetensors.numpy import load_file, save_file
 import agents
 import monopoly_env as me
 from agents.networks.actor import ActorPolicy
-from agents.networks.neural import features_digest
+from agents.networks.saved import features_digest
 from monopoly_env import encoding as encodings
 from monopoly_env.actions import DECISION_NAMES, HEAD_NAMES, HEAD_OF, NUM_ACTIONS
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError
@@ -194,7 +194,7 @@ def test_loading_brings_back_what_was_saved(tmp_path: Path) -> None:
         ({"num_players": 3}, "other features than this version's encoding 'standard' for 3 players"),
         ({"encoding": "standrad"}, "Unknown encoding 'standrad'. Did you mean 'standard'"),
         ({"hidden": [16, 9]}, r"expected float32 \(9, 16\)"),
-        ({"heads": ["buy"]}, "Without learning bid"),
+        ({"heads": ["buy"]}, "No network plays the heads bid"),
         ({"parent": "algoritmic"}, "Did you mean 'algorithmic'"),
     ],
 )

@@ -18,7 +18,9 @@ from safetensors.numpy import load_file, save_file
 
 import agents
 import monopoly_env as me
+from agents.networks.forward import forward
 from agents.networks.learned.networks import (
+    ARCHITECTURES,
     ENCODED,
     FEATURES,
     HIDDEN,
@@ -31,8 +33,7 @@ from agents.networks.learned.networks import (
     SHAPES,
     STARTS,
     pack,
-    think,
-    worth,
+    turned,
     zeros,
 )
 from agents.networks.learned.play import preferred, weigh
@@ -148,15 +149,14 @@ def may_be_chosen(moment: Moment, learned: Sequence[str]) -> set[int]:
 
 def test_compiled_networks_say_what_the_formulas_say() -> None:
     policy = knowing()
-    weights = pack(policy.arrays()).view(np.float32)
-    first, second = np.empty(HIDDEN[0], np.float32), np.empty(HIDDEN[1], np.float32)
     observations = [seen for some, seen, _ in (moment.weigh(policy) for moment in moments()) if some][::40]
     assert len(observations) > 10
+    weights = pack(policy.arrays()).view(np.float32)
     for number, name in enumerate(NAMES):
         for seen in observations:
-            expected = by_hand(policy.arrays(), name, seen)
-            think(weights, number, seen, first, second)
-            assert [worth(weights, number, k, second) for k in range(OUTPUTS[number])] == pytest.approx(expected, abs=1e-5)
+            expected, outputs = by_hand(policy.arrays(), name, seen), np.zeros(OUTPUTS[number], np.float32)
+            forward(weights[STARTS[number] : STARTS[number + 1]], seen, 0, outputs)
+            assert outputs == pytest.approx(expected, abs=1e-5)
         assert expected.std() > 1e-3
 
 
@@ -178,13 +178,11 @@ def test_the_row_holds_all_numbers_in_their_order() -> None:
     row = pack(arrays)
     assert np.isfinite(row).all()
     numbers = row.view(np.float32)
-    for number, name in enumerate(NAMES):
-        at = STARTS[number]
-        for key in (key for key in SHAPES if key.startswith(f"{name}.")):
-            size = int(np.prod(SHAPES[key]))
-            assert np.array_equal(numbers[at : at + size].reshape(SHAPES[key]), arrays[key]), key
-            at += size
-        assert at == STARTS[number + 1]
+    for number, (name, network) in enumerate(ARCHITECTURES.items()):
+        found = turned(network.unpack(numbers[STARTS[number] : STARTS[number + 1]], name))
+        assert [(key, array.shape) for key, array in found.items()] == [(key, SHAPES[key]) for key in SHAPES if key.startswith(f"{name}.")]
+        assert all(np.array_equal(array, arrays[key]) for key, array in found.items())
+    assert len(numbers) == STARTS[-1]
 
 
 def test_the_largest_numbers_stay_finite_in_pairs() -> None:

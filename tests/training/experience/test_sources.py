@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import agents
-from agents.networks.neural import Repertoire, share_out
+from agents.networks.repertoire import Repertoire, share_out
 from monopoly_env.actions import HEAD_NAMES, HEAD_OF, HEADS, NUM_ACTIONS
 from monopoly_env.policy.protocol import Decisions
 from monopoly_env.vector import VectorMonopoly

@@ -17,7 +17,7 @@ import pytest
 
 import agents
 import monopoly_env as me
-from agents.networks.neural import NeuralPolicy
+from agents.networks.values import NeuralPolicy
 from monopoly_env import actions, core
 from monopoly_env import encoding as encodings
 from monopoly_env.errors import ConfigurationError, IllegalActionError, RulesError

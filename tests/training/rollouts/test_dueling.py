@@ -9,11 +9,12 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from agents.networks.learned.networks import FEATURES, HIDDEN, NAMES, OUTPUT, OUTPUTS, pack, think, worth
+from agents.networks.forward import evaluate
+from agents.networks.learned.networks import FEATURES, NAMES, OUTPUT, STARTS, pack
 from agents.networks.learned.policy import NEVER, LearnedPolicy
 from monopoly_env.actions import HEADS, NUM_ACTIONS
 from training.rollouts import dueling
-from training.rollouts.dueling import MARGINS, Examples, Networks, Settings, choose_margins, learn, losses, values
+from training.rollouts.dueling import MARGINS, DuelingNetworks, Examples, Settings, choose_margins, learn, losses, values
 from training.rollouts.pairs import PAIR, Pairs
 from training.run.session import DivergenceError
 
@@ -24,10 +25,10 @@ JAIL = NAMES.index("jail")
 PAY, CARD, STAY = HEADS["jail"].start, HEADS["jail"].start + 1, HEADS["turn"].start
 
 
-def random_networks(seed: int = 0) -> Networks:
+def random_networks(seed: int = 0) -> DuelingNetworks:
     """Networks that know nothing but say something."""
     torch.manual_seed(seed)
-    networks = Networks()
+    networks = DuelingNetworks()
     with torch.no_grad():
         for name in NAMES:
             networks[name].last.weight.normal_(0, 0.1)
@@ -54,7 +55,7 @@ def everything(*chunks: Pairs) -> list[NDArray[np.bool_]]:
     return [np.ones(len(chunk.pairs), np.bool_) for chunk in chunks]
 
 
-def by_hand(networks: Networks, name: str, seen: NDArray[Any]) -> NDArray[np.float64]:
+def by_hand(networks: DuelingNetworks, name: str, seen: NDArray[Any]) -> NDArray[np.float64]:
     """All outputs of a network in float64, from its arrays."""
     arrays, signal = networks.arrays(), seen.astype(np.float64)
     for layer in range(2):
@@ -69,13 +70,10 @@ def by_hand(networks: Networks, name: str, seen: NDArray[Any]) -> NDArray[np.flo
 def test_the_saved_agent_says_what_torch_says() -> None:
     networks, seen = random_networks(), random_pairs(20).seen.astype(np.float32)
     weights = pack(LearnedPolicy().changed(**networks.arrays()).arrays()).view(np.float32)
-    first, second = np.empty(HIDDEN[0], np.float32), np.empty(HIDDEN[1], np.float32)
     for number, name in enumerate(NAMES):
         with torch.no_grad():
             expected = networks[name](torch.from_numpy(seen)).numpy()
-        for row, observation in enumerate(seen):
-            think(weights, number, observation, first, second)
-            assert np.allclose([worth(weights, number, k, second) for k in range(OUTPUTS[number])], expected[row], atol=1e-5)
+        assert np.allclose(evaluate(weights[STARTS[number] : STARTS[number + 1]], seen), expected, atol=1e-5)
         assert expected.std() > 0.01
 
 
@@ -120,7 +118,7 @@ def test_a_network_with_next_to_no_pairs_is_no_trouble(count: int) -> None:
 
 def test_at_first_no_action_is_better_than_another() -> None:
     examples = Examples.of(JAIL, [random_pairs(100)], everything(random_pairs(100)), CPU)
-    base, other = values(Networks()["jail"], examples)
+    base, other = values(DuelingNetworks()["jail"], examples)
     assert torch.equal(base, other)
 
 

@@ -1,9 +1,9 @@
-"""Bargaining: the price that a partner just agrees to, where it is known by which numbers he judges.
+"""Bargaining: the price that a partner just agrees to, where a model of the partner is known.
 
 The parent finds out which goods should change hands and guesses a price. A partner of a kind that was met in training can be
-modelled, and his limit is then found by asking the model: an offer goes exactly there, and an offer of his is answered by a
-counter-offer at his limit. Who refuses once what the model would take is of another kind, and from then on the parent deals with him
-alone. Where two players are left he always does (`play.first_answer`).
+modelled: asking the model finds the partner's limit. An offer is made exactly at the limit, and an offer of the partner is answered by
+a counter-offer at it. A partner that refuses what the model would accept is of another kind; from then on the parent sets the prices
+for it, as it always does where two players are left (`play.first_answer`).
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from agents.players.expert.trading import (
     was_taken,
 )
 from agents.players.expert.values import fill_strengths, turns_left
+from agents.players.vocabulary.memory import memory_slots
 from agents.players.vocabulary.offers import plan, planned
 from monopoly_env.actions import A_ASK, A_REPLY, A_TRADE
 from monopoly_env.board import ALL_LOTS
@@ -40,24 +41,23 @@ from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Row
 from monopoly_env.rules import number
 
-# Its memory, where the parent keeps nothing.
-# The partner, plus one, to whom something is offered that the model takes, while the outcome is unknown; the goods.
-_TRIED: Final = SLOT.end
+# Its memory after the parent's: an offer that the model accepts, while the answer is unknown; the partner plus 1, then the goods.
+_SLOT: Final = memory_slots("partner", "ask", "give", start=SLOT.end)
 
-_SURE: Final = 0.99  # chance that a partner who judges by the model does what it says
+_SURE: Final = 0.99  # chance that a partner of the modelled kind does what the model says
 _BARTER: Final = number("trade", "one_for_one")  # without money
 
 
 @kernel
 def bargain(game: Game, base: int, params: Row, model: Row, memory: Row) -> int:
-    """The parent's answer, at the limit of a partner who judges by the model where that promises more.
+    """The parent's answer, at the partner's limit by the model where that promises more.
 
     Args:
         game: It waits for a decision.
         base: The parent's answer.
         params: The parent's parameters.
         model: The partners'.
-        memory: The parent's, after his answer; the price of an offer that he has planned is replaced.
+        memory: The parent's, after its answer; the price of an offer that it has planned is replaced.
 
     Returns:
         The parent's answer, or a counter-offer.
@@ -77,27 +77,27 @@ def bargain(game: Game, base: int, params: Row, model: Row, memory: Row) -> int:
 
 @kernel
 def _note_outcome(game: Game, seat: int, memory: Row) -> None:
-    """Note who refused what the model takes."""
-    partner = int(memory[_TRIED]) - 1
+    """Note a partner that refused what the model accepts."""
+    partner = int(memory[_SLOT.partner]) - 1
     if partner >= 0 and not agenda.ASK <= game.decision <= agenda.CASH:  # it has been answered
-        if not was_taken(game, seat, partner, int(memory[_TRIED + 1]), int(memory[_TRIED + 2])):
+        if not was_taken(game, seat, partner, int(memory[_SLOT.ask]), int(memory[_SLOT.give])):
             memory[SLOT.failed] = int(memory[SLOT.failed]) | 1 << partner
-        memory[_TRIED] = 0
+        memory[_SLOT.partner] = 0
 
 
 class _Terms(NamedTuple):
     """What is to change hands between two players, and what the partner wants for it.
 
     Attributes:
-        seat: Who offers.
-        partner: To whom.
+        seat: The player that offers.
+        partner: The player that is asked.
         ask: Goods asked for, a bit each.
-        give: Goods given.
-        limit: The least dollars that he takes if he judges by the model; infinite if no sum that may be offered is enough.
-        simple: The least that he takes if he goes by list prices.
-        unsure: The uncertainty of that.
+        give: Goods given, a bit each.
+        limit: The fewest dollars that the partner accepts by the model; infinite if no sum that may be offered is enough.
+        simple: The fewest dollars that it accepts if it goes by list prices.
+        unsure: The uncertainty of `simple`, in dollars.
         turns: See `turns_left`.
-        total: Of all strengths, which are in memory.
+        total: Sum of all strengths, which are in memory.
     """
 
     seat: int
@@ -113,7 +113,7 @@ class _Terms(NamedTuple):
 
 @kernel
 def _terms(game: Game, seat: int, partner: int, ask: int, give: int, params: Row, model: Row, memory: Row) -> _Terms:
-    """The terms at hand; the present strengths are written to memory."""
+    """The terms of a trade; the present strengths are written to memory."""
     turns = turns_left(game, params)
     total = fill_strengths(game, turns, params, memory[SLOT.strengths :])
     lots, theirs = ask & ALL_LOTS, give & ALL_LOTS
@@ -138,7 +138,7 @@ def _press(game: Game, seat: int, partner: int, params: Row, model: Row, memory:
 
 @kernel
 def _counter(game: Game, seat: int, base: int, params: Row, model: Row, memory: Row) -> int:
-    """The answer to an offer: the parent's, or a counter-offer at the maker's limit."""
+    """The answer to an offer: the parent's, or a counter-offer at the limit of the player that made it."""
     maker, get, give = int(game.offer_from), int(game.offer_give), int(game.offer_ask)
     terms = _terms(game, seat, maker, get, give, params, model, memory)
     promised = 0.0
@@ -149,24 +149,24 @@ def _counter(game: Game, seat: int, base: int, params: Row, model: Row, memory: 
     if _promise(game, terms, terms.limit, params, memory) <= promised:
         return base
     plan(get, give, int(terms.limit), memory)
-    learn(game, seat, params, memory)  # of the offer before, if its outcome was not noted yet
+    learn(game, seat, params, memory)  # from the offer before, if its outcome was not noted yet
     _try(terms, terms.limit, memory)
     return A_REPLY + COUNTER
 
 
 @kernel
 def _try(terms: _Terms, price: float, memory: Row) -> None:
-    """Note an offer, and what its outcome would say."""
+    """Note an offer, and what its outcome would say of the partner."""
     memory[SLOT.pending], memory[SLOT.pending_ask], memory[SLOT.pending_give] = terms.partner + 1, terms.ask, terms.give
     memory[SLOT.if_taken], memory[SLOT.if_refused] = evidence(_judged(price, terms.limit), acceptance(price, terms.simple, terms.unsure))
     if price >= terms.limit:
-        memory[_TRIED], memory[_TRIED + 1], memory[_TRIED + 2] = terms.partner + 1, terms.ask, terms.give
-        memory[SLOT.if_refused] = 0.0  # a refusal says that he is of neither kind, not that he goes by list prices
+        memory[_SLOT.partner], memory[_SLOT.ask], memory[_SLOT.give] = terms.partner + 1, terms.ask, terms.give
+        memory[SLOT.if_refused] = 0.0  # a refusal says that it is of neither kind, not that it goes by list prices
 
 
 @kernel
 def least_price(game: Game, seat: int, partner: int, ask: int, give: int, low: float, high: float, model: Row) -> float:
-    """The least whole dollars between low and high at which the model agrees to a trade; infinite if it does at none."""
+    """The fewest whole dollars between low and high at which the model agrees to a trade; infinite if there are none."""
     table = np.empty(SLOT.strengths + len(game.place))
     turns = turns_left(game, model)
     total = fill_strengths(game, turns, model, table[SLOT.strengths :])
@@ -183,13 +183,13 @@ def least_price(game: Game, seat: int, partner: int, ask: int, give: int, low: f
 
 @kernel
 def _judged(price: float, limit: float) -> float:
-    """The chance that a partner who judges by the model agrees."""
+    """The chance that a partner of the modelled kind agrees."""
     return _SURE if price >= limit else 1 - _SURE
 
 
 @kernel
 def _promise(game: Game, terms: _Terms, price: float, params: Row, memory: Row) -> float:
-    """The expected gain of an offer; zero if it could not be made, or gains too little where it is accepted."""
+    """The expected gain of an offer; zero if it cannot be made, or gains too little even if it is accepted."""
     if not np.isfinite(price):
         return 0.0
     gain = judge(game, terms.seat, terms.partner, terms.ask, terms.give, price, terms.total, terms.turns, params, memory)

@@ -1,9 +1,9 @@
-"""The networks of a learned policy as one row of numbers, and what they say of a decision: compiled.
+"""The networks of a learned policy: which decisions each answers, what it sees, and what its outputs mean.
 
 There is a network for each kind of decision, since what matters in an auction is not what matters in jail. Each has two hidden
-layers with ReLU; it values the state for the player who decides (his chance to win) and adds to it, for each action, how much
-better or worse than that the action is: the dueling form of Wang et al., "Dueling network architectures for deep reinforcement
-learning" (ICML 2016).
+layers with ReLU. It values the state for the player who decides (its chance to win), and adds for each action how much better or
+worse than that the action is: the dueling form of Wang et al., "Dueling network architectures for deep reinforcement learning"
+(ICML 2016).
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.networks import layout
 from monopoly_env.actions import DECISION_NAMES, HEADS, NUM_ACTIONS
 from monopoly_env.encoding import make
-from monopoly_env.kernels import array_kernel
 
 MOST_PLAYERS: Final = 4
 ENCODED: Final = make("standard", MOST_PLAYERS).size
@@ -40,6 +40,13 @@ NAMES: Final = tuple(NETWORKS)
 LEARNED_HEADS: Final = tuple(head for head in HEADS if any(head in heads for _, heads in NETWORKS.values()) and head != "trade")
 NONE: Final = -1
 
+# The first head is the value of the state.
+ARCHITECTURES: Final = {
+    name: layout.Architecture(FEATURES, HIDDEN, (("state", 1), *((head, HEADS[head].size) for head in heads)))
+    for name, (_, heads) in NETWORKS.items()
+}
+STARTS: Final = layout.starts(ARCHITECTURES)  # [network] -> where its row begins among all; past the last one, the length of all
+
 
 def _network_of() -> NDArray[np.int64]:
     table = np.full(len(DECISION_NAMES), NONE, np.int64)
@@ -51,91 +58,37 @@ def _network_of() -> NDArray[np.int64]:
 
 def _output() -> NDArray[np.int64]:
     table = np.full((len(NETWORKS), NUM_ACTIONS), NONE, np.int64)
-    for number, (_, heads) in enumerate(NETWORKS.values()):
-        place = 1  # the first output is the value of the state
-        for head in heads:
-            table[number, HEADS[head].slice] = place + np.arange(HEADS[head].size)
-            place += HEADS[head].size
+    for number, architecture in enumerate(ARCHITECTURES.values()):
+        for head, _ in architecture.heads[1:]:
+            part = architecture.head(head)
+            table[number, HEADS[head].slice] = np.arange(part.start, part.stop)
     return table
 
 
 NETWORK_OF: Final = _network_of()  # [decision] -> its network, or NONE
 OUTPUT: Final = _output()  # [network, action] -> the output that values it, or NONE
-OUTPUTS: Final = OUTPUT.max(1) + 1  # [network] -> how many
+OUTPUTS: Final = np.array([architecture.outputs for architecture in ARCHITECTURES.values()])  # [network] -> how many
 
 
-def shapes(network: str) -> dict[str, tuple[int, ...]]:
-    """The arrays of a network: names and shapes. Weights are (in, out) in the hidden layers, (out, in) in the last."""
-    first, second = HIDDEN
-    outputs = int(OUTPUTS[NAMES.index(network)])
-    return {
-        f"{network}.0.weight": (FEATURES, first),
-        f"{network}.0.bias": (first,),
-        f"{network}.1.weight": (first, second),
-        f"{network}.1.bias": (second,),
-        f"{network}.2.weight": (outputs, second),
-        f"{network}.2.bias": (outputs,),
-    }
-
-
-SHAPES: Final = {name: shape for network in NAMES for name, shape in shapes(network).items()}
-# [network] -> where it begins in the row, in float32 numbers; past the last one, the length of all.
-STARTS: Final = np.cumsum([0, *(sum(int(np.prod(shape)) for shape in shapes(name).values()) for name in NAMES)])
+_TURNED: Final = {f"{network}.{layer}.weight" for network in NAMES for layer in range(len(HIDDEN))}
+# The arrays of a saved policy: weights of the hidden layers are (in, out), those of the last layer (out, in).
+SHAPES: Final = {
+    array: shape[::-1] if array in _TURNED else shape
+    for name, architecture in ARCHITECTURES.items()
+    for array, shape in architecture.shapes(name).items()
+}
 
 
 def zeros() -> dict[str, NDArray[np.float32]]:
-    """Networks that know nothing: the arrays by name."""
+    """Networks that know nothing: the arrays of `SHAPES`."""
     return {name: np.zeros(shape, np.float32) for name, shape in SHAPES.items()}
 
 
+def turned(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Transpose the weights of the hidden layers: from saved arrays to those of `layout`, where all weights are (out, in), or back."""
+    return {name: np.ascontiguousarray(array.T) if name in _TURNED else array for name, array in arrays.items()}
+
+
 def pack(arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.float64]:
-    """All networks as a row of float64, two float32 numbers in each: finite ones are finite in pairs, too."""
-    row = np.zeros(int(STARTS[-1] + STARTS[-1] % 2), np.float32)
-    row[: STARTS[-1]] = np.concatenate([np.asarray(arrays[name], np.float32).ravel() for name in SHAPES])
-    return row.view(np.float64)
-
-
-@array_kernel
-def think(weights: Any, network: int, seen: Any, first: Any, second: Any) -> None:
-    """The two hidden layers of a network.
-
-    Args:
-        weights: float32, all networks.
-        network: Its number.
-        seen: (FEATURES,) float32.
-        first: float32, filled: the first layer.
-        second: float32, filled: the second layer.
-    """
-    at = int(STARTS[network])
-    width, deep = len(first), len(second)
-    _layer(weights[at : at + FEATURES * width], weights[at + FEATURES * width :], seen, first)
-    at += (FEATURES + 1) * width
-    _layer(weights[at : at + width * deep], weights[at + width * deep :], first, second)
-
-
-@array_kernel
-def _layer(weight: Any, bias: Any, signal: Any, out: Any) -> None:
-    """ReLU of a linear layer: most of what comes in is 0 and skipped. Sums run in one order."""
-    width = len(out)
-    for k in range(width):
-        out[k] = bias[k]
-    for i in range(len(signal)):
-        value = signal[i]
-        if value != 0:
-            row = weight[i * width : (i + 1) * width]
-            for k in range(width):
-                out[k] += value * row[k]
-    for k in range(width):
-        out[k] = max(out[k], np.float32(0))
-
-
-@array_kernel
-def worth(weights: Any, network: int, output: int, second: Any) -> float:
-    """One output of a network."""
-    deep = len(second)
-    start = int(STARTS[network]) + (FEATURES + 1) * HIDDEN[0] + (HIDDEN[0] + 1) * deep
-    total = weights[start + int(OUTPUTS[network]) * deep + output]
-    start += output * deep
-    for k in range(deep):
-        total += weights[start + k] * second[k]
-    return total
+    """The rows of all networks, from saved arrays, as float64: two float32 numbers in each. Finite ones are finite in pairs, too."""
+    return layout.pack_all(ARCHITECTURES, turned(arrays)).view(np.float64)

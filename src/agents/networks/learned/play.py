@@ -1,7 +1,7 @@
-"""What a learned policy does: the parent answers, and the networks replace his answer where another action is worth clearly more.
+"""What a learned policy does: the parent answers, and the networks replace its answer where another action is worth clearly more.
 
-All that is open in the learned heads is compared with the parent's own answer on one scale, the chance to win. Which offers come
-into question is the parent's to say; the networks decide whether they are made, at which price, and which ones are accepted.
+All open actions of the learned heads are compared with the parent's own answer on one scale, the chance to win. The parent finds the
+offers that come into question. The networks decide whether they are made, at which price, and which ones are accepted.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from agents.networks.forward import forward
 from agents.networks.learned.bargaining import bargain
-from agents.networks.learned.networks import ENCODED, FEATURES, HIDDEN, MOST_PLAYERS, NAMES, NETWORK_OF, OUTPUT, think, worth
+from agents.networks.learned.networks import ENCODED, FEATURES, MOST_PLAYERS, NAMES, NETWORK_OF, OUTPUT, OUTPUTS, STARTS
 from agents.players.expert.parameters import AT
 from agents.players.expert.parameters import NAMES as PARAMETERS
 from agents.players.expert.play import answer, worth_of
@@ -31,7 +32,7 @@ from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Mask, Row, policy_kernel
 
-# The row: the parent's parameters at tables of 2, of 3, and of more; the parameters by which partners judge; then these; then the
+# The row: the parent's parameters at tables of 2, of 3, and of more; the parameters of the model of partners; then these; then the
 # networks.
 SIZES: Final = (2, 3, 4)
 PARENT: Final = len(PARAMETERS)
@@ -54,9 +55,9 @@ def parent_of(game: Game, params: Row) -> Row:
 
 @kernel
 def first_answer(game: Game, params: Row, memory: Row) -> int:
-    """What the policy does where no network speaks: the parent's answer, at prices that the model of partners has set.
+    """What the policy does where no network chooses: the parent's answer, at prices that the model of partners has set.
 
-    Of two players who are left neither gains what the other would agree to lose: there it is the parent's alone.
+    Where two players are left, what one gains the other loses, so that neither agrees: the parent then answers alone.
     """
     parent = parent_of(game, params)
     if params[BARGAINS] == 0 or size(solvent_seats(game)) == 2:
@@ -67,16 +68,16 @@ def first_answer(game: Game, params: Row, memory: Row) -> int:
 
 @kernel
 def observe(game: Game, base: int, params: Row, memory: Row, seen: Any) -> None:
-    """Write what the player who decides sees: the encoding `standard`, and what the parent thinks of it.
+    """Write the observation of the player who decides: the encoding `standard`, then the parent's estimates.
 
-    Where the parent is about to begin an offer, it stands in the observation as if it were made already. His thoughts: the share
-    of each player in all strength, and what an offer, or the lot at stake, is worth to the player and to his partner.
+    If the parent is about to begin an offer, the observation shows the offer as if it were made already. The estimates are the share
+    of each player in all strength, and what an offer, or the lot at stake, is worth to the player and to its partner.
 
     Args:
         game: It waits for a decision.
         base: The parent's answer.
         params: The row.
-        memory: The parent's, after his answer.
+        memory: The parent's, after its answer.
         seen: (FEATURES,) float32, filled.
     """
     seat, players = int(game.player), int(game.num_players)
@@ -103,7 +104,7 @@ def observe(game: Game, base: int, params: Row, memory: Row, seen: Any) -> None:
 
 @kernel
 def may_choose(game: Game, network: int, action: int, learned: int) -> bool:
-    """Whether an action may take the place of the parent's: legal, in a learned head, and neither begins nor cancels an offer."""
+    """Whether an action may replace the parent's: it is legal, in a learned head, and neither begins nor cancels an offer."""
     if OUTPUT[network, action] < 0 or not learned >> int(HEAD_OF[action]) & 1 or not is_legal(game, action):
         return False
     if A_TRADE <= action < A_ASK or action == A_REPLY + COUNTER:
@@ -113,14 +114,14 @@ def may_choose(game: Game, network: int, action: int, learned: int) -> bool:
 
 @kernel
 def weigh(game: Game, base: int, learned: int, params: Row, memory: Row, seen: Any, values: Row) -> bool:
-    """Value the parent's answer and all that may be chosen in its place; the others become minus infinity.
+    """Value the parent's answer and all actions that may replace it; the others become minus infinity.
 
     Args:
         game: It waits for a decision.
         base: The parent's answer.
         learned: The learned heads, a bit each.
         params: The row.
-        memory: The parent's, after his answer.
+        memory: The parent's, after its answer.
         seen: (FEATURES,) float32, filled: the observation.
         values: (205,) filled: chances to win.
 
@@ -144,18 +145,16 @@ def weigh(game: Game, base: int, learned: int, params: Row, memory: Row, seen: A
 @kernel
 def _fill(network: int, params: Row, seen: Any, values: Row) -> None:
     """Replace the zeros by values."""
-    first, second = np.empty(HIDDEN[0], np.float32), np.empty(HIDDEN[1], np.float32)
-    weights = params[WEIGHTS:].view(np.float32)
-    think(weights, network, seen, first, second)
-    state = worth(weights, network, 0, second)
+    weights, outputs = params[WEIGHTS:].view(np.float32), np.empty(OUTPUTS[network], np.float32)
+    forward(weights[STARTS[network] : STARTS[network + 1]], seen, 0, outputs)
     for action in range(NUM_ACTIONS):
         if values[action] == 0.0:
-            values[action] = state + worth(weights, network, int(OUTPUT[network, action]), second)
+            values[action] = outputs[0] + outputs[OUTPUT[network, action]]
 
 
 @kernel
 def preferred(game: Game, base: int, params: Row, values: Row) -> int:
-    """The action of the learned heads that is worth most, if that is more than the parent's by the margin; else the parent's."""
+    """The action of the learned heads that is worth most, if it beats the parent's by more than the margin; else the parent's."""
     learned, best = int(params[LEARNED]), base
     bar = values[base] + params[MARGINS + int(NETWORK_OF[game.decision])]
     for action in range(NUM_ACTIONS):
@@ -166,7 +165,7 @@ def preferred(game: Game, base: int, params: Row, values: Row) -> int:
 
 @policy_kernel
 def play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
-    """The parent's answer, or one that is worth more than that by the margin."""
+    """Choose the parent's answer, or an action that is worth more than that by the margin."""
     learned = int(params[LEARNED])
     if learned == 0:
         return first_answer(game, params, memory)
@@ -177,5 +176,5 @@ def play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
         return base
     best = preferred(game, base, params, values)
     if best != base:
-        memory[:] = before  # what the parent meant to do is not done
+        memory[:] = before  # the parent's plan is not carried out
     return best

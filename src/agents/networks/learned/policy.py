@@ -1,4 +1,4 @@
-"""A learned policy: a row for the kernel of `play`, made of the parent's parameters and the networks."""
+"""The learned policy: the parent's parameters and the networks as a row for the kernel of `play`."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from numpy.typing import NDArray
 
 from agents.networks.learned.networks import ADVICE, LEARNED_HEADS, MOST_PLAYERS, NAMES, NETWORKS, pack, zeros
 from agents.networks.learned.play import SIZES, play
-from agents.networks.neural import features_digest
+from agents.networks.saved import check_arrays, features_digest
 from agents.players.expert.parameters import NAMES as PARAMETERS
 from agents.players.expert.parameters import Expert
 from monopoly_env.actions import HEAD_NAMES
 from monopoly_env.encoding import make
 from monopoly_env.errors import ConfigurationError, FormatError, nearest
-from monopoly_env.policy.protocol import CompiledPolicy, array_differences
+from monopoly_env.policy.protocol import CompiledPolicy
 
-NEVER: Final = 2.0  # as a margin: no chance to win is that much higher than another
+NEVER: Final = 2.0  # a margin that no action reaches: chances to win differ by 1 at most
 
 
 class LearnedPolicy(CompiledPolicy):
-    """Networks, one for each kind of decision, over the parent `expert` and a model of those he trades with.
+    """Networks, one for each kind of decision, over a parent of the family `expert` and a model of its trading partners.
 
     Attributes:
         heads: The heads in which the networks may choose.
         sizes: The numbers of players at which they may.
-        bargains: Whether prices of trades are set by the model of partners.
+        bargains: Whether the model of partners sets the prices of trades.
     """
 
     def __init__(
@@ -41,15 +41,15 @@ class LearnedPolicy(CompiledPolicy):
         name: str = "dqn",
         features: str | None = None,
     ) -> None:
-        """Networks of zeros over the parent as he is by default; `set_arrays` fills them.
+        """Create networks of zeros over the parent with its default parameters; `set_arrays` fills them.
 
         Args:
-            heads: The heads in which the networks may choose; in all others the parent plays. None: he plays alone.
-            sizes: The numbers of players, 2 to 4, at which the networks were taught; at others the parent plays alone.
-            bargains: Whether prices of trades are set by the model of partners; else as the parent does.
+            heads: The heads in which the networks may choose; the parent plays all others. An empty list: none may.
+            sizes: The numbers of players, 2 to 4, that the networks were trained with; at other tables the parent plays alone.
+            bargains: Whether the model of partners sets the prices of trades; else the parent does.
             rules: The options in which the rules of training differ from the official ones; kept for the reader.
             name: What tables call it.
-            features: The digest of features and parameters that a saved file carries; it is compared with this version's.
+            features: The digest of features and parameters in a saved file; it is compared with this version's.
 
         Raises:
             ConfigurationError: A head that is unknown or has no network, or another number of players.
@@ -93,7 +93,7 @@ class LearnedPolicy(CompiledPolicy):
         }
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The parent's parameters (3, P), for 2, 3 and more players; those of the model of partners (P,); margins; weights and biases."""
+        """The parent's parameters (3, P), for 2, 3 and more players; the model's (P,); margins (networks,); weights and biases."""
         return dict(self._arrays)
 
     def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -102,16 +102,12 @@ class LearnedPolicy(CompiledPolicy):
         Raises:
             FormatError: Other names, shapes or types, or a number that is not finite.
         """
-        if differences := array_differences(self._arrays, arrays):
-            raise FormatError(f"Policy {self.name!r}: {differences}.")
-        for name, array in arrays.items():
-            if not np.isfinite(array).all():
-                raise FormatError(f"Policy {self.name!r}: array {name!r} holds a number that is not finite.")
+        check_arrays(self.name, self._arrays, arrays)
         self._arrays = {name: np.array(array) for name, array in arrays.items()}
         self.params = self._row()
 
     def taught(self) -> tuple[str, ...]:
-        """The heads that a network with a margin plays, whether or not it may choose."""
+        """The heads of the networks that have a margin, whether or not they may choose."""
         margins = self._arrays["margins"]
         playing = [NETWORKS[name][1] for name, margin in zip(NAMES, margins, strict=True) if margin < NEVER]
         return tuple(head for head in LEARNED_HEADS if any(head in heads for heads in playing))
@@ -121,7 +117,7 @@ class LearnedPolicy(CompiledPolicy):
         return self.with_heads(self.heads, **arrays)
 
     def parent(self) -> LearnedPolicy:
-        """A copy in which no network speaks, and prices are those that the parent would name."""
+        """A copy in which the parent alone chooses actions and prices."""
         return self._copy((), False, self._arrays)
 
     def with_heads(self, heads: Sequence[str], **arrays: NDArray[Any]) -> LearnedPolicy:
@@ -135,6 +131,6 @@ class LearnedPolicy(CompiledPolicy):
 
 
 def _digest() -> str:
-    """Of all that the numbers stand for: the features of the encoding, what the parent adds, and the parent's parameters."""
+    """A short hash of what the numbers stand for: the encoding's features, what the parent adds to them, and its parameters."""
     words = [features_digest(make("standard", MOST_PLAYERS)), *ADVICE, *PARAMETERS]
     return hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""The learned policies that come with the library, by name; their cards are in docs/results/dqn.md."""
+"""The learned policies that come with the library, by name. docs/results/dqn.md describes them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _read(file: str, name: str, heads: Sequence[str] | None, bargains: bool | No
     taught = policy.taught()
     for head in policy.heads:
         if head not in taught:
-            raise ConfigurationError(f"{name!r} has no taught network for the head {head!r}. {nearest(head, taught)}")
+            raise ConfigurationError(f"{name!r} has no trained network for the head {head!r}. {nearest(head, taught)}")
     return policy
 
 
@@ -30,19 +30,19 @@ def best(heads: Sequence[str] | None = None, bargains: bool | None = None) -> Le
     """The strongest at official rules, at tables of 2 to 4.
 
     Args:
-        heads: The heads in which its networks may choose; by default those that beat the parent. None of them: the parent alone.
-        bargains: Whether prices of trades are set by its model of partners; else as the parent does.
+        heads: The heads in which its networks may choose; by default those that beat the parent. An empty list: none may.
+        bargains: Whether its model of partners sets the prices of trades; else the parent does.
     """
     return _read("best.safetensors", "dqn/best", heads, bargains)
 
 
 def best_ocnaru(heads: Sequence[str] | None = None, bargains: bool | None = None) -> LearnedPolicy:
-    """The same for the rules `ocnaru`, at tables of 2."""
+    """The strongest at the rules `ocnaru`, at tables of 2; arguments as for `best`."""
     return _read("best_ocnaru.safetensors", "dqn/best/ocnaru", heads, bargains)
 
 
 def dqn(heads: Sequence[str] | None = None, bargains: bool | None = None) -> LearnedPolicy:
-    """`dqn/best` under a short name: `make("dqn", heads=["reply"])` plays any mixture of the heads that were taught."""
+    """`dqn/best` under a short name: `make("dqn", heads=["reply"])` lets any of the trained networks choose."""
     return _read("best.safetensors", "dqn", heads, bargains)
 
 

@@ -1,4 +1,4 @@
-"""The player of networks: what it chooses among, that it keeps its moves when saved, and which files it refuses."""
+"""The policy of action values: what it chooses, that it plays the same moves when saved, and which files are refused."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ from safetensors.numpy import load_file, save_file
 
 import agents
 import monopoly_env as me
-from agents.networks.neural import NeuralPolicy, Repertoire, features_digest, share_out
+from agents.networks.values import NeuralPolicy
 from monopoly_env import encoding as encodings
 from monopoly_env.actions import DECISION_NAMES, HEAD_NAMES, HEADS, NUM_ACTIONS
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError
 from monopoly_env.policy.protocol import Decisions
 
 ALONE = tuple(head for head in HEAD_NAMES if not head.startswith("trade"))
-TURN, DEBT = DECISION_NAMES.index("turn"), DECISION_NAMES.index("debt")
 
 PLAY = """
 import json, sys
@@ -46,13 +45,6 @@ def policy(seed: int = 0, hidden: tuple[int, ...] = (16, 8), **options: object) 
     generator = np.random.default_rng(seed)
     made.set_arrays({name: generator.normal(size=array.shape).astype(np.float32) for name, array in made.arrays().items()})
     return made
-
-
-def mask(*actions: int) -> NDArray[np.bool_]:
-    """A (1, 205) mask of some actions."""
-    row = np.zeros((1, NUM_ACTIONS), np.bool_)
-    row[0, list(actions)] = True
-    return row
 
 
 def test_it_plays_the_highest_value_over_all_open_heads() -> None:
@@ -98,28 +90,6 @@ def test_it_plays_whole_games(rules: str, num_players: int) -> None:
     results = agents.arena.play([policy(num_players=num_players)] + ["random/no_trades"] * (num_players - 1), 12, rules)
     assert results.games == 12
     assert results.capped_share < 1
-
-
-def test_the_repertoire_leaves_out_offers_and_sales_without_need() -> None:
-    repertoire = Repertoire(ALONE)
-    go_on, sell, trade, counter = HEADS["turn"].start, HEADS["sell"].start, HEADS["trade"].start, HEADS["reply"].start + 2
-    legal = mask(go_on, sell, trade, counter)
-    assert np.flatnonzero(repertoire.open(legal, np.array([TURN], np.int16))).tolist() == [go_on]
-    assert np.flatnonzero(repertoire.open(legal, np.array([DEBT], np.int16))).tolist() == [go_on, sell]
-    assert np.flatnonzero(Repertoire(ALONE, True).open(legal, np.array([TURN], np.int16))).tolist() == [go_on, sell]
-    assert np.flatnonzero(Repertoire(HEAD_NAMES).open(legal, np.array([TURN], np.int16))).tolist() == [go_on, trade, counter]
-
-
-def test_a_parent_plays_what_the_networks_do_not() -> None:
-    repertoire = Repertoire(("build", "turn"))
-    go_on, build, lift = HEADS["turn"].start, HEADS["build"].start, HEADS["unmortgage"].start
-    legal = mask(go_on, build, build + 1, lift)
-    turn = np.array([TURN], np.int16)
-    choices, _ = share_out(repertoire, legal, turn, np.array([go_on]))
-    assert np.flatnonzero(choices).tolist() == [go_on, build, build + 1]
-    choices, answers = share_out(repertoire, legal, turn, np.array([lift]))
-    assert not choices.any()
-    assert answers.tolist() == [lift]
 
 
 def test_with_a_parent_only_the_decisions_of_its_heads_differ_from_the_parent() -> None:
@@ -173,7 +143,7 @@ def test_loading_brings_back_what_was_saved(tmp_path: Path) -> None:
         ({"encoding": "ocnaru100"}, "other features than this version's encoding 'ocnaru100'"),
         ({"encoding": "standrad"}, "Unknown encoding 'standrad'. Did you mean 'standard'"),
         ({"hidden": [16, 9]}, r"expected float32 \(9, 16\)"),
-        ({"heads": ["buy"]}, "Without networks for bid"),
+        ({"heads": ["buy"]}, "No network plays the heads bid"),
     ],
 )
 def test_a_file_that_does_not_match_is_refused(tmp_path: Path, change: dict[str, object], reason: str) -> None:
@@ -204,23 +174,11 @@ def test_foreign_files_and_broken_numbers_are_refused(tmp_path: Path) -> None:
         player.set_arrays(arrays)
 
 
-def test_wrong_heads_and_tables_are_refused() -> None:
-    with pytest.raises(ConfigurationError, match=r"Unknown head 'biuld'\. Did you mean 'build'"):
-        Repertoire(("biuld",))
-    with pytest.raises(ConfigurationError, match="once"):
-        Repertoire(("buy", "buy"))
-    with pytest.raises(ConfigurationError, match="learn all of them or none"):
-        Repertoire(("buy", "trade_ask"))
+def test_wrong_tables_and_observations_are_refused() -> None:
     with pytest.raises(ConfigurationError, match="trained for tables of 2, not of 3"):
         policy().act(Decisions(me.new_games([1], 3)))
     with pytest.raises(ConfigurationError, match=r"needs heads, hidden\. To load a saved policy"):
         agents.make("neural")
     with pytest.raises(ConfigurationError, match=r"Observations must be \(1, "):
-        policy().values(np.zeros((1, 7), np.float32), mask(0, 1))
+        policy().values(np.zeros((1, 7), np.float32), np.ones((1, NUM_ACTIONS), np.bool_))
     assert "neural" not in agents.names()
-
-
-def test_the_digest_tells_encodings_apart() -> None:
-    digests = {features_digest(encodings.make(name, 2)) for name in encodings.NAMES}
-    assert len(digests) == len(encodings.NAMES)
-    assert features_digest(encodings.make("standard", 3)) not in digests

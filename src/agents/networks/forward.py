@@ -1,0 +1,169 @@
+"""The forward pass of a network, compiled: for one observation inside a kernel, or for a batch.
+
+A kernel calls `forward` (or `step`, where the network has a recurrent cell) with the row of `agents.networks.layout`. Python calls
+`evaluate`.
+
+Sums run in one fixed order: the bias first, then what each input adds, from the first input to the last. So a decision does not depend on
+the batch that it is in. Inputs that are zero are skipped: most features of an observation are, and half of what ReLU lets through.
+Four inputs are added in one go, in the same order.
+
+All numbers in between have the type of `out`. With float32 this is fastest; with float64 (the networks of Ocnaru's thesis) only the
+weights are float32.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.networks.layout import AT_ACTIVATION, AT_CELL, AT_LAYERS, AT_UNITS, BLOCK, ELMAN, GATES, NONE, SIZES, TANH
+from monopoly_env.errors import ConfigurationError
+from monopoly_env.kernels import array_kernel, borrowed, entry
+
+
+@array_kernel
+def forward(row: Any, seen: Any, first: int, out: Any) -> None:
+    """Compute outputs of a network without a cell.
+
+    Args:
+        row: float32, its weights.
+        seen: (inputs,) float, the observation.
+        first: The first output that is wanted.
+        out: (N,) float32 or float64, filled: the outputs from that one on.
+    """
+    step(row, seen, out[:0], first, out)
+
+
+@array_kernel
+def step(row: Any, seen: Any, state: Any, first: int, out: Any) -> None:
+    """Compute outputs of a network and go on to the next state of its cell.
+
+    Args:
+        row: float32, its weights.
+        seen: (inputs,) float, the observation.
+        state: (units,) of the type of `out`, replaced; zeros before the first observation; of any length without a cell.
+        first: The first output that is wanted.
+        out: (N,) float32 or float64, filled: the outputs from that one on.
+    """
+    row, seen, state, out = borrowed(row), borrowed(seen), borrowed(state), borrowed(out)
+    layers, cell = int(row[AT_LAYERS]), int(row[AT_CELL])
+    widest = GATES[cell] * int(row[AT_UNITS])
+    for size in row[SIZES : SIZES + layers]:
+        widest = max(widest, int(size))
+    room, index = np.empty((3, widest), out.dtype), np.empty(widest, np.int64)
+    signal = room[0, : len(seen)]
+    for i in range(len(seen)):
+        signal[i] = seen[i]
+    at = -(-(SIZES + layers + 1) // BLOCK) * BLOCK
+    for layer in range(1, layers):
+        result = room[layer % 2, : int(row[SIZES + layer])]
+        at = _dense(row, at, signal, len(result), 0, index, result)
+        _activate(row[AT_ACTIVATION] == TANH, result)
+        signal = result
+    if cell != NONE:
+        at = _recur(row, at, cell, signal, state, room[layers % 2], room[2], index)
+        signal = state
+    _dense(row, at, signal, int(row[SIZES + layers]), first, index, out)
+
+
+@array_kernel
+def _dense(row: Any, at: int, signal: Any, width: int, first: int, index: Any, out: Any) -> int:
+    """Compute outputs of a dense layer of `width` outputs, whose weights begin at `at`; returns where the next layer begins."""
+    count, bias = 0, at + len(signal) * width
+    for i in range(len(signal)):
+        index[count] = i
+        count += signal[i] != 0
+    for k in range(len(out)):
+        out[k] = row[bias + first + k]
+    fours = count - count % 4
+    for n in range(0, fours, 4):
+        a, b, c, d = index[n], index[n + 1], index[n + 2], index[n + 3]
+        x, y, z, w = signal[a], signal[b], signal[c], signal[d]
+        by_a = _weights(row, at + a * width + first, len(out))
+        by_b = _weights(row, at + b * width + first, len(out))
+        by_c = _weights(row, at + c * width + first, len(out))
+        by_d = _weights(row, at + d * width + first, len(out))
+        for k in range(len(out)):
+            out[k] = out[k] + x * by_a[k] + y * by_b[k] + z * by_c[k] + w * by_d[k]
+    for n in range(fours, count):
+        x, by_a = signal[index[n]], _weights(row, at + index[n] * width + first, len(out))
+        for k in range(len(out)):
+            out[k] += x * by_a[k]
+    return bias + width
+
+
+@array_kernel
+def _weights(row: Any, at: int, count: int) -> Any:
+    """What one input adds to `count` outputs, for each unit of the input."""
+    return row[at : at + count]
+
+
+@array_kernel
+def _activate(bounded: bool, out: Any) -> None:
+    """Apply tanh if `bounded`, else ReLU."""
+    for k in range(len(out)):
+        if bounded:
+            out[k] = math.tanh(np.float64(out[k]))
+        elif not out[k] > 0:
+            out[k] = 0
+
+
+@array_kernel
+def _recur(row: Any, at: int, cell: int, signal: Any, state: Any, from_signal: Any, from_state: Any, index: Any) -> int:
+    """Replace the state of a cell whose weights begin at `at`; returns where the next layer begins. The other arrays are scratch."""
+    units = len(state)
+    width = GATES[cell] * units
+    at = _dense(row, at, signal, width, 0, index, from_signal[:width])
+    at = _dense(row, at, state, width, 0, index, from_state[:width])
+    for k in range(units):
+        if cell == ELMAN:
+            state[k] = math.tanh(np.float64(from_signal[k] + from_state[k]))
+        else:
+            reset, update = _sigmoid(from_signal[k] + from_state[k]), _sigmoid(from_signal[units + k] + from_state[units + k])
+            new = math.tanh(from_signal[2 * units + k] + reset * from_state[2 * units + k])
+            state[k] = (1 - update) * new + update * state[k]
+    return at
+
+
+@array_kernel
+def _sigmoid(value: Any) -> Any:
+    return np.float64(1 / (1 + math.exp(-np.float64(value))))
+
+
+def evaluate(
+    row: NDArray[np.float32], observations: NDArray[np.float32], head: slice | None = None, states: NDArray[np.float32] | None = None
+) -> NDArray[np.float32]:
+    """Outputs of a network for a batch; what the kernels compute for one observation, to the bit.
+
+    Args:
+        row: Its weights.
+        observations: (B, inputs) float32.
+        head: The outputs that are wanted, from `Architecture.head`; by default all.
+        states: (B, units) float32 of a network with a cell, replaced by the next states; by default the cell begins with zeros.
+
+    Returns:
+        (B, outputs) float32, or (B, size of the head).
+
+    Raises:
+        ConfigurationError: Observations or states are of another length.
+    """
+    inputs, outputs, units = int(row[SIZES]), int(row[SIZES + int(row[AT_LAYERS])]), int(row[AT_UNITS])
+    if observations.ndim != 2 or observations.shape[1] != inputs:
+        raise ConfigurationError(f"Observations must be (B, {inputs}), not {observations.shape}.")
+    states = np.zeros((len(observations), units), np.float32) if states is None else states
+    if states.shape != (len(observations), units):
+        raise ConfigurationError(f"States must be ({len(observations)}, {units}), not {states.shape}.")
+    wanted = slice(0, outputs) if head is None else head
+    out = np.empty((len(observations), wanted.stop - wanted.start), np.float32)
+    _evaluate(row, np.ascontiguousarray(observations), states, wanted.start, out)
+    return out
+
+
+@entry()
+def _evaluate(row: Any, observations: Any, states: Any, first: int, out: Any) -> None:
+    row, observations, states, out = borrowed(row), borrowed(observations), borrowed(states), borrowed(out)
+    for b in range(len(observations)):
+        step(row, observations[b], states[b], first, out[b])

@@ -1,0 +1,119 @@
+"""The player of the thesis as a compiled policy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.networks import layout
+from agents.networks.ocnaru.networks import ARCHITECTURES, ENCODING, GATED, KIND, NAMES, NETWORKS
+from agents.networks.ocnaru.play import play
+from agents.networks.saved import check_arrays, features_digest
+from agents.players.strategic import POLICIES
+from monopoly_env import encoding as encodings
+from monopoly_env.encoding import ocnaru
+from monopoly_env.errors import ConfigurationError, FormatError, nearest
+from monopoly_env.policy.protocol import CompiledPolicy
+
+
+class OcnaruNetworks(CompiledPolicy):
+    """The networks with their parent.
+
+    Attributes:
+        heads: The networks that play, in the order of `NETWORKS`.
+        gated: Those of them that act only where the parent would act with that head.
+        parent: Name of the policy that plays the rest.
+    """
+
+    def __init__(
+        self,
+        heads: Sequence[str] = NAMES,
+        *,
+        parent: str = "strategic",
+        gated: Sequence[str] = GATED,
+        rules: Mapping[str, Any] | None = None,
+        features: str | None = None,
+        name: str = "ocnaru/networks",
+    ) -> None:
+        """Create networks of zeros; `set_arrays` fills them.
+
+        Args:
+            heads: The networks that play; the parent plays what the others would.
+            parent: `strategic` or one of its presets.
+            gated: Networks that act only where the parent would; no effect on `buy`, `fine` and `card`, which are always asked.
+            rules: The options in which the rules of training differ from the official ones; kept for the reader.
+            features: The digest of the encoding's features in a saved file; it is compared with this version's.
+            name: What tables call it.
+
+        Raises:
+            ConfigurationError: An unknown network, or a parent of another family.
+            FormatError: The features are not those of this version.
+        """
+        for head in (*heads, *gated):
+            if head not in NETWORKS:
+                raise ConfigurationError(f"Unknown network {head!r}. {nearest(head, NAMES)}")
+        if parent not in POLICIES:
+            raise ConfigurationError(
+                f"The parent of these networks is of the family strategic, not {parent!r}. {nearest(parent, POLICIES)}"
+            )
+        if features not in (None, _digest()):
+            raise FormatError(f"it was trained on other features than this version's encoding {ENCODING!r}")
+        self.heads = tuple(head for head in NAMES if head in heads)
+        self.gated = tuple(head for head in NAMES if head in gated)
+        self.parent = parent
+        self.rules = dict(rules or {})
+        self._arrays = layout.zeros({head: ARCHITECTURES[head] for head in self.heads})
+        super().__init__(name, play, self._row(), kind=KIND, reads_mask=False)
+
+    def _row(self) -> NDArray[np.float64]:
+        plays, gates = [name in self.heads for name in NAMES], [name in self.gated for name in NAMES]
+        weights = layout.pack_all(ARCHITECTURES, layout.zeros(ARCHITECTURES) | self._arrays)
+        return np.concatenate([POLICIES[self.parent]().params, plays, gates, weights.view(np.float64)])
+
+    def options(self) -> dict[str, Any]:
+        """What the networks are and what they were trained for."""
+        return {
+            "heads": list(self.heads),
+            "parent": self.parent,
+            "gated": list(self.gated),
+            "rules": self.rules,
+            "features": _digest(),
+        }
+
+    def encoding(self) -> str:
+        """The encoding of the observations that the networks see."""
+        return ENCODING
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Weights and biases, `network.layer.weight` (out, in) and `network.layer.bias` (out,)."""
+        return self._arrays
+
+    def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take over weights and biases.
+
+        Raises:
+            FormatError: Other names, shapes or types, or a number that is not finite.
+        """
+        check_arrays(self.name, self._arrays, arrays)
+        self._arrays = {key: np.array(arrays[key], np.float32) for key in self._arrays}
+        self.params = self._row()
+
+    def part(self, heads: Sequence[str], name: str) -> OcnaruNetworks:
+        """The same player with some of its networks only; the parent plays for the others.
+
+        Raises:
+            ConfigurationError: One of them is not there.
+        """
+        for head in heads:
+            if head not in self.heads:
+                raise ConfigurationError(f"Policy {self.name!r} has no network {head!r}. {nearest(head, self.heads)}")
+        policy = OcnaruNetworks(heads, parent=self.parent, gated=self.gated, rules=self.rules, name=name)
+        policy.set_arrays({key: self._arrays[key] for key in policy.arrays()})
+        return policy
+
+
+def _digest() -> str:
+    return features_digest(encodings.make(ENCODING, ocnaru.NUM_PLAYERS))
