@@ -290,7 +290,7 @@ def _question(game: Game) -> str:
 def _lot_name(game: Game, lot: int) -> str:
     if lot in (HOUSE_LOT, HOTEL_LOT):
         return "A house" if lot == HOUSE_LOT else "A hotel"
-    return board.LOT_NAME[int(game.rules.board)][lot]
+    return str(board.LOT_NAME[int(game.rules.board)][lot])
 
 
 def _offer(game: Game) -> str:
