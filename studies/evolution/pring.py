@@ -1,4 +1,4 @@
-"""Pring's table of preferences, over 20 runs, and the variations that he left untested."""
+"""Pring's table of preferences, over 20 runs, and the variations that were left untested."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from scipy.stats import spearmanr
 
 from monopoly_env.board import GROUP_OF, GROUPS, LOT_NAME, NUM_LOTS
 from monopoly_env.reference import table
-from studies.evolution.experiment import Experiment, Outcome, Outcomes, Pictures, percent
-from training.evolution.genetic.options import PRING, Steady
+from studies.evolution.experiment import Experiment, Outcome, Outcomes, percent
+from studies.pages import Page
+from training.evolution.steady import PRING, Steady
 
 GAMES: Final = 400_000
 SEEDS: Final = 20
@@ -64,7 +65,7 @@ def preferences(run: Outcome) -> NDArray[np.float64]:
     return np.asarray(run.population()["population"].mean(axis=0))
 
 
-def section(runs: Outcomes, pictures: Pictures) -> str:
+def section(runs: Outcomes, page: Page) -> str:
     """K by lot beside the published one, and what each variation changes."""
     repeats = np.array([preferences(runs[name]) for name in REPEATS])  # (20, 28)
     his = np.array([PUBLISHED[LOT_NAME[_UK][lot]] for lot in range(NUM_LOTS)])
@@ -84,8 +85,8 @@ def section(runs: Outcomes, pictures: Pictures) -> str:
             table(("lot", "K, Pring", f"K, mean of {len(repeats)} runs", "deviation between runs"), rows),
             _correlations(repeats, his),
             table(columns, [(name, *_row(run, his, others)) for name, run in varied.items()]),
-            pictures.save("pring", _lots(his, repeats), "K by lot"),
-            pictures.save("pring_variations", _variations(varied, own), "K by lot and variation"),
+            page.picture("pring", _lots(his, repeats), "K by lot"),
+            page.picture("pring_variations", _variations(varied, own), "K by lot and variation"),
         ]
     )
 

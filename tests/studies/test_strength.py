@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from studies import strength
 
@@ -40,4 +41,4 @@ def test_wrong_options_are_told(arguments: list[str], message: str, capsys: pyte
 
 def test_the_same_seed_gives_the_same_rows() -> None:
     options = strength.Options("algorithmic", ("random",), (2,), games=20)
-    assert strength.measure(options) == strength.measure(options)
+    assert strength.measure(options, Console(stderr=True)) == strength.measure(options, Console(stderr=True))
