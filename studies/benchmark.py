@@ -348,8 +348,8 @@ def curves(folder: Path) -> list[dict[str, Any]]:
     for tag in saved.Tags()["scalars"]:
         kind, _, opponent = tag.partition("/")
         if kind in ("win_rate", "low", "high"):
-            for told, meant in (("__", ", "), ("_x_", " x "), ("_players", " players")):  # TensorBoard's tags have no spaces and commas
-                opponent = opponent.replace(told, meant)
+            for tag_part, meant in (("__", ", "), ("_x_", " x "), ("_players", " players")):  # TensorBoard's tags have no spaces and commas
+                opponent = opponent.replace(tag_part, meant)
             for event in saved.Scalars(tag):
                 row = rows.setdefault((opponent, event.step), {"opponent": opponent, "step": event.step})
                 row[kind] = event.value
@@ -365,8 +365,8 @@ def check_held_out(folder: Path) -> None:
         ConfigurationError: It did.
     """
     config = folder / CONFIG
-    told = json.loads(config.read_text(encoding="utf-8")) if config.exists() else {}
-    if met := [who for who in told.get("opponents", ()) if is_held_out(who)]:
+    settings = json.loads(config.read_text(encoding="utf-8")) if config.exists() else {}
+    if met := [who for who in settings.get("opponents", ()) if is_held_out(who)]:
         raise ConfigurationError(f"The run in {str(folder)!r} was trained against {', '.join(met)}, which the page calls held out.")
 
 

@@ -222,8 +222,8 @@ def page(results: dict[str, Any]) -> str:
         "Rules `ocnaru`, every seed from both seats, intervals from the spread between seeds, 95%.",
         markdown(("against", "the thesis", "its networks, fresh opponents, July / May", *_HEADINGS), matches),
         "### What opponents that are kept from game to game do",
-        "Stale: as the defect leaves a player of the strategic family from the second game on, he buys nothing. "
-        "Whoever plays him wins: the parent as well as the networks.",
+        "Stale: as the defect leaves a player of the strategic family from the second game on, it buys nothing. "
+        "Whatever plays against it wins: the parent as well as the networks.",
         markdown(("player", "against", "its networks, kept opponents, July / May", *_HEADINGS), kept),
         "### What each network adds to its parent",
         "Win rate against the parent, and the gain over the parent against `strategic/late_game` and `ocnaru/algorithmic`, paired by seed.",

@@ -80,7 +80,7 @@ def _duels(program: str, legacy: bool, *pairs: tuple[str, str]) -> dict[str, Exp
     return {
         f"{program}_{'_'.join(name.split('/')[-1] for name in pair)}": Experiment(f"{' against '.join(pair)}, {title}", pair, legacy)
         for pair in pairs
-        for title in (f"his program of {program.capitalize()} 2025",)
+        for title in (f"the program of {program.capitalize()} 2025",)
     }
 
 
@@ -89,7 +89,7 @@ EXPERIMENTS: Final[dict[str, Experiment]] = {
     **_duels("july", False, (_STRATEGIC, _ALGORITHMIC), (_STRATEGIC, _RANDOM), (_ALGORITHMIC, _RANDOM), (_STRATEGIC, _STRATEGIC)),
     **_duels("may", True, (_STRATEGIC, _ALGORITHMIC), (_STRATEGIC, _RANDOM), (_ALGORITHMIC, _RANDOM)),
     "three_agents": Experiment("the thesis's three agents, 10,000 games a pair", PLAYERS[:3], legacy=True),
-    "twelve_july": Experiment("twelve agents, his program of July 2025, 30 games a pair", PLAYERS, quirks=(True,)),
+    "twelve_july": Experiment("twelve agents, the program of July 2025, 30 games a pair", PLAYERS, quirks=(True,)),
     "twelve_agents": Experiment("the thesis's twelve agents, 10,000 games a pair", PLAYERS, legacy=True, quirks=(True,)),
 }
 
@@ -244,7 +244,7 @@ def compare(figure: Published, games: Sample) -> Comparison:
 
 
 def _label(figure: Published, what: str) -> str:
-    """What a figure says, with the agent it is about; games as such are about nobody."""
+    """What a figure says, with the agent it is about; games as such are about none."""
     if figure.metric not in ("wins", "bankruptcies"):
         return what
     return f"{figure.agent}: {what}" + (f" against {figure.opponent}" if figure.opponent else "")
@@ -399,18 +399,18 @@ def _text(estimate: Estimate, digits: int, sign: str = "") -> str:
 
 def remarks(report: Report) -> list[str]:
     """What is to be said below a table."""
-    told = []
+    sentences = []
     for quirks, comparisons in report.comparisons.items():
         rules = "With quirks" if quirks else "Without quirks"
         beyond = sum(not comparison.agrees for comparison in comparisons)
-        told.append(f"{rules}: {beyond} of {len(comparisons)} differences beyond their 95% interval.")
+        sentences.append(f"{rules}: {beyond} of {len(comparisons)} differences beyond their 95% interval.")
         pairs, strays = report.pairs[quirks]
         if pairs:
-            told.append(f"Of the {pairs} pairs, {strays} differ beyond the interval in their share of wins ({pairs * 0.05:.1f} by chance).")
+            sentences.append(f"Of the {pairs} pairs, {strays} differ beyond the interval in their share of wins ({pairs * 0.05:.1f} by chance).")
     errors, games = crashed(report.name)
     if errors:
-        told.append(f"{errors} of his {games} games crashed and are left out of his figures.")
-    return told
+        sentences.append(f"{errors} of the {games} published games crashed and are left out of the published figures.")
+    return sentences
 
 
 def command(report: Report, seed: int) -> str:
@@ -438,7 +438,7 @@ _HEAD: Final = """# Ocnaru's agents: published figures and ours
 Tables written by `python -m studies.published --out docs/results/ocnaru.md`; the text below them by hand. *Published* are the
 thesis (Bucharest 2025) and runs of its two public programs (`studies/data/published_ocnaru.csv`); thesis percentages, which
 divide by all games of a tournament, are scaled to an agent's own games. All games by the rules `ocnaru`, cap 1,000 turns,
-fresh agents; *quirks* are the defects of his program that change play (rulebook, end). A star marks a difference
+fresh agents; *quirks* are the defects of the program that change play (rulebook, end). A star marks a difference
 whose 95% interval (MOVER, from both intervals, so that the sampling error of the published figure counts too) leaves out 0; one in twenty
 does so by chance.
 """

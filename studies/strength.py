@@ -76,7 +76,7 @@ def measure(options: Options, console: Console) -> list[dict[str, Any]]:
     """
     opponents = [name for name in expand(options.against) if name != options.policy]
     if not opponents:
-        raise ConfigurationError(f"{options.policy!r} has nobody to play against.")
+        raise ConfigurationError(f"{options.policy!r} has no opponent to play against.")
     policy = resolve(options.policy)
     pairs = [(opponent, size) for opponent in zip(opponents, resolve_all(opponents), strict=True) for size in options.sizes]
     return [_row(policy, *opponent, size, options) for opponent, size in track(pairs, "playing", console=console)]

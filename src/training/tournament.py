@@ -71,7 +71,7 @@ class Options:
     seed: int = 0
     """Decides all dice and cards, and what random policies do."""
     table_size: int | None = None
-    """How many sit at a table, 2 to 8. All tables that the field allows are played. Default: 2, or everybody if one sits twice."""
+    """How many sit at a table, 2 to 8. All tables that the field allows are played. Default: 2, or all players if one sits twice."""
     threads: int | None = None
     """Cores to play on; default: all. The results are the same."""
     turn_limit: int = 1000

@@ -52,7 +52,7 @@ def section(runs: Outcomes, page: Page) -> str:
             f"Wins against three of each of the panel, {_MEASURED:,} games each, 95% from the spread between seeds; 25% are fair. One run "
             "a search: another one would come to other genes.",
             *(_measured(rules, runs) for rules in ALIKE),
-            f"CMA-ES from genes of a half, {_POPULATION} candidates a generation, {_EACH} games each, told wins against algorithmic, gcp:",
+            f"CMA-ES from genes of a half, {_POPULATION} candidates a generation, {_EACH} games each, judged by wins against algorithmic, gcp:",
             table(
                 ("genome", "games of evolution", "against", "start", "evolved", "gain, 95%"),
                 [row for name in SEARCHES for row in _gains(name, runs)],
@@ -93,5 +93,5 @@ def _gains(name: str, runs: Outcomes) -> list[tuple[str, ...]]:
 
 
 EXPERIMENT: Final = Experiment(
-    "The same genomes, told wins against a panel", {**SEARCHES, **POPULATIONS["mukhar"], **POPULATIONS["pring"]}, section
+    "The same genomes, judged by wins against a panel", {**SEARCHES, **POPULATIONS["mukhar"], **POPULATIONS["pring"]}, section
 )

@@ -41,9 +41,9 @@ Rates = dict[str, NDArray[np.float64]]  # by run: of each of PLAYERS
 
 def section(runs: Outcomes, page: Page) -> str:
     """Wins of the champion and of the mean genome against the panel: by fitness, by population, by matches, and the best of all."""
-    told = {name.removeprefix("fitnesses/"): [run.against_panel(player) for player in PLAYERS] for name, run in runs.items()}
-    rates: Rates = {name: np.array([rate for rate, _ in pairs]) for name, pairs in told.items()}
-    best = sorted(told, key=lambda name: -rates[name].max())[:5]
+    measured = {name.removeprefix("fitnesses/"): [run.against_panel(player) for player in PLAYERS] for name, run in runs.items()}
+    rates: Rates = {name: np.array([rate for rate, _ in pairs]) for name, pairs in measured.items()}
+    best = sorted(measured, key=lambda name: -rates[name].max())[:5]
     return "\n\n".join(
         [
             "Wins against the panel: 25% are fair. Means over the other two, one run a cell; intervals, 95%, from the spread between "
@@ -55,7 +55,7 @@ def section(runs: Outcomes, page: Page) -> str:
             table(("population", *PLAYERS), [(f"{size:,}", *_means(rates, f"/{size}x")) for size in POPULATIONS]),
             table(("matches", *PLAYERS), [(number, *_means(rates, f"x{number}/")) for number in MATCHES]),
             "The five best of all runs (the luckiest, too), with the intervals of their games:",
-            table(("fitness, population x matches", *PLAYERS), [(name, *(percent(*pair) for pair in told[name])) for name in best]),
+            table(("fitness, population x matches", *PLAYERS), [(name, *(percent(*pair) for pair in measured[name])) for name in best]),
             page.picture("fitnesses", _picture(rates), "Wins of the mean genome by fitness, population and matches"),
         ]
     )

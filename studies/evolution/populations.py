@@ -48,8 +48,8 @@ def section(runs: Outcomes, page: Page) -> str:
     rows = [("equal players, by luck alone", f"{1.5 * settings.matches:g}", *(f"{value:.1f}" for value in by_luck_alone(settings)), "", "")]
     first = np.array([run.population()["fitness"] for run in random])  # (30, 1000)
     reach = first.min(axis=1).mean(), first.max(axis=1).mean()
-    told = (f"{number:.1f}" for number in (first.std(), *reach))
-    rows.append((f"{len(random)} random populations", f"{first.mean():.2f}", *told, "", ""))
+    cells = (f"{number:.1f}" for number in (first.std(), *reach))
+    rows.append((f"{len(random)} random populations", f"{first.mean():.2f}", *cells, "", ""))
     for name, run in kinds.items():
         for generation in (*run.kept, None):
             population = run.population(generation)

@@ -46,18 +46,18 @@ def section(runs: Outcomes, page: Page) -> str:
     players, games = [kind.policy(genes) for genes in refusing.values()], [GAMES // len(PANEL)] * len(PANEL)
     scores = arena.against(players, _LINEUPS, games, progress=True, same_seeds=False)
     low, high = scores[0].interval
-    told = {name: _signed(score.less(scores[0])) for name, score in zip(refusing, scores, strict=True)}
+    changes = {name: _signed(score.less(scores[0])) for name, score in zip(refusing, scores, strict=True)}
     return "\n\n".join(
         [
             f"Rules `{_RULES}` and the bids of 2012. A player of `tga` whose genes are all 1 wins {scores[0].rate:.1%} "
-            f"({low:.1%} to {high:.1%}) against three of each of the panel. So much does it change if he never buys, and in an auction "
+            f"({low:.1%} to {high:.1%}) against three of each of the panel. So much does it change if it never buys, and in an auction "
             f"never wants, the lots of a group in a situation; {GAMES:,} games each with the same dice, 95% from the spread between seeds:",
             table(
                 ("group", *mukhar.SITUATIONS),
-                [(name, *(told.get((name, situation), "cannot be") for situation in mukhar.SITUATIONS)) for name in GROUPS],
+                [(name, *(changes.get((name, situation), "cannot be") for situation in mukhar.SITUATIONS)) for name in GROUPS],
             ),
-            "And if he",
-            table(("", "change"), [(name, told[name,]) for name in (_EARLY, _LATE)]),
+            "And if it",
+            table(("", "change"), [(name, changes[name,]) for name in (_EARLY, _LATE)]),
         ]
     )
 

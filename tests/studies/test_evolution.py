@@ -11,12 +11,10 @@ from scipy.stats import binomtest
 from studies.evolution import fitnesses, hypotheses, populations, pring, refusals, skew
 from studies.evolution.__main__ import EXPERIMENTS, main
 from studies.evolution.experiment import scaled
-from studies.pages import Page
 
 from agents.players import genetic
 from agents.players.genetic import mukhar
 from monopoly_env.board import LOT_NAME, SQUARE_LOT
-from monopoly_env.errors import FormatError
 from training.evolution import generations
 from training.evolution.generations import Generational, games_of
 from training.evolution.steady import Steady
@@ -67,26 +65,6 @@ def test_a_lot_is_obtained_by_two_draws_of_the_same_gene() -> None:
         got = round(tries * hypotheses.obtained(chance, tries))
         assert binomtest(got, tries, 1 - (1 - chance) ** 2).pvalue > 1e-6
     assert SQUARE_LOT[0, 16] >= 0
-
-
-def test_sections_replace_themselves_and_nothing_else(tmp_path: Path) -> None:
-    path = tmp_path / "page.md"
-    page = Page(path, "# A page\n")
-    page.write("one", "\nold\n", "\n## The first\n\n")
-    page.write("two", "\nother\n", "\n## The second\n\n")
-    by_hand = path.read_text().replace("## The second", "By hand.\n\n## The second, renamed")
-    path.write_text(by_hand)
-    page.write("one", "\nnew\n", "\n## The first\n\n")
-    assert path.read_text() == by_hand.replace("\nold\n", "\nnew\n")
-
-
-def test_a_section_without_an_end_is_refused_and_the_page_stays(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    for text in ("<!-- begin one --> no end", "<!-- end one --> turned <!-- begin one -->"):
-        page.write_text(text)
-        with pytest.raises(FormatError, match="must both be there, in this order"):
-            Page(page, "").write("one", "new")
-        assert page.read_text() == text
 
 
 def test_an_experiment_goes_on_where_it_was_stopped(

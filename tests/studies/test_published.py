@@ -154,7 +154,7 @@ def test_the_command_prints_tables_and_json(capsys: pytest.CaptureFixture[str]) 
     assert "ocnaru/algorithmic: won against ocnaru/random" in printed
     assert "0.933 (0.907 to 0.952)" in printed
     assert f"python -m studies.published --only {DUEL} --games 40 --seed 0" in printed
-    assert "20 of his 500 games crashed" in printed
+    assert "20 of the 500 published games crashed" in printed
     assert call("--only", DUEL, "--games", "40", "--json") == 0
     (told,) = json.loads(capsys.readouterr().out)
     assert told["experiment"] == DUEL

@@ -29,7 +29,7 @@ def test_a_table_of_two_and_one_of_four(tmp_path: Path, capsys: pytest.CaptureFi
     ("arguments", "message"),
     [
         (["--policy", "algoritmic"], "Did you mean 'algorithmic'"),
-        (["--policy", "random", "--against", "random"], "nobody to play against"),
+        (["--policy", "random", "--against", "random"], "no opponent to play against"),
         (["--policy", "random", "--against", "algorithmic", "--sizes", "9"], "2 to 8"),
         (["--policy", "random", "--against", "algorithmic", "--games", "0"], "games must be"),
     ],

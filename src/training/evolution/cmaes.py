@@ -144,7 +144,7 @@ _RANGES: Final[dict[str, tuple[float, float]]] = {
 class CMAES:
     """The covariance matrix adaptation evolution strategy (Hansen 2016, arXiv:1604.00772), as pycma has it.
 
-    What it does is a function of its settings and of the fitness that it was told, and it is restored by being told again.
+    Its state follows from its settings and from the fitness of all generations, so it is restored by going through them again.
 
     Attributes:
         history: The (L,) fitness of all generations so far.
@@ -365,7 +365,7 @@ class Evolution(Search):
         return {"fitness": np.array(self.optimizer.history), "mean": self.optimizer.mean, "best": self.best}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any]) -> None:
-        """Go on from a checkpoint: the optimizer is told again what it was told before."""
+        """Go on from a checkpoint: the optimizer goes through its history again."""
         super().restore(arrays, state)
         history, best = arrays["fitness"], arrays["best"]
         if len(history) != self.generation or not np.isfinite(history).all():

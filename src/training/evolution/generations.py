@@ -165,8 +165,8 @@ def deal(population: int, matches: int, players: int, generator: np.random.Gener
     Returns:
         (matches * N / players, players), the tables of the first match first. Who sits in which seat is random, too.
     """
-    everybody = np.tile(np.arange(population, dtype=np.int16), (matches, 1))
-    return generator.permuted(everybody, axis=1).reshape(-1, players)
+    players_of_match = np.tile(np.arange(population, dtype=np.int16), (matches, 1))
+    return generator.permuted(players_of_match, axis=1).reshape(-1, players)
 
 
 def evaluate(

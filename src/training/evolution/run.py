@@ -37,7 +37,7 @@ _QUANTILES: Final = {"min": 0.0, "quarter": 0.25, "median": 0.5, "three_quarters
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What every run of evolution can be told."""
+    """The options of every run of evolution."""
 
     free: ClassVar[tuple[str, ...]] = (*FREE, "threads", "cluster")  # fields that do not change the result
 

@@ -46,7 +46,7 @@ class Steady(PopulationOptions):
     matings: int = 318
     """Matings at the same time: none of their players is in another one."""
     parents: int = 2
-    """Winners that a code is made of, each of a table of its own; 1: nobody mates."""
+    """Winners that a code is made of, each of a table of its own; 1: there is no mating."""
     union: str = "choice"
     """choice: each gene from one of them at random; mean."""
     mutation: str = "redraw"
@@ -192,7 +192,7 @@ class Waves(Population):
         self.note(played.outcome, **{"depth/mean": float(self.depth.mean()), "depth/max": float(self.depth.max())})
 
     def outcome(self) -> dict[str, NDArray[Any]]:
-        """The mean genome: nobody has played often enough to be called the best."""
+        """The mean genome: no player has played often enough to be called the best."""
         return {"mean": self.mean}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
