@@ -47,8 +47,7 @@ from monopoly_env.errors import ConfigurationError, MonopolyError, nearest
 from monopoly_env.game import Games
 from monopoly_env.gym import MonopolyEnv
 from monopoly_env.kernels import entry
-from training.evolution.genetic.breeding import Recipe, breed
-from training.evolution.genetic.generation import Play, evaluate
+from training.evolution.generations import Play, Recipe, breed, evaluate
 
 RESULTS: Final = Path(__file__).parent / "results"
 SPEED_PAGE: Final = Path(__file__).parents[1] / "docs" / "speed.md"

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import fnmatch
 import hashlib
-import io
 import itertools
 import json
 import shlex
@@ -23,27 +22,30 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import tyro
-from numpy.typing import NDArray
 
 from agents import arena
+from agents.arena.matches import Lineup, Score
 from agents.arena.progress import games_bar
-from agents.arena.seating import orders_of
-from agents.arena.statistics import Difference, clustered, paired_difference, per_unit
 from agents.networks.learned.policy import LearnedPolicy
 from monopoly_env.core import write_atomically
-from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, nearest
+from monopoly_env.errors import ConfigurationError, FormatError, nearest
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.policy.resolve import make, resolve
 from monopoly_env.reference import table as markdown
 from monopoly_env.rules import RULES_VERSION
+from studies.pages import save_picture
 from studies.published import PLAYERS as THESIS
+from training.run.command import resumable
 from training.run.folder import CONFIG, Run
 
-AGENT: Final = "agent"  # at a table: whoever takes the agent's place
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+AGENT: Final = "agent"  # at a table: the policy that takes the agent's place
 EXPERT: Final = "expert"
 PARENT: Final = "parent"
 STRATEGIC: Final = "strategic"
@@ -64,7 +66,7 @@ class Match:
 
     Attributes:
         title: What is played.
-        tables: Who sits at each table; whose wins are counted comes first. The games are dealt out evenly.
+        tables: The policies at each table; the first, whose wins are counted, is the same at all. The games are dealt out evenly.
         published: The figure that others have published, and of what.
         goal: The share of the win that was aimed at.
         rules: A preset.
@@ -83,10 +85,13 @@ class Match:
         """Whether the networks have met none of the opponents in training."""
         return all(is_held_out(who) for table in self.tables for who in table if who != AGENT)
 
+    def lineups(self, entrant: Policy | str = AGENT) -> list[Lineup]:
+        """The opponents at each table, with a policy in the agent's place."""
+        return [Lineup(tuple(entrant if who == AGENT else who for who in table[1:]), self.rules) for table in self.tables]
+
     def games(self, wanted: int) -> list[int]:
         """The games of each table: at least so many in all, in all orders of the seats of each seed."""
-        orders = [orders_of(np.array([table.index(who) for who in table], np.int16)) for table in self.tables]
-        return [-(-wanted // len(orders) // count) * count for count in orders]
+        return [-(-wanted // len(self.tables) // lineup.orders) * lineup.orders for lineup in self.lineups()]
 
 
 def _ocnaru(who: str, published: str = "", goal: float | None = None) -> Match:
@@ -179,23 +184,6 @@ def selected(only: Sequence[str]) -> list[str]:
 # --- playing ------------------------------------------------------------------------------------------------------------
 
 
-class Score(NamedTuple):
-    """The share of the win in each of G games, (G,), and the seed of each, (G,)."""
-
-    won: NDArray[np.float64]
-    unit: NDArray[np.int32]
-
-    def told(self) -> dict[str, float]:
-        """The share of all, with the ends of its interval."""
-        low, high = clustered(self.won, self.unit)
-        return {"win_rate": float(self.won.mean()), "low": low, "high": high}
-
-    def less(self, other: Score) -> Difference:
-        """By how much it is more than another one on the same seeds."""
-        (won, seats), (others, other_seats) = per_unit(*self), per_unit(*other)
-        return paired_difference("", "", (won, others), (seats, other_seats))
-
-
 def learned(who: str) -> LearnedPolicy:
     """A learned policy by name or file.
 
@@ -227,13 +215,11 @@ def compared(match: Match, agent: LearnedPolicy) -> list[tuple[str, str]]:
 
 
 def score(match: Match, entrant: Policy, options: Options, done: Done) -> Score:
-    """Play all tables of a match with somebody in the agent's place."""
-    parts = []
-    for table, games in zip(match.tables, match.games(options.games), strict=True):
-        seated = [entrant if who == AGENT else who for who in table]
-        results = arena.play(seated, games, match.rules, options.seed, options.threads, progress=done)
-        parts.append(Score(results.wins[results.seats == 0], results.unit))  # policy 0 comes first at the table
-    return Score(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    """Play all tables of a match with a policy in the agent's place."""
+    first = match.tables[0][0]
+    candidate = entrant if first == AGENT else first
+    lineups, games = match.lineups(entrant), match.games(options.games)
+    return arena.against([candidate], lineups, games, options.seed, options.threads, done)[0]
 
 
 def settings(match: Match, who: str, agent: LearnedPolicy, options: Options) -> dict[str, Any]:
@@ -256,13 +242,12 @@ def measure(match: Match, agent: LearnedPolicy, options: Options, done: Done) ->
     """
     began = time.perf_counter()
     scores = {name: score(match, entrant, options, done) for name, entrant in entrants(match, agent).items()}
-    differences = []
+    shares = {name: dict(zip(("win_rate", "low", "high"), (found.rate, *found.interval), strict=True)) for name, found in scores.items()}
+    differences: list[dict[str, Any]] = []
     for first, second in compared(match, agent):
         found = scores[first].less(scores[second])
-        differences.append({"first": first, "second": second} | {
-            key: getattr(found, key) for key in ("difference", "low", "high", "p_value")
-        })  # fmt: skip
-    shares = {name: played.told() for name, played in scores.items()}
+        numbers = {key: getattr(found, key) for key in ("difference", "low", "high", "p_value")}
+        differences.append({"first": first, "second": second} | numbers)
     return {"shares": shares, "differences": differences, "seconds": time.perf_counter() - began}
 
 
@@ -295,7 +280,7 @@ def run(options: Options) -> dict[str, Any]:
                 print(f"{name}: {_share(kept['rows'][name]['shares'][AGENT])}", file=sys.stderr)
     _write(path, kept)
     if kept["curves"]:
-        write_atomically(_picture_path(options.out), picture(kept["curves"]))
+        save_picture(_picture_path(options.out), picture(kept["curves"]), dpi=110)
     write_atomically(options.out, page(kept, options.out).encode())
     return kept
 
@@ -363,8 +348,8 @@ def curves(folder: Path) -> list[dict[str, Any]]:
     for tag in saved.Tags()["scalars"]:
         kind, _, opponent = tag.partition("/")
         if kind in ("win_rate", "low", "high"):
-            for told, meant in (("__", ", "), ("_x_", " x "), ("_players", " players")):  # TensorBoard's tags have no spaces and commas
-                opponent = opponent.replace(told, meant)
+            for tag_part, meant in (("__", ", "), ("_x_", " x "), ("_players", " players")):  # TensorBoard's tags have no spaces and commas
+                opponent = opponent.replace(tag_part, meant)
             for event in saved.Scalars(tag):
                 row = rows.setdefault((opponent, event.step), {"opponent": opponent, "step": event.step})
                 row[kind] = event.value
@@ -380,8 +365,8 @@ def check_held_out(folder: Path) -> None:
         ConfigurationError: It did.
     """
     config = folder / CONFIG
-    told = json.loads(config.read_text(encoding="utf-8")) if config.exists() else {}
-    if met := [who for who in told.get("opponents", ()) if is_held_out(who)]:
+    settings = json.loads(config.read_text(encoding="utf-8")) if config.exists() else {}
+    if met := [who for who in settings.get("opponents", ()) if is_held_out(who)]:
         raise ConfigurationError(f"The run in {str(folder)!r} was trained against {', '.join(met)}, which the page calls held out.")
 
 
@@ -389,8 +374,8 @@ def _picture_path(out: Path) -> Path:
     return out.with_name(f"{out.stem}_curves.png")
 
 
-def picture(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> bytes:
-    """Win rates by step, with their intervals, as PNG: a plot a run, a line an opponent."""
+def picture(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> Figure:
+    """Win rates by step, with their intervals: a plot a run, a line an opponent."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 4 * len(runs)), layout="constrained")
@@ -402,9 +387,7 @@ def picture(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> bytes:
         axes.set(title=title, xlabel="steps", ylabel="share of games won")
         axes.grid(alpha=0.3)
         axes.legend(fontsize="small")
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=110)
-    return buffer.getvalue()
+    return figure
 
 
 # --- the page -----------------------------------------------------------------------------------------------------------
@@ -526,19 +509,12 @@ def _who(rows: Mapping[str, Mapping[str, Any]]) -> str:
     return markdown(("agent", "sha256", "heads of networks", "matches", "seconds"), cells)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@resumable("the last match")
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command; the exit status is 0 only if everything was played and written."""
     options = tyro.cli(Options, args=arguments, prog="python -m studies.benchmark")
-    try:
-        kept = run(options)
-    except MonopolyError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("stopped; the finished matches are kept: go on by --resume.", file=sys.stderr)
-        return 130
+    kept = run(options)
     print(json.dumps(kept) if options.json else f"{options.out} is written.")
-    return 0
 
 
 if __name__ == "__main__":

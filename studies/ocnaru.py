@@ -23,12 +23,13 @@ from rich.console import Console
 from rich.progress import track
 
 from agents import arena
+from agents.arena.matches import Lineup
 from agents.networks.ocnaru import NETWORKS, OcnaruNetworks
 from agents.players.strategic import POLICIES
 from agents.players.strategic.play import play as play_strategic
 from monopoly_env.actions import A_BUY
 from monopoly_env.core import write_atomically
-from monopoly_env.errors import ConfigurationError, MonopolyError
+from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import CompiledPolicy, Mask, Policy, Row, policy_kernel
@@ -38,6 +39,7 @@ from studies.published import PLAYERS
 from training.ocnaru.experts import PASSES
 from training.ocnaru.options import OWN_GAMES
 from training.ocnaru.train import AFTER_EXPERTS
+from training.run.command import resumable
 
 _ask_fresh: Final = kernel(play_strategic.function)
 
@@ -87,7 +89,7 @@ def _play_stale(game: Game, mask: Mask, params: Row, memory: Row) -> int:
 
 
 def stale(name: str) -> CompiledPolicy:
-    """A player of the strategic family from his second game on, with values that belong to the game before.
+    """A player of the strategic family from its second game on, with values that belong to the game before.
 
     Args:
         name: `strategic` or a preset of it.
@@ -134,19 +136,17 @@ def measure(options: Options, console: Console) -> dict[str, Any]:
     for section, job in track(jobs, "playing", console=console):
         rows[section].append(job())
     field = [policy, *(make(name) for name in PLAYERS)]
-    results = arena.round_robin(field, options.robin_games, 2, "ocnaru", options.seed, options.threads)
-    robin = [_row(results, name) | {"player": name} for name in results.names]
-    rows["robin"] = sorted(robin, key=lambda row: -row["win_rate"])
+    robin = arena.round_robin(field, options.robin_games, 2, "ocnaru", options.seed, options.threads).rows()
+    rows["robin"] = [_row(row) | {"player": row["name"]} for row in robin]
     return {"agent": str(options.agent), "seed": options.seed, "heads": list(policy.heads), "gated": list(policy.gated)} | rows
 
 
 def _match(first: Policy, second: Policy, options: Options) -> dict[str, Any]:
-    results = arena.play([first, second], options.games, "ocnaru", options.seed, options.threads)
-    return _row(results, results.names[0]) | {"player": first.name, "against": second.name}
+    (score,) = arena.against([first], [Lineup((second,), "ocnaru")], [options.games], options.seed, options.threads)
+    return _row(score.rows()[0]) | {"player": first.name, "against": second.name}
 
 
-def _row(results: Any, name: str) -> dict[str, Any]:
-    row = next(row for row in results.rows() if row["name"] == name)
+def _row(row: dict[str, Any]) -> dict[str, Any]:
     kept = ("win_rate", "games", "bankrupt", "worth", "cash", "lots", "capped_share")
     return {"low": row["paired_low"], "high": row["paired_high"]} | {key: row[key] for key in kept}
 
@@ -166,7 +166,7 @@ def _mixtures(policy: OcnaruNetworks) -> dict[str, OcnaruNetworks]:
 
 
 def _mixture(what: str, player: OcnaruNetworks, parent: Policy, options: Options) -> dict[str, Any]:
-    """A mixture against its parent, and by how much it does better than he against others."""
+    """A mixture against its parent, and how much better than the parent it does against others."""
     row = _match(player, parent, options)
     others = ("strategic/late_game", "ocnaru/algorithmic")
     gain = arena.compare(player, parent, others, options.games // len(others), 2, "ocnaru", options.seed, options.threads)
@@ -222,8 +222,8 @@ def page(results: dict[str, Any]) -> str:
         "Rules `ocnaru`, every seed from both seats, intervals from the spread between seeds, 95%.",
         markdown(("against", "the thesis", "its networks, fresh opponents, July / May", *_HEADINGS), matches),
         "### What opponents that are kept from game to game do",
-        "Stale: as the defect leaves a player of the strategic family from the second game on, he buys nothing. "
-        "Whoever plays him wins: the parent as well as the networks.",
+        "Stale: as the defect leaves a player of the strategic family from the second game on, it buys nothing. "
+        "Whatever plays against it wins: the parent as well as the networks.",
         markdown(("player", "against", "its networks, kept opponents, July / May", *_HEADINGS), kept),
         "### What each network adds to its parent",
         "Win rate against the parent, and the gain over the parent against `strategic/late_game` and `ocnaru/algorithmic`, paired by seed.",
@@ -237,21 +237,15 @@ def page(results: dict[str, Any]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@resumable("the beginning")
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command; the exit status is 0 only if all games were played."""
     options = tyro.cli(Options, args=arguments, prog="python -m studies.ocnaru")
-    try:
-        results = measure(options, Console(stderr=True))
-        text = page(results)
-        if options.out:
-            write_atomically(options.out, text.encode())
-    except MonopolyError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        return 130
+    results = measure(options, Console(stderr=True))
+    text = page(results)
+    if options.out:
+        write_atomically(options.out, text.encode())
     print(json.dumps(results) if options.json else text)
-    return 0
 
 
 if __name__ == "__main__":

@@ -1,33 +1,47 @@
-"""What Ocnaru's agents won in his programs (data/published_ocnaru.csv), beside what they win here.
+"""What Ocnaru's agents won in the published programs, beside what they win here: `python -m studies.published --help`.
 
-A published figure has a sampling error too. So each is compared by the 95% interval of the difference, ours less theirs, put together
-from the two intervals (MOVER: Zou and Donner, Stat. Med. 27, 2008; for two shares with Wilson's intervals that is Newcombe's tenth
-method, Stat. Med. 17, 1998). Ours come from the spread between seeds, since both seatings of a seed share their dice. Of theirs only
-the number of games is known: shares get Wilson's interval, means and percentiles the spread that our games of the same players have.
-What a figure was rounded by widens its interval.
+python -m studies.published                                          # every experiment: over 1.5 million games
+python -m studies.published --only three_agents --games 1000         # one, with fewer games
+python -m studies.published --out docs/results/ocnaru.md             # and bring its page up to date
+
+The published figures are in data/published_ocnaru.csv. A published figure has a sampling error too. So each is compared by the 95% interval
+of the difference, ours less theirs, put together from the two intervals (MOVER: Zou and Donner, Stat. Med. 27, 2008; for two shares with
+Wilson's intervals that is Newcombe's tenth method, Stat. Med. 17, 1998). Ours come from the spread between seeds, since both seatings of a
+seed share their dice. Of theirs only the number of games is known: shares get Wilson's interval, means and percentiles the spread that our
+games of the same players have. What a figure was rounded by widens its interval.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import csv
+import json
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import tyro
 from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
 
-from monopoly_env.board import read_table
-from monopoly_env.core import write_atomically
+import agents
+from agents.arena import statistics
+from agents.arena.results import Results
+from agents.arena.statistics import CONFIDENCE
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.rules import Rules
+from studies.pages import Page
+from training.run.command import resumable
+from training.run.options import check_ranges
 
-if TYPE_CHECKING:
-    from agents.arena.results import Results
-
-CONFIDENCE: Final = 0.95
+DATA: Final = Path(__file__).parent / "data" / "published_ocnaru.csv"
 _Z: Final = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+_PIPED_WIDTH: Final = 200  # columns of tables that do not go to a terminal
 
 Shares = NDArray[np.float64]
 
@@ -45,13 +59,13 @@ MAY: Final[dict[str, dict[str, Any]]] = {
 
 @dataclass(frozen=True)
 class Experiment:
-    """Players who met in one of his programs.
+    """Players that met in one of the two programs.
 
     Attributes:
         title: What it was.
         players: Names of policies; every two of them meet.
         legacy: By the program of May 2025, not of July.
-        quirks: Rules to play by: with his program's defects, without them, or both.
+        quirks: Rules to play by: with the program's defects, without them, or both.
         games: Games of each pair, unless the command says otherwise.
     """
 
@@ -66,7 +80,7 @@ def _duels(program: str, legacy: bool, *pairs: tuple[str, str]) -> dict[str, Exp
     return {
         f"{program}_{'_'.join(name.split('/')[-1] for name in pair)}": Experiment(f"{' against '.join(pair)}, {title}", pair, legacy)
         for pair in pairs
-        for title in (f"his program of {program.capitalize()} 2025",)
+        for title in (f"the program of {program.capitalize()} 2025",)
     }
 
 
@@ -75,7 +89,7 @@ EXPERIMENTS: Final[dict[str, Experiment]] = {
     **_duels("july", False, (_STRATEGIC, _ALGORITHMIC), (_STRATEGIC, _RANDOM), (_ALGORITHMIC, _RANDOM), (_STRATEGIC, _STRATEGIC)),
     **_duels("may", True, (_STRATEGIC, _ALGORITHMIC), (_STRATEGIC, _RANDOM), (_ALGORITHMIC, _RANDOM)),
     "three_agents": Experiment("the thesis's three agents, 10,000 games a pair", PLAYERS[:3], legacy=True),
-    "twelve_july": Experiment("twelve agents, his program of July 2025, 30 games a pair", PLAYERS, quirks=(True,)),
+    "twelve_july": Experiment("twelve agents, the program of July 2025, 30 games a pair", PLAYERS, quirks=(True,)),
     "twelve_agents": Experiment("the thesis's twelve agents, 10,000 games a pair", PLAYERS, legacy=True, quirks=(True,)),
 }
 
@@ -131,9 +145,7 @@ class Comparison:
 
 def wilson(share: float, games: int) -> Estimate:
     """A share of independent games with Wilson's interval."""
-    centre = (share + _Z**2 / (2 * games)) / (1 + _Z**2 / games)
-    half = _Z / (1 + _Z**2 / games) * np.sqrt(share * (1 - share) / games + _Z**2 / (4 * games**2))
-    return Estimate(share, max(0.0, float(centre - half)), min(1.0, float(centre + half)))
+    return Estimate(share, *statistics.wilson(share * games, games))
 
 
 def clustered(values: Shares, unit: NDArray[np.int32]) -> Estimate:
@@ -232,7 +244,7 @@ def compare(figure: Published, games: Sample) -> Comparison:
 
 
 def _label(figure: Published, what: str) -> str:
-    """What a figure says, with the agent it is about; games as such are about nobody."""
+    """What a figure says, with the agent it is about; games as such are about none."""
     if figure.metric not in ("wins", "bankruptcies"):
         return what
     return f"{figure.agent}: {what}" + (f" against {figure.opponent}" if figure.opponent else "")
@@ -244,13 +256,20 @@ def _label(figure: Published, what: str) -> str:
 _PERCENT_OF: Final = {"wins_percent": "wins", "bankrupt_percent": "bankruptcies"}
 
 
+@cache
+def read() -> tuple[dict[str, str], ...]:
+    """The rows of the data file."""
+    with DATA.open(newline="", encoding="utf-8") as file:
+        return tuple(csv.DictReader(file))
+
+
 def published(name: str) -> list[Published]:
     """The published figures of an experiment, as the data file has them; counts and percentages become shares.
 
     Crashed games are no figure of ours: see `crashed`.
     """
     figures = []
-    for row in read_table("published_ocnaru.csv"):
+    for row in read():
         if row["experiment"] == name and row["metric"] != "errors":
             metric, value, games, rounding = row["metric"], float(row["value"]), int(row["games"]), float(row["rounding"])
             if metric in _PERCENT_OF:
@@ -262,8 +281,8 @@ def published(name: str) -> list[Published]:
 
 
 def crashed(name: str) -> tuple[int, int]:
-    """How many of his games ended in an error and are left out of his figures, and of how many."""
-    rows = [row for row in read_table("published_ocnaru.csv") if row["experiment"] == name and row["metric"] == "errors"]
+    """How many of the published games ended in an error and are left out of the figures, and of how many."""
+    rows = [row for row in read() if row["experiment"] == name and row["metric"] == "errors"]
     return sum(int(row["value"]) for row in rows), sum(int(row["games"]) for row in rows)
 
 
@@ -312,11 +331,9 @@ def run(name: str, games: int | None = None, seed: int = 0, threads: int | None 
 
 
 def _play(experiment: Experiment, games: int, quirks: bool, seed: int, threads: int | None, progress: bool) -> Results:
-    import agents  # the one look upwards: nothing below needs players
-
     options = MAY if experiment.legacy else {}
     players = {name: agents.make(name, **options.get(name.split("/")[0], {})) for name in experiment.players}
-    rules = Rules.preset("ocnaru", ocnaru_quirks=quirks, buy_with_raised_cash=False)  # his buyers raise no cash
+    rules = Rules.preset("ocnaru", ocnaru_quirks=quirks, buy_with_raised_cash=False)  # buyers of these programs raise no cash
     seated = [players[name] for name in experiment.players]
     if len(players) < len(seated):
         return agents.arena.play(seated, games, rules, seed, threads, progress=progress)
@@ -382,23 +399,25 @@ def _text(estimate: Estimate, digits: int, sign: str = "") -> str:
 
 def remarks(report: Report) -> list[str]:
     """What is to be said below a table."""
-    told = []
+    sentences = []
     for quirks, comparisons in report.comparisons.items():
         rules = "With quirks" if quirks else "Without quirks"
         beyond = sum(not comparison.agrees for comparison in comparisons)
-        told.append(f"{rules}: {beyond} of {len(comparisons)} differences beyond their 95% interval.")
+        sentences.append(f"{rules}: {beyond} of {len(comparisons)} differences beyond their 95% interval.")
         pairs, strays = report.pairs[quirks]
         if pairs:
-            told.append(f"Of the {pairs} pairs, {strays} differ beyond the interval in their share of wins ({pairs * 0.05:.1f} by chance).")
+            sentences.append(
+                f"Of the {pairs} pairs, {strays} differ beyond the interval in their share of wins ({pairs * 0.05:.1f} by chance)."
+            )
     errors, games = crashed(report.name)
     if errors:
-        told.append(f"{errors} of his {games} games crashed and are left out of his figures.")
-    return told
+        sentences.append(f"{errors} of the {games} published games crashed and are left out of the published figures.")
+    return sentences
 
 
 def command(report: Report, seed: int) -> str:
     """The command that repeats a report."""
-    return f"python -m monopoly_env.validate published --only {report.name} --games {report.games} --seed {seed}"
+    return f"python -m studies.published --only {report.name} --games {report.games} --seed {seed}"
 
 
 def as_json(report: Report) -> dict[str, Any]:
@@ -418,56 +437,82 @@ def as_json(report: Report) -> dict[str, Any]:
 BY_HAND: Final = "<!-- from here on written by hand: the command leaves it as it is -->"
 _HEAD: Final = """# Ocnaru's agents: published figures and ours
 
-Tables written by `python -m monopoly_env.validate published --out docs/results/ocnaru.md`; the text below them by hand. *Published* are the
-thesis (Bucharest 2025) and runs of its two public programs (`src/monopoly_env/data/published_ocnaru.csv`); thesis percentages, which
+Tables written by `python -m studies.published --out docs/results/ocnaru.md`; the text below them by hand. *Published* are the
+thesis (Bucharest 2025) and runs of its two public programs (`studies/data/published_ocnaru.csv`); thesis percentages, which
 divide by all games of a tournament, are scaled to an agent's own games. All games by the rules `ocnaru`, cap 1,000 turns,
-fresh agents; *quirks* are the defects of his program that change play (rulebook, end). A star marks a difference
+fresh agents; *quirks* are the defects of the program that change play (rulebook, end). A star marks a difference
 whose 95% interval (MOVER, from both intervals, so that the sampling error of the published figure counts too) leaves out 0; one in twenty
 does so by chance.
 """
 
 
-def page(reports: list[Report], seed: int, before: str = "") -> str:
-    """The page with these reports in it; other reports and what is written by hand stay as they were.
-
-    Args:
-        reports: What was played.
-        seed: Of all of them.
-        before: The page so far.
-    """
-    head, _, by_hand = before.partition(BY_HAND)
-    sections = {name: section for name in EXPERIMENTS if (section := _section_of(name, head))}
-    sections |= {report.name: _section(report, seed) for report in reports}
-    return "\n".join([_HEAD, *(sections[name] for name in EXPERIMENTS if name in sections), BY_HAND]) + (by_hand or "\n")
-
-
-def _section_of(name: str, text: str) -> str:
-    start, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
-    _, found, rest = text.partition(start)
-    return start + rest.partition(end)[0] + end + "\n" if found else ""
-
-
-def _section(report: Report, seed: int) -> str:
+def section(report: Report, seed: int) -> str:
+    """A report as Markdown."""
     headings, rows = table(report)
-    lines = [f"<!-- begin {report.name} -->", f"## {_capital(EXPERIMENTS[report.name].title)}", ""]
+    title = EXPERIMENTS[report.name].title
+    lines = [f"## {title[0].upper()}{title[1:]}", ""]
     lines += ["| " + " | ".join(cells) + " |" for cells in (headings, ["---", *["---:"] * (len(headings) - 1)], *rows)]
-    lines += ["", " ".join(remarks(report)), "", "```sh", command(report, seed), "```", f"<!-- end {report.name} -->", ""]
-    return "\n".join(lines)
+    return "\n".join([*lines, "", " ".join(remarks(report)), "", "```sh", command(report, seed), "```"])
 
 
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]
+# --- the command --------------------------------------------------------------------------------------------------------
 
 
-def write(path: str, reports: list[Report], seed: int) -> None:
-    """Bring a page up to date, or begin one.
+@dataclass(frozen=True)
+class Options:
+    """The win rates of the agents of Ocnaru's thesis in its own programs and here, with intervals for both and for the difference.
 
-    Raises:
-        ConfigurationError: It can't be read or written.
+    The published figures come from the thesis and from runs of its two public programs. docs/results/ocnaru.md explains the differences
+    beyond the intervals. They do not make this command fail.
     """
-    target = Path(path)
-    try:
-        before = target.read_text(encoding="utf-8") if target.exists() else ""
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path!r} cannot be read: {error}.") from error
-    write_atomically(target, page(reports, seed, before).encode())
+
+    games: int | None = None
+    """Games per pair; the default of 10,000 makes over 1.5 million games in all."""
+    only: str | None = None
+    """Run only this experiment: july_strategic_algorithmic, may_algorithmic_random, three_agents, twelve_agents, ..."""
+    seed: int = 0
+    """Determines every game."""
+    threads: int | None = None
+    """Cores to play on; default: all. The results are the same."""
+    json: bool = False
+    """Print one JSON object instead of tables."""
+    out: Path | None = None
+    """A Markdown page: its tables are updated, text written by hand stays."""
+
+
+def show(report: Report, seed: int) -> None:
+    """Print a report."""
+    headings, rows = table(report)
+    shown = Table(title=EXPERIMENTS[report.name].title)
+    for heading in headings:
+        shown.add_column(heading, justify="right" if heading else "left", no_wrap=not heading)
+    for row in rows:
+        shown.add_row(*row)
+    console = Console(width=None if sys.stdout.isatty() else _PIPED_WIDTH)
+    console.print(shown)
+    console.print(*remarks(report), command(report, seed), sep="\n", highlight=False)
+
+
+@resumable("the beginning")
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command; the exit status is 0 only if all games were played."""
+    options = tyro.cli(Options, args=arguments, prog="python -m studies.published")
+    check_ranges(options, {"games": (1, 1 << 31), "threads": (1, 1024)})
+    page = options.out and Page(options.out, f"{_HEAD}\n{BY_HAND}\n", BY_HAND)
+    names = [options.only] if options.only else list(EXPERIMENTS)
+    if page:
+        for name in names:
+            page.check(name)
+    reports = []
+    for name in names:
+        reports.append(run(name, options.games, options.seed, options.threads, progress=sys.stderr.isatty()))
+        if page:
+            page.write(name, section(reports[-1], options.seed))
+        if not options.json:
+            show(reports[-1], options.seed)
+    if options.json:
+        print(json.dumps([as_json(report) for report in reports]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

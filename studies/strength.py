@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import tyro
 from rich.console import Console
@@ -19,10 +19,14 @@ from rich.progress import track
 from rich.table import Table
 
 from agents import arena
+from agents.arena.matches import Lineup
 from monopoly_env.core import write_atomically
-from monopoly_env.errors import ConfigurationError, MonopolyError
+from monopoly_env.errors import ConfigurationError
+from monopoly_env.policy.protocol import Policy
 from monopoly_env.policy.resolve import resolve, resolve_all
 from monopoly_env.reference import table as markdown
+from monopoly_env.rules import PRESETS
+from training.run.command import resumable
 from training.tournament import expand
 
 
@@ -35,15 +39,14 @@ class Options:
     """
 
     policy: str
-    """Who is measured: a name (`agents.names()`) or a saved policy (.safetensors)."""
+    """The policy that is measured: a name (`agents.names()`) or a saved policy (.safetensors)."""
     against: tuple[str, ...] = ("all",)
     """Opponents: names, patterns such as 'strategic/*', `all`, or saved policies."""
     sizes: tuple[int, ...] = (2, 4)
     """Seats at the tables."""
     games: int = 2000
     """Games against each opponent at each size."""
-    rules: str = "official"
-    """A preset of rules."""
+    rules: Annotated[str, tyro.conf.arg(help=f"A preset of rules: {', '.join(PRESETS)}.")] = "official"
     seed: int = 0
     """Decides all dice and cards, and what random policies do."""
     turn_limit: int = 1000
@@ -57,18 +60,11 @@ class Options:
 
 
 HEADINGS = (
-    "against",
-    "players",
-    "games",
-    "win rate",
-    "95% interval",
-    "trades a game",
-    "a lot moved more than 3 times",
-    "decided by the limit",
-)
+    "against", "players", "games", "win rate", "95% interval", "trades a game", "a lot moved more than 3 times", "decided by the limit",
+)  # fmt: skip
 
 
-def measure(options: Options) -> list[dict[str, Any]]:
+def measure(options: Options, console: Console) -> list[dict[str, Any]]:
     """Play all games.
 
     Returns:
@@ -80,22 +76,20 @@ def measure(options: Options) -> list[dict[str, Any]]:
     """
     opponents = [name for name in expand(options.against) if name != options.policy]
     if not opponents:
-        raise ConfigurationError(f"{options.policy!r} has nobody to play against.")
+        raise ConfigurationError(f"{options.policy!r} has no opponent to play against.")
     policy = resolve(options.policy)
-    others = resolve_all(opponents)
-    pairs = [(name, opponent, size) for name, opponent in zip(opponents, others, strict=True) for size in options.sizes]
-    return [_row(policy, name, opponent, size, options) for name, opponent, size in track(pairs, "playing", console=Console(stderr=True))]
+    pairs = [(opponent, size) for opponent in zip(opponents, resolve_all(opponents), strict=True) for size in options.sizes]
+    return [_row(policy, *opponent, size, options) for opponent, size in track(pairs, "playing", console=console)]
 
 
-def _row(policy: Any, name: str, opponent: Any, size: int, options: Options) -> dict[str, Any]:
-    table = [policy, *[opponent] * (size - 1)]
-    results = arena.play(table, options.games, options.rules, options.seed, options.threads, options.turn_limit)
-    mine = next(row for row in results.rows() if row["name"] == results.names[0])
+def _row(policy: Policy, name: str, opponent: Policy, size: int, options: Options) -> dict[str, Any]:
+    lineup = Lineup((opponent,) * (size - 1), options.rules, options.turn_limit)
+    (score,) = arena.against([policy], [lineup], [options.games], options.seed, options.threads)
+    (low, high), (results,) = score.interval, score.results
     trades = results.trades()
     return {
-        "opponent": name, "players": size, "games": results.games, "win_rate": mine["win_rate"], "low": mine["paired_low"],
-        "high": mine["paired_high"], "even": 1 / size, "beats": mine["paired_low"] > 1 / size, "trades": trades["mean"],
-        "many_moves": trades["games_with_many_moves"], "capped": results.capped_share,
+        "opponent": name, "players": size, "games": results.games, "win_rate": score.rate, "low": low, "high": high, "even": 1 / size,
+        "beats": low > 1 / size, "trades": trades["mean"], "many_moves": trades["games_with_many_moves"], "capped": results.capped_share,
     }  # fmt: skip
 
 
@@ -107,30 +101,29 @@ def cells(row: dict[str, Any]) -> list[str]:
     ]  # fmt: skip
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; the exit status is 0 only if all games were played."""
-    options = tyro.cli(Options, args=arguments, prog="python -m studies.strength")
-    try:
-        rows = measure(options)
-        if options.out:
-            named = [[f"`{row['opponent']}`", *cells(row)[1:]] for row in rows]
-            write_atomically(options.out, (markdown(HEADINGS, named) + "\n").encode())
-    except MonopolyError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        return 130
-    if options.json:
-        print(json.dumps({"policy": options.policy, "rules": options.rules, "seed": options.seed, "rows": rows}))
-        return 0
-    shown = Table(title=f"{options.policy}, rules {options.rules}, seed {options.seed}")
-    for heading in HEADINGS:
-        shown.add_column(heading, justify="left" if heading == "against" else "right")
+def show(options: Options, rows: list[dict[str, Any]]) -> None:
+    """Print the table."""
+    shown = Table("against", title=f"{options.policy}, rules {options.rules}, seed {options.seed}")
+    for heading in HEADINGS[1:]:
+        shown.add_column(heading, justify="right")
     for row in rows:
         shown.add_row(*cells(row), style="" if row["beats"] else "yellow")
     console = Console()
     console.print(shown) if console.is_terminal else Console(width=140).print(shown)
-    return 0
+
+
+@resumable("the beginning")
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command; the exit status is 0 only if all games were played."""
+    options = tyro.cli(Options, args=arguments, prog="python -m studies.strength")
+    rows = measure(options, Console(stderr=True))
+    if options.out:
+        named = [[f"`{row['opponent']}`", *cells(row)[1:]] for row in rows]
+        write_atomically(options.out, (markdown(HEADINGS, named) + "\n").encode())
+    if options.json:
+        print(json.dumps({"policy": options.policy, "rules": options.rules, "seed": options.seed, "rows": rows}))
+    else:
+        show(options, rows)
 
 
 if __name__ == "__main__":

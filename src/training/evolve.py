@@ -4,7 +4,7 @@ python -m training.evolve                                                    # t
 python -m training.evolve --fitness two --out runs/two                       # in games of two
 python -m training.evolve --genome strategic --fitness ocnaru --out runs/strategic
 python -m training.evolve --resume --generations 200                         # go on with a run that was stopped, or make it longer
-python -m training.evolve --genome tga --fitness mukhar --sigma 1 --out runs/tga   # chances to buy, told wins against a panel
+python -m training.evolve --genome tga --fitness mukhar --sigma 1 --out runs/tga   # chances to buy, judged by wins against a panel
 python -m training.evolve --start runs/evolve/best.safetensors --sigma 0.2 --out runs/finer
 python -m training.evolve --preset mukhar2012 --out runs/rga                 # a population that plays itself, as in Mukhar & Kalita's paper
 python -m training.evolve --preset mukhar2013 --genome sga --fitness net_worth_share --out runs/sga
@@ -16,44 +16,56 @@ python -m training.evolve --preset pring --cluster auto --out runs/far       # t
 
 from __future__ import annotations
 
-import importlib
-import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-import tyro
 from rich.console import Console
+from rich.table import Table
 
-from training.run.command import chosen, preset_help, resumable
+from training.evolution import cmaes, generations, populations, steady
+from training.evolution.run import RunOptions, execute
+from training.run import command
+from training.run.command import Command, Preset
 
 DEFAULT: Final = "cmaes"
-_GENETIC: Final = "training.evolution.genetic.run"
-# Each: the module with `defaults`, `execute` and `tables`, and what it is.
+
+
+def _preset(options: RunOptions, about: str, tables: Callable[[Mapping[str, Any]], list[Table]]) -> Preset:
+    """A way to evolve: its options unless others are given, what it is, and the tables that show its results."""
+
+    def show(results: Mapping[str, Any]) -> None:
+        console = Console()
+        for table in tables(results):
+            console.print(table)
+
+    return Preset(about, lambda: Command(options, execute, show))
+
+
 PRESETS: Final = {
-    "cmaes": ("training.evolution.cmaes", "the numbers of a scripted family, or genes, told wins against a panel, by CMA-ES"),
-    "mukhar2012": (_GENETIC, "Mukhar & Kalita's paper: 1,000 players, 100 matches a generation, roulette"),
-    "mukhar2013": (_GENETIC, "Mukhar's thesis: 1,024 players, fitness in percent, tournament selection, its bids and rules"),
-    "frayn": (_GENETIC, "Frayn 2005: 1,000 players, tournament selection, uniform crossover, official rules"),
-    "pring": (_GENETIC, "Pring 2015: 10,000 players who make way for the winners' children, 400,000 games, UK board"),
-}  # fmt: skip
+    DEFAULT: _preset(
+        cmaes.Options(), "the numbers of a scripted family, or genes, judged by wins against a panel, by CMA-ES", cmaes.tables
+    ),
+    "mukhar2012": _preset(
+        generations.MUKHAR2012, "Mukhar & Kalita's paper: 1,000 players, 100 matches a generation, roulette", populations.tables
+    ),
+    "mukhar2013": _preset(
+        generations.MUKHAR2013,
+        "Mukhar's thesis: 1,024 players, fitness in percent, tournament selection, its bids and rules",
+        populations.tables,
+    ),
+    "frayn": _preset(
+        generations.FRAYN, "Frayn 2005: 1,000 players, tournament selection, uniform crossover, official rules", populations.tables
+    ),
+    "pring": _preset(
+        steady.PRING, "Pring 2015: 10,000 players that make way for the winners' children, 400,000 games, UK board", populations.tables
+    ),
+}
 
 
-@resumable("the last generation")
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if evolution and measuring went through."""
-    name, rest = chosen(sys.argv[1:] if arguments is None else arguments, PRESETS, DEFAULT)
-    preset: Any = importlib.import_module(PRESETS[name][0])
-    defaults = preset.defaults(name)
-    about = preset_help(name, {other: told for other, (_, told) in PRESETS.items()}, type(defaults).__doc__ or "")
-    options = tyro.cli(type(defaults), args=rest, prog="python -m training.evolve", description=about, default=defaults)
-    results = preset.execute(options, Console(stderr=True))
-    if options.json:
-        print(json.dumps(results))
-    else:
-        shown = Console()
-        for table in preset.tables(results):
-            shown.print(table)
+    return command.main("training.evolve", PRESETS, arguments, default=DEFAULT, resume_from="the last generation")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import tyro
 from rich.console import Console
@@ -41,7 +41,7 @@ from monopoly_env.policy import files
 from monopoly_env.policy.names import names
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.policy.resolve import resolve_all
-from monopoly_env.rules import RULES_VERSION, Rules
+from monopoly_env.rules import PRESETS, RULES_VERSION, Rules
 from training.run.folder import CONFIG, Run, alone
 
 GAMES: Final = ".parquet"  # results with every game, which `Results.load` reads
@@ -65,15 +65,13 @@ class Options:
 
     players: tuple[str, ...]
     """Two or more policies: names (`agents.names()`), patterns such as 'strategic/*', `all`, or saved ones (.safetensors)."""
-    rules: str = "official"
-    """A preset of rules: official, any_time, modern, short, classic, uk, ocnaru, mukhar, pring, frayn, mukhar_trading,
-    mukhar_thesis."""
+    rules: Annotated[str, tyro.conf.arg(help=f"A preset of rules: {', '.join(PRESETS)}.")] = "official"
     games: int = 1000
     """Games at each table. 1,000 give a win rate to about 3 percentage points."""
     seed: int = 0
     """Decides all dice and cards, and what random policies do."""
     table_size: int | None = None
-    """How many sit at a table, 2 to 8. All tables that the field allows are played. Default: 2, or everybody if one sits twice."""
+    """How many sit at a table, 2 to 8. All tables that the field allows are played. Default: 2, or all players if one sits twice."""
     threads: int | None = None
     """Cores to play on; default: all. The results are the same."""
     turn_limit: int = 1000

@@ -1,4 +1,4 @@
-"""What published genomes can do at all: genes that are all alike, and a search that is told wins against a panel."""
+"""What published genomes can do at all: genes that are all alike, and a search that is judged by wins against a panel."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from agents.players.genetic.kinds import PREFIX
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.reference import table
 from studies.evolution import populations, pring
-from studies.evolution.experiment import Experiment, Outcomes, Pictures, Settings, against_each, gain, percent
-from training.evolution.evaluation import FITNESSES
-from training.evolution.genetic.options import PANEL
-from training.evolution.options import Options
+from studies.evolution.experiment import Experiment, Outcomes, against_each, gain, percent
+from studies.pages import Page
+from training.evolution.cmaes import Options
+from training.evolution.fitness import FITNESSES
+from training.evolution.populations import PANEL
+from training.evolution.run import RunOptions
 
 # Searches by CMA-ES: the genome, and its games.
 GAMES: Final = {"tga": 200_000, "rga": 200_000, "tga, longer": 2_000_000, "rga, longer": 2_000_000, "pring": 400_000}
@@ -23,7 +25,7 @@ LEVELS: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
 # By rules, which are a fitness, too: the kind whose genes are all alike, those that come with the library, and what came of populations.
 ALIKE: Final = {"mukhar": "tga", "pring": "pring"}
 SHIPPED: Final = {"mukhar": ("rga", "tga", "sga"), "pring": ("pring",)}
-POPULATIONS: Final[dict[str, dict[str, Settings]]] = {
+POPULATIONS: Final[dict[str, dict[str, RunOptions]]] = {
     "mukhar": {**populations.KINDS}, "pring": {"pring/00": pring.REPEATS["pring/00"]},
 }  # fmt: skip
 _MEASURED: Final = 2400
@@ -42,15 +44,16 @@ def _search(name: str) -> Options:
 SEARCHES: Final = {f"absolute/{name}": _search(name) for name in GAMES}
 
 
-def section(runs: Outcomes, pictures: Pictures) -> str:
+def section(runs: Outcomes, page: Page) -> str:
     """Wins against the panel of genes that are all alike, of what came of populations and of CMA-ES, and of those that were kept."""
-    del pictures
+    del page
     return "\n\n".join(
         [
             f"Wins against three of each of the panel, {_MEASURED:,} games each, 95% from the spread between seeds; 25% are fair. One run "
             "a search: another one would come to other genes.",
             *(_measured(rules, runs) for rules in ALIKE),
-            f"CMA-ES from genes of a half, {_POPULATION} candidates a generation, {_EACH} games each, told wins against algorithmic, gcp:",
+            f"CMA-ES from genes of a half, {_POPULATION} candidates a generation, {_EACH} games each, judged by wins against algorithmic, "
+            "gcp:",
             table(
                 ("genome", "games of evolution", "against", "start", "evolved", "gain, 95%"),
                 [row for name in SEARCHES for row in _gains(name, runs)],
@@ -63,18 +66,18 @@ def _measured(rules: str, runs: Outcomes) -> str:
     """The table of wins by some rules."""
     met = set(map(str, FITNESSES[rules]))
     columns = [f"{opponent}{', met by CMA-ES' if opponent in met else ''}" for opponent in (f"3 x {name}" for name in PANEL)]
-    told = against_each(_players(rules, runs), PANEL, rules, _MEASURED)
-    rows = [(name, *(percent(*rate) for rate in rates)) for name, rates in told.items()]
+    found = against_each(_players(rules, runs), PANEL, rules, _MEASURED)
+    rows = [(name, *(percent(*rate) for rate in rates)) for name, rates in found.items()]
     return table((f"genome, rules {rules}", *columns, "mean"), rows)
 
 
 def _players(rules: str, runs: Outcomes) -> dict[str, Policy]:
-    """Who is measured by some rules, by what the page calls him."""
+    """The players that are measured by some rules, by what the page calls them."""
     alike = kind_of(ALIKE[rules])
     players: dict[str, Policy] = {f"all genes {n:g}": alike.policy(np.full(alike.size, n), f"all {n:g}") for n in LEVELS}
     for name in POPULATIONS[rules]:
-        told = runs[name].results
-        players[f"{name}, mean after {told['generations']} {told['unit']}s"] = runs[name].mean
+        results = runs[name].results
+        players[f"{name}, mean after {results['generations']} {results['unit']}s"] = runs[name].mean
     searches = [name for name, search in SEARCHES.items() if search.fitness == rules]
     players |= {f"{name.removeprefix('absolute/')}, by CMA-ES": runs[name].agent for name in searches}
     return players | {name: agents.make(name) for name in (f"{PREFIX}{kind}/best" for kind in SHIPPED[rules])}
@@ -91,5 +94,5 @@ def _gains(name: str, runs: Outcomes) -> list[tuple[str, ...]]:
 
 
 EXPERIMENT: Final = Experiment(
-    "The same genomes, told wins against a panel", {**SEARCHES, **POPULATIONS["mukhar"], **POPULATIONS["pring"]}, section
+    "The same genomes, judged by wins against a panel", {**SEARCHES, **POPULATIONS["mukhar"], **POPULATIONS["pring"]}, section
 )

@@ -3,34 +3,30 @@
 from __future__ import annotations
 
 import dataclasses
-import io
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from rich.console import Console
-from rich.progress import Progress
 
 import agents
+from agents import arena
+from agents.arena.matches import Lineup
 from agents.arena.statistics import CONFIDENCE, half_width
-from monopoly_env.core import write_atomically
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.policy.resolve import PolicyLike
-from training.evolution.evaluation import Played, Setting, play
+from studies.pages import Page
 from training.evolution.folder import population
-from training.evolution.genetic.options import POPULATION, Generational, Steady
-from training.evolution.genetic.run import mean_rate, overall
-from training.evolution.options import Options
+from training.evolution.populations import mean_rate, overall
+from training.evolution.run import MEAN, POPULATION, RunOptions
 from training.run import checkpoints
 from training.run.folder import Run
 
-Settings: TypeAlias = Generational | Steady | Options
+TURN_LIMIT: Final = 500  # turns of each player, as in the runs
 
 
 @dataclass(frozen=True)
@@ -43,7 +39,7 @@ class Outcome:
     """
 
     folder: Path
-    settings: Settings
+    settings: RunOptions
 
     @property
     def evaluation(self) -> Path:
@@ -53,8 +49,8 @@ class Outcome:
     @cached_property
     def results(self) -> dict[str, Any]:
         """What evaluation.json holds."""
-        told: dict[str, Any] = json.loads(self.evaluation.read_text())
-        return told
+        results: dict[str, Any] = json.loads(self.evaluation.read_text())
+        return results
 
     @property
     def played(self) -> int:
@@ -74,7 +70,7 @@ class Outcome:
     @cached_property
     def mean(self) -> Policy:
         """The mean genome of a population."""
-        return agents.load(self.folder / "mean.safetensors")
+        return agents.load(self.folder / MEAN)
 
     def population(self, generation: int | None = None) -> dict[str, NDArray[Any]]:
         """`population` (N, G) and `fitness` (N,) of a generation that was kept; by default of the last."""
@@ -101,31 +97,15 @@ class Experiment:
     Attributes:
         title: Of its section.
         runs: Settings by the names of the runs, which are their folders; experiments may share runs.
-        section: Makes the text of the section of the outcomes, and saves its pictures by `Pictures`.
+        section: Makes the text of the section of the outcomes, and saves its pictures beside the page.
     """
 
     title: str
-    runs: Mapping[str, Settings]
-    section: Callable[[Outcomes, Pictures], str]
+    runs: Mapping[str, RunOptions]
+    section: Callable[[Outcomes, Page], str]
 
 
-class Pictures:
-    """Saves the pictures of a page beside it."""
-
-    def __init__(self, page: Path) -> None:
-        """Of a page that is to be written."""
-        self.folder = page.with_suffix("")
-
-    def save(self, name: str, figure: Figure, about: str) -> str:
-        """Save a picture; returns the line of the page that shows it."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format="png", dpi=100)
-        write_atomically(self.folder / f"{name}.png", buffer.getvalue())
-        return f"![{about}]({self.folder.name}/{name}.png)"
-
-
-def scaled(settings: Settings, budget: float) -> Settings:
+def scaled(settings: RunOptions, budget: float) -> RunOptions:
     """A run of a share of its length: generations, matches and measurements are cut, each at least to the least that makes sense."""
     if budget == 1:
         return settings
@@ -138,13 +118,6 @@ def scaled(settings: Settings, budget: float) -> Settings:
         if hasattr(settings, name):
             fewer[name] = max(1, round(budget * getattr(settings, name) / step)) * step
     return dataclasses.replace(settings, **fewer)
-
-
-def play_shown(players: Sequence[Policy], settings: Sequence[Setting], games: int, seed: int) -> Played:
-    """Play as `evaluation.play` does, under a progress bar."""
-    with Progress(console=Console(stderr=True)) as bar:
-        task = bar.add_task("games", total=len(players) * games)
-        return play(players, settings, games, seed, done=lambda ended: bar.advance(task, ended))
 
 
 def against_each(
@@ -163,10 +136,10 @@ def against_each(
     """
     rates: dict[str, list[tuple[float, float]]] = {name: [] for name in players}
     for seed, opponent in enumerate(panel):
-        played = play_shown(list(players.values()), [Setting((opponent,) * 3, 1.0, rules)], games, seed)
-        for place, name in enumerate(players):
-            low, high = played.interval(place)
-            rates[name].append((float(played.rates[place]), (high - low) / 2))
+        lineup = Lineup((opponent,) * 3, rules, TURN_LIMIT)
+        for name, score in zip(players, arena.against(list(players.values()), [lineup], [games], seed, progress=True), strict=True):
+            low, high = score.interval
+            rates[name].append((score.rate, (high - low) / 2))
     return {name: [*own, mean_rate(own)] for name, own in rates.items()}
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from monopoly_env.reference import table
-from studies.evolution.experiment import Experiment, Outcomes, Pictures, gain
-from training.evolution.evaluation import FITNESSES
-from training.evolution.options import Options
+from studies.evolution.experiment import Experiment, Outcomes, gain
+from studies.pages import Page
+from training.evolution.cmaes import Options
+from training.evolution.fitness import FITNESSES
 
 GENERATIONS: Final = {"strategic": 100, "expert": 60}
 RUNS: Final = {
@@ -17,9 +18,9 @@ RUNS: Final = {
 }
 
 
-def section(runs: Outcomes, pictures: Pictures) -> str:
+def section(runs: Outcomes, page: Page) -> str:
     """Wins before and after, at the tables of the search and at those of strangers."""
-    del pictures
+    del page
     rows = []
     for name, run in runs.items():
         genome, players = name.removeprefix("families/").split("_")

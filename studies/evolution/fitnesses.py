@@ -11,9 +11,10 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from monopoly_env.reference import table
-from studies.evolution.experiment import Experiment, Outcomes, Pictures, against_each, mean_of, percent
-from training.evolution.genetic.generation import games_of
-from training.evolution.genetic.options import MUKHAR2013, PANEL, Generational, check
+from studies.evolution.experiment import Experiment, Outcomes, against_each, mean_of, percent
+from studies.pages import Page
+from training.evolution.generations import MUKHAR2013, Generational, games_of
+from training.evolution.populations import PANEL
 
 GAMES: Final = 200_000
 FITNESSES: Final = ("num_wins", "finish_order", "num_properties", "num_monopolies", "net_worth_share", "tournament")
@@ -28,7 +29,7 @@ def _run(fitness: str, population: int, matches: int, seed: int) -> Generational
     settings = dataclasses.replace(
         MUKHAR2013, fitness=fitness, population=population, matches=matches, seed=seed, panel_every=0, final_games=800
     )
-    return dataclasses.replace(settings, generations=max(1, round(GAMES / games_of(population, settings.play))))
+    return dataclasses.replace(settings, generations=max(1, round(GAMES / games_of(population, settings))))
 
 
 RUNS: Final = {
@@ -38,11 +39,11 @@ RUNS: Final = {
 Rates = dict[str, NDArray[np.float64]]  # by run: of each of PLAYERS
 
 
-def section(runs: Outcomes, pictures: Pictures) -> str:
+def section(runs: Outcomes, page: Page) -> str:
     """Wins of the champion and of the mean genome against the panel: by fitness, by population, by matches, and the best of all."""
-    told = {name.removeprefix("fitnesses/"): [run.against_panel(player) for player in PLAYERS] for name, run in runs.items()}
-    rates: Rates = {name: np.array([rate for rate, _ in pairs]) for name, pairs in told.items()}
-    best = sorted(told, key=lambda name: -rates[name].max())[:5]
+    measured = {name.removeprefix("fitnesses/"): [run.against_panel(player) for player in PLAYERS] for name, run in runs.items()}
+    rates: Rates = {name: np.array([rate for rate, _ in pairs]) for name, pairs in measured.items()}
+    best = sorted(measured, key=lambda name: -rates[name].max())[:5]
     return "\n\n".join(
         [
             "Wins against the panel: 25% are fair. Means over the other two, one run a cell; intervals, 95%, from the spread between "
@@ -54,8 +55,8 @@ def section(runs: Outcomes, pictures: Pictures) -> str:
             table(("population", *PLAYERS), [(f"{size:,}", *_means(rates, f"/{size}x")) for size in POPULATIONS]),
             table(("matches", *PLAYERS), [(number, *_means(rates, f"x{number}/")) for number in MATCHES]),
             "The five best of all runs (the luckiest, too), with the intervals of their games:",
-            table(("fitness, population x matches", *PLAYERS), [(name, *(percent(*pair) for pair in told[name])) for name in best]),
-            pictures.save("fitnesses", _picture(rates), "Wins of the mean genome by fitness, population and matches"),
+            table(("fitness, population x matches", *PLAYERS), [(name, *(percent(*pair) for pair in measured[name])) for name in best]),
+            page.picture("fitnesses", _picture(rates), "Wins of the mean genome by fitness, population and matches"),
         ]
     )
 
@@ -63,7 +64,7 @@ def section(runs: Outcomes, pictures: Pictures) -> str:
 def _before_evolution() -> tuple[str, ...]:
     """What the mean of random genomes wins."""
     settings = next(iter(RUNS.values()))
-    kind = check(settings)
+    kind = settings.kind
     half = {"half": kind.policy(np.full(kind.size, 0.5))}
     return "none: all genes a half", "", percent(*against_each(half, PANEL, settings.rules, _MEASURED)["half"][-1]), "", ""
 

@@ -20,8 +20,9 @@ from monopoly_env.core import batch_of
 from monopoly_env.policy.protocol import MEMORY, Decisions
 from monopoly_env.reference import table
 from studies.evolution import populations
-from studies.evolution.experiment import Experiment, Outcome, Outcomes, Pictures, mean_of
-from training.evolution.genetic.options import MUKHAR2012
+from studies.evolution.experiment import Experiment, Outcome, Outcomes, mean_of
+from studies.pages import Page
+from training.evolution.generations import MUKHAR2012
 
 TRIES: Final = 2000
 CHANCES: Final = (0.1, 0.2, 0.4, 0.6, 0.8, 0.95)
@@ -36,12 +37,13 @@ TRADING: Final = {
 
 def buy_genes(run: Outcome, generation: int | None = None) -> NDArray[np.float64]:
     """(4, 28) the mean chance to buy by situation and lot, over the last population or one that was kept; NaN where nothing reads it."""
-    chances = genetic.kind_of(run.settings.genome).decode(run.population(generation)["population"])
+    found = run.population(generation)
+    chances = genetic.kind_of(str(found["kind"])).decode(found["population"])
     return np.where(mukhar.OCCURS, chances.mean(axis=0)[mukhar.GENE_OF], np.nan)
 
 
 def obtained(chance: float, tries: int = TRIES) -> float:
-    """How often a player whose buy genes are all the same gets a lot that he lands on, with three at the table who want nothing.
+    """How often a player whose buy genes are all the same gets a lot that it lands on, with three at the table that want nothing.
 
     Every try is a position of its own: all with 1,500 dollars, the first just moved to an orange lot that nobody owns.
     """
@@ -53,7 +55,7 @@ def obtained(chance: float, tries: int = TRIES) -> float:
 def _gets(players: list[GeneticPolicy], seed: int) -> bool:
     game = me.position(4, rules="mukhar", positions={0: 13}, throws=[(1, 2)], seed=seed)
     lot = int(SQUARE_LOT[0, 16])
-    memories = [np.zeros((1, MEMORY)) for _ in players]  # a bid is drawn once, and told digit by digit
+    memories = [np.zeros((1, MEMORY)) for _ in players]  # a bid is drawn once, and made digit by digit
     while int(game.turns) == 1:
         seat = int(game.player)
         action = players[seat].act(Decisions(batch_of(game), memories[seat]))[0]
@@ -61,12 +63,14 @@ def _gets(players: list[GeneticPolicy], seed: int) -> bool:
     return bool(int(game.lots[0]) >> lot & 1)
 
 
-def section(runs: Outcomes, pictures: Pictures) -> str:
+def section(runs: Outcomes, page: Page) -> str:
     """Buy genes by situation, the chance to obtain, jail, trading."""
     kinds = {name: runs[name] for name in populations.KINDS}
-    told = {name: genetic.explain(run.mean) for name, run in kinds.items()}
-    jail = [(name, row["opponents own"], row["states"], f"{row['leaves']:.3f}") for name, genome in told.items() for row in genome.jail]
-    kept = [(name, r.name, f"{r.share:.2f}", r.how) for name, genome in told.items() for r in genome.rules if r.share is not None]
+    explained = {name: genetic.explain(run.mean) for name, run in kinds.items()}
+    jail = [
+        (name, row["opponents own"], row["states"], f"{row['leaves']:.3f}") for name, genome in explained.items() for row in genome.jail
+    ]
+    kept = [(name, r.name, f"{r.share:.2f}", r.how) for name, genome in explained.items() for r in genome.rules if r.share is not None]
     return "\n\n".join(
         [
             "Mean chance to buy by situation, over the last population and the lots of groups of three and more (two others cannot own in "
@@ -82,7 +86,7 @@ def section(runs: Outcomes, pictures: Pictures) -> str:
             "Mean chance to buy with and without trading, after as many generations; the rank correlation over lots between the two, and "
             "beside it that of two runs without trading, which differ by chance alone (one pair of runs each):",
             table(("situation", "with trading", "without", "rank correlation", "of two without"), _trading(runs)),
-            pictures.save("genes", told[_LASTING].plot(Figure(figsize=(10, 9), layout="constrained")), "The mean SGA"),
+            page.picture("genes", explained[_LASTING].plot(Figure(figsize=(10, 9), layout="constrained")), "The mean SGA"),
         ]
     )
 

@@ -12,8 +12,9 @@ from scipy.stats import norm
 
 from agents.players.genetic import kind_of, mukhar
 from monopoly_env.reference import table
-from studies.evolution.experiment import Experiment, Outcome, Outcomes, Pictures, percent
-from training.evolution.genetic.options import MUKHAR2012, Generational
+from studies.evolution.experiment import Experiment, Outcome, Outcomes, percent
+from studies.pages import Page
+from training.evolution.generations import MUKHAR2012, Generational
 
 RANDOM: Final = {
     f"random/{seed:02d}": dataclasses.replace(MUKHAR2012, generations=1, seed=seed, panel=()) for seed in range(30)
@@ -38,7 +39,7 @@ def by_luck_alone(settings: Generational) -> tuple[float, float, float]:
     return deviation, 1.5 * settings.matches - reach, 1.5 * settings.matches + reach
 
 
-def section(runs: Outcomes, pictures: Pictures) -> str:
+def section(runs: Outcomes, page: Page) -> str:
     """Distributions of fitness, and how strong those are who come out."""
     random = [run for name, run in runs.items() if name.startswith("random/")]
     kinds = {name: run for name, run in runs.items() if name in KINDS | LONGER}
@@ -47,8 +48,8 @@ def section(runs: Outcomes, pictures: Pictures) -> str:
     rows = [("equal players, by luck alone", f"{1.5 * settings.matches:g}", *(f"{value:.1f}" for value in by_luck_alone(settings)), "", "")]
     first = np.array([run.population()["fitness"] for run in random])  # (30, 1000)
     reach = first.min(axis=1).mean(), first.max(axis=1).mean()
-    told = (f"{number:.1f}" for number in (first.std(), *reach))
-    rows.append((f"{len(random)} random populations", f"{first.mean():.2f}", *told, "", ""))
+    cells = (f"{number:.1f}" for number in (first.std(), *reach))
+    rows.append((f"{len(random)} random populations", f"{first.mean():.2f}", *cells, "", ""))
     for name, run in kinds.items():
         for generation in (*run.kept, None):
             population = run.population(generation)
@@ -68,8 +69,8 @@ def section(runs: Outcomes, pictures: Pictures) -> str:
             "spread is that between players. Below, one run a kind: intervals are of its games, "
             "not of other runs. Wins of 25% are fair against the panel.",
             table(("genome", "champion against the panel", "mean genome", "games of evolution", "minutes", "games/s"), strength),
-            pictures.save("fitness", _distributions(kinds), "Fitness in the first and the last generation"),
-            pictures.save("strength", _strengths(kinds), "Wins against the panel by generation"),
+            page.picture("fitness", _distributions(kinds), "Fitness in the first and the last generation"),
+            page.picture("strength", _strengths(kinds), "Wins against the panel by generation"),
         ]
     )
 

@@ -1,4 +1,4 @@
-"""Pring's table of preferences, over 20 runs, and the variations that he left untested."""
+"""Pring's table of preferences, over 20 runs, and the variations that were left untested."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from scipy.stats import spearmanr
 
 from monopoly_env.board import GROUP_OF, GROUPS, LOT_NAME, NUM_LOTS
 from monopoly_env.reference import table
-from studies.evolution.experiment import Experiment, Outcome, Outcomes, Pictures, percent
-from training.evolution.genetic.options import PRING, Steady
+from studies.evolution.experiment import Experiment, Outcome, Outcomes, percent
+from studies.pages import Page
+from training.evolution.steady import PRING, Steady
 
 GAMES: Final = 400_000
 SEEDS: Final = 20
@@ -64,12 +65,12 @@ def preferences(run: Outcome) -> NDArray[np.float64]:
     return np.asarray(run.population()["population"].mean(axis=0))
 
 
-def section(runs: Outcomes, pictures: Pictures) -> str:
+def section(runs: Outcomes, page: Page) -> str:
     """K by lot beside the published one, and what each variation changes."""
     repeats = np.array([preferences(runs[name]) for name in REPEATS])  # (20, 28)
-    his = np.array([PUBLISHED[LOT_NAME[_UK][lot]] for lot in range(NUM_LOTS)])
+    published = np.array([PUBLISHED[LOT_NAME[_UK][lot]] for lot in range(NUM_LOTS)])
     own, spread = repeats.mean(axis=0), repeats.std(axis=0, ddof=1)
-    rows = [(LOT_NAME[_UK][lot], f"{his[lot]:.3f}", f"{own[lot]:.3f}", f"{spread[lot]:.3f}") for lot in np.argsort(-his)]
+    rows = [(LOT_NAME[_UK][lot], f"{published[lot]:.3f}", f"{own[lot]:.3f}", f"{spread[lot]:.3f}") for lot in np.argsort(-published)]
     varied = {name: runs[f"pring/{name}" if f"pring/{name}" in runs else next(iter(REPEATS))] for name in VARIATIONS}
     others = repeats[1:].mean(axis=0)  # without the run that the variations stand beside
     columns = (
@@ -82,21 +83,21 @@ def section(runs: Outcomes, pictures: Pictures) -> str:
     return "\n\n".join(
         [
             table(("lot", "K, Pring", f"K, mean of {len(repeats)} runs", "deviation between runs"), rows),
-            _correlations(repeats, his),
-            table(columns, [(name, *_row(run, his, others)) for name, run in varied.items()]),
-            pictures.save("pring", _lots(his, repeats), "K by lot"),
-            pictures.save("pring_variations", _variations(varied, own), "K by lot and variation"),
+            _correlations(repeats, published),
+            table(columns, [(name, *_row(run, published, others)) for name, run in varied.items()]),
+            page.picture("pring", _lots(published, repeats), "K by lot"),
+            page.picture("pring_variations", _variations(varied, own), "K by lot and variation"),
         ]
     )
 
 
-def _correlations(repeats: NDArray[np.float64], his: NDArray[np.float64]) -> str:
+def _correlations(repeats: NDArray[np.float64], published: NDArray[np.float64]) -> str:
     """How the runs go with the published preferences, and with each other, by rank."""
-    mean = spearmanr(repeats.mean(axis=0), his)
-    single = [spearmanr(row, his).statistic for row in repeats]
+    mean = spearmanr(repeats.mean(axis=0), published)
+    single = [spearmanr(row, published).statistic for row in repeats]
     pairs = [spearmanr(*pair).statistic for pair in itertools.combinations(repeats, 2)]
     rest = ~np.isin(GROUP_OF, [GROUPS.index(name) for name in CHEAP])
-    without = spearmanr(repeats.mean(axis=0)[rest], his[rest])
+    without = spearmanr(repeats.mean(axis=0)[rest], published[rest])
     return (
         f"Rank correlation of the mean with the published K: {mean.statistic:+.2f} (p = {mean.pvalue:.2g}); of single runs "
         f"{min(single):+.2f} to {max(single):+.2f}. Between two of our own runs: {min(pairs):+.2f} to {max(pairs):+.2f}, "
@@ -105,19 +106,19 @@ def _correlations(repeats: NDArray[np.float64], his: NDArray[np.float64]) -> str
     )
 
 
-def _row(run: Outcome, his: NDArray[np.float64], own: NDArray[np.float64]) -> tuple[str, ...]:
+def _row(run: Outcome, published: NDArray[np.float64], own: NDArray[np.float64]) -> tuple[str, ...]:
     """Of a variation: its rank correlations, how far its players differ, and how strong their mean is."""
     found = preferences(run)
-    correlations = [f"{spearmanr(found, other).statistic:+.2f}" for other in (his, own)]
+    correlations = [f"{spearmanr(found, other).statistic:+.2f}" for other in (published, own)]
     spread = run.population()["population"].std(axis=0).mean()
     return *correlations, f"{spread:.3f}", percent(*run.against_panel("mean"))
 
 
-def _lots(his: NDArray[np.float64], repeats: NDArray[np.float64]) -> Figure:
+def _lots(published: NDArray[np.float64], repeats: NDArray[np.float64]) -> Figure:
     figure = Figure(figsize=(9, 4.5), layout="constrained")
     axes = figure.subplots()
     axes.boxplot(repeats, positions=range(NUM_LOTS), widths=0.6)
-    axes.plot(range(NUM_LOTS), his, "o", color="crimson", label="Pring")
+    axes.plot(range(NUM_LOTS), published, "o", color="crimson", label="Pring")
     axes.set(ylabel="K", ylim=(0, 1))
     axes.set_xticks(range(NUM_LOTS), LOT_NAME[_UK], rotation=90, fontsize="small")
     axes.legend()

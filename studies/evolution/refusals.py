@@ -7,17 +7,19 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from agents import arena
+from agents.arena.matches import Lineup
 from agents.arena.statistics import Difference
 from agents.players.genetic import kind_of, mukhar
 from monopoly_env.board import GROUP_OF, GROUPS
 from monopoly_env.reference import table
-from studies.evolution.experiment import Experiment, Outcomes, Pictures, play_shown
-from training.evolution.evaluation import Setting
-from training.evolution.genetic.options import PANEL
+from studies.evolution.experiment import TURN_LIMIT, Experiment, Outcomes
+from studies.pages import Page
+from training.evolution.populations import PANEL
 
 GAMES: Final = 19_200
 _RULES: Final = "mukhar"
-_TABLES: Final = [Setting((opponent,) * 3, 1 / len(PANEL), _RULES) for opponent in PANEL]
+_LINEUPS: Final = [Lineup((opponent,) * 3, _RULES, TURN_LIMIT) for opponent in PANEL]
 _EARLY: Final = "stays in jail while nobody else has a group of the two sides ahead"
 _LATE: Final = "stays in jail as soon as somebody else has one"
 
@@ -25,36 +27,37 @@ _LATE: Final = "stays in jail as soon as somebody else has one"
 def genomes() -> dict[tuple[str, ...], NDArray[np.float64]]:
     """(176,) genes by what they refuse: nothing; the lots of a group in a situation; to leave jail."""
     yes = np.ones(mukhar.NARROW_GENES)
-    told = {(): yes, (_EARLY,): yes.copy(), (_LATE,): yes.copy()}
-    told[_EARLY,][mukhar.BUY_GENES] = 0
-    told[_LATE,][mukhar.BUY_GENES + 1 :] = 0
+    found = {(): yes, (_EARLY,): yes.copy(), (_LATE,): yes.copy()}
+    found[_EARLY,][mukhar.BUY_GENES] = 0
+    found[_LATE,][mukhar.BUY_GENES + 1 :] = 0
     for group, name in enumerate(GROUPS):
         lots = np.array(GROUP_OF) == group
         for number, situation in enumerate(mukhar.SITUATIONS):
             if mukhar.OCCURS[number, lots].all():
-                told[name, situation] = yes.copy()
-                told[name, situation][mukhar.GENE_OF[number, lots]] = 0
-    return told
+                found[name, situation] = yes.copy()
+                found[name, situation][mukhar.GENE_OF[number, lots]] = 0
+    return found
 
 
-def section(runs: Outcomes, pictures: Pictures) -> str:
+def section(runs: Outcomes, page: Page) -> str:
     """What each refusal costs."""
-    del runs, pictures
+    del runs, page
     kind, refusing = kind_of("tga"), genomes()
-    played = play_shown([kind.policy(genes) for genes in refusing.values()], _TABLES, GAMES, seed=0)
-    low, high = played.interval(0)
-    told = {name: _signed(played.difference(place, 0)) for place, name in enumerate(refusing)}
+    players, games = [kind.policy(genes) for genes in refusing.values()], [GAMES // len(PANEL)] * len(PANEL)
+    scores = arena.against(players, _LINEUPS, games, progress=True, same_seeds=False)
+    low, high = scores[0].interval
+    changes = {name: _signed(score.less(scores[0])) for name, score in zip(refusing, scores, strict=True)}
     return "\n\n".join(
         [
-            f"Rules `{_RULES}` and the bids of 2012. A player of `tga` whose genes are all 1 wins {played.rates[0]:.1%} "
-            f"({low:.1%} to {high:.1%}) against three of each of the panel. So much does it change if he never buys, and in an auction "
+            f"Rules `{_RULES}` and the bids of 2012. A player of `tga` whose genes are all 1 wins {scores[0].rate:.1%} "
+            f"({low:.1%} to {high:.1%}) against three of each of the panel. So much does it change if it never buys, and in an auction "
             f"never wants, the lots of a group in a situation; {GAMES:,} games each with the same dice, 95% from the spread between seeds:",
             table(
                 ("group", *mukhar.SITUATIONS),
-                [(name, *(told.get((name, situation), "cannot be") for situation in mukhar.SITUATIONS)) for name in GROUPS],
+                [(name, *(changes.get((name, situation), "cannot be") for situation in mukhar.SITUATIONS)) for name in GROUPS],
             ),
-            "And if he",
-            table(("", "change"), [(name, told[name,]) for name in (_EARLY, _LATE)]),
+            "And if it",
+            table(("", "change"), [(name, changes[name,]) for name in (_EARLY, _LATE)]),
         ]
     )
 

@@ -12,8 +12,9 @@ from scipy.stats import skew, ttest_1samp, ttest_ind
 from agents.players.genetic import kind_of, mukhar
 from agents.players.genetic.kinds import BITS
 from monopoly_env.reference import table
-from studies.evolution.experiment import Experiment, Outcome, Outcomes, Pictures, mean_of, percent
-from training.evolution.genetic.options import Generational
+from studies.evolution.experiment import Experiment, Outcome, Outcomes, mean_of, percent
+from studies.pages import Page
+from training.evolution.generations import Generational
 
 SEEDS: Final = 6
 CROSSOVERS: Final = {"one_point": False, "legacy": True}
@@ -39,7 +40,7 @@ def ones(population: NDArray[Any]) -> NDArray[np.float64]:
     return np.asarray(genes[:, mukhar.GENE_OF[mukhar.OCCURS]].mean(axis=(0, 1)))
 
 
-def section(runs: Outcomes, pictures: Pictures) -> str:
+def section(runs: Outcomes, page: Page) -> str:
     """Skewness with the right crossover and with the faulty one, compared over independent runs."""
     by_name = {name: [run for label, run in runs.items() if f"/{name}/" in label] for name in CROSSOVERS}
     found = {name: np.array([late_skewness(run) for run in own]) for name, own in by_name.items()}
@@ -53,7 +54,7 @@ def section(runs: Outcomes, pictures: Pictures) -> str:
             "mean over the kept generations of the second half of a run; the runs are independent.",
             "Share of ones in the buy genes of the last generation, by the value of the bit:",
             table(("crossover", *(str(1 << bit) for bit in range(BITS - 1, -1, -1))), bits),
-            pictures.save("skew", _picture(by_name), "Fitness of the last generation with either crossover"),
+            page.picture("skew", _picture(by_name), "Fitness of the last generation with either crossover"),
         ]
     )
 

@@ -9,18 +9,15 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 from studies.evolution import fitnesses, hypotheses, populations, pring, refusals, skew
-from studies.evolution.__main__ import EXPERIMENTS, main, write_section
+from studies.evolution.__main__ import EXPERIMENTS, main
 from studies.evolution.experiment import scaled
 
 from agents.players import genetic
 from agents.players.genetic import mukhar
 from monopoly_env.board import LOT_NAME, SQUARE_LOT
-from monopoly_env.errors import FormatError
-from training.evolution.genetic import searches
-from training.evolution.genetic.generation import games_of
-from training.evolution.genetic.options import Generational, Steady, check
-from training.evolution.options import Options
-from training.evolution.options import check as check_cmaes
+from training.evolution import generations
+from training.evolution.generations import Generational, games_of
+from training.evolution.steady import Steady
 
 
 def test_every_run_has_settings_that_fit() -> None:
@@ -28,19 +25,15 @@ def test_every_run_has_settings_that_fit() -> None:
     for experiment in EXPERIMENTS.values():
         for settings in experiment.runs.values():
             for budget in (1.0, 0.01):
-                run = scaled(settings, budget)
-                if isinstance(run, Options):
-                    check_cmaes(run)
-                else:
-                    check(run)
+                scaled(settings, budget).check()
 
 
 def test_budgets_of_games_are_those_of_the_questions() -> None:
     assert len(populations.RANDOM) == 30
-    assert {games_of(run.population, run.play) for run in populations.RANDOM.values()} == {25_000}
+    assert {games_of(run.population, run) for run in populations.RANDOM.values()} == {25_000}
     assert len(fitnesses.RUNS) == 6 * 4 * 4
     for run in fitnesses.RUNS.values():
-        games = games_of(run.population, run.play)
+        games = games_of(run.population, run)
         assert abs(run.generations * games - fitnesses.GAMES) <= games / 2
     for steady in (pring.REPEATS | pring.VARIED).values():
         assert abs(steady.waves * steady.matings * steady.parents - pring.GAMES) < steady.matings * steady.parents
@@ -74,42 +67,23 @@ def test_a_lot_is_obtained_by_two_draws_of_the_same_gene() -> None:
     assert SQUARE_LOT[0, 16] >= 0
 
 
-def test_sections_replace_themselves_and_nothing_else(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    write_section(page, "one", "The first", "old")
-    write_section(page, "two", "The second", "other")
-    by_hand = page.read_text().replace("## The second", "By hand.\n\n## The second, renamed")
-    page.write_text(by_hand)
-    write_section(page, "one", "The first", "new")
-    assert page.read_text() == by_hand.replace("\nold\n", "\nnew\n")
-
-
-def test_a_section_without_an_end_is_refused_and_the_page_stays(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    for text in ("<!-- begin one --> no end", "<!-- end one --> turned <!-- begin one -->"):
-        page.write_text(text)
-        with pytest.raises(FormatError, match="must both be there, in this order"):
-            write_section(page, "one", "The first", "new")
-        assert page.read_text() == text
-
-
 def test_an_experiment_goes_on_where_it_was_stopped(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     arguments = ["--only", "skew", "--budget", "0.001", "--out", str(tmp_path / "runs"), "--page", str(tmp_path / "page.md")]
     stopped = tmp_path / "runs" / "skew" / "legacy" / "3"
-    generation = searches.evaluate
+    generation = generations.evaluate
 
     def stop(*arguments: Any, **more: Any) -> Any:
         if (stopped / "checkpoints").is_dir():  # in the second generation
             raise KeyboardInterrupt
         return generation(*arguments, **more)
 
-    monkeypatch.setattr(searches, "evaluate", stop)
+    monkeypatch.setattr(generations, "evaluate", stop)
     assert main(arguments) == 130
     assert not (tmp_path / "page.md").exists()
     capsys.readouterr()
-    monkeypatch.setattr(searches, "evaluate", generation)
+    monkeypatch.setattr(generations, "evaluate", generation)
     assert main(arguments) == 0
     told = capsys.readouterr().err
     assert "skew/legacy/3, run 10 of 12" in told

@@ -1,9 +1,8 @@
-"""`python -m monopoly_env.validate published`: its statistics, its data, and the page it writes."""
+"""`python -m studies.published`: its statistics, its data, and the page it writes."""
 
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,6 @@ from studies.published import Comparison, Estimate
 
 import agents
 import monopoly_env as me
-from monopoly_env.validate import __main__ as command
 from studies import published as literature
 
 DUEL = "july_algorithmic_random"
@@ -62,7 +60,7 @@ def test_intervals_cover_as_often_as_they_say() -> None:
 
 
 def test_every_experiment_has_its_figures_and_all_figures_are_used() -> None:
-    rows = me.board.read_table("published_ocnaru.csv")
+    rows = literature.read()
     assert {row["experiment"] for row in rows} == set(literature.EXPERIMENTS)
     for name, experiment in literature.EXPERIMENTS.items():
         figures = literature.published(name)
@@ -146,48 +144,45 @@ def test_unknown_experiments_are_refused_with_the_nearest() -> None:
 # --- the command --------------------------------------------------------------------------------------------------------
 
 
-def call(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
-    monkeypatch.setattr(sys, "argv", ["validate", "published", *arguments])
-    return command.main()
+def call(*arguments: str) -> int:
+    return literature.main(arguments)
 
 
-def test_the_command_prints_tables_and_json(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    assert call(monkeypatch, "--only", DUEL, "--games", "40") == 0
+def test_the_command_prints_tables_and_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("--only", DUEL, "--games", "40") == 0
     printed = capsys.readouterr().out
     assert "ocnaru/algorithmic: won against ocnaru/random" in printed
     assert "0.933 (0.907 to 0.952)" in printed
-    assert f"python -m monopoly_env.validate published --only {DUEL} --games 40 --seed 0" in printed
-    assert "20 of his 500 games crashed" in printed
-    assert call(monkeypatch, "--only", DUEL, "--games", "40", "--json") == 0
+    assert f"python -m studies.published --only {DUEL} --games 40 --seed 0" in printed
+    assert "20 of the 500 published games crashed" in printed
+    assert call("--only", DUEL, "--games", "40", "--json") == 0
     (told,) = json.loads(capsys.readouterr().out)
     assert told["experiment"] == DUEL
     assert {figure["quirks"] for figure in told["figures"]} == {True, False}
-    assert call(monkeypatch, "--only", DUEL, "--games", "0") == 2
+    assert call("--only", DUEL, "--games", "0") == 2
 
 
-def test_the_page_is_brought_up_to_date_and_keeps_what_was_written_by_hand(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_page_is_brought_up_to_date_and_keeps_what_was_written_by_hand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "ocnaru.md"
-    assert call(monkeypatch, "--only", DUEL, "--games", "40", "--out", str(path)) == 0
+    assert call("--only", DUEL, "--games", "40", "--out", str(path)) == 0
     first = path.read_text()
     assert first.rstrip().endswith(literature.BY_HAND)
     path.write_text(first + "\n## Differences\nMine.\n")
-    assert call(monkeypatch, "--only", "may_algorithmic_random", "--games", "20", "--out", str(path)) == 0
+    assert call("--only", "may_algorithmic_random", "--games", "20", "--out", str(path)) == 0
     second = path.read_text()
     assert second.endswith("\n## Differences\nMine.\n")
     assert [line for line in second.splitlines() if line.startswith("<!-- begin")] == [
         f"<!-- begin {DUEL} -->", "<!-- begin may_algorithmic_random -->",
     ]  # fmt: skip
-    assert call(monkeypatch, "--only", DUEL, "--games", "20", "--out", str(path)) == 0
+    assert call("--only", DUEL, "--games", "20", "--out", str(path)) == 0
     third = path.read_text()
     assert third.count(literature.BY_HAND) == third.count(f"<!-- begin {DUEL} -->") == 1
     assert f"--only {DUEL} --games 20" in third
     assert f"--only {DUEL} --games 40" not in third
-    assert call(monkeypatch, "--only", DUEL, "--games", "20", "--out", str(path)) == 0
+    assert call("--only", DUEL, "--games", "20", "--out", str(path)) == 0
     assert path.read_text() == third
     (tmp_path / "folder").mkdir()
-    assert call(monkeypatch, "--only", DUEL, "--games", "20", "--out", str(tmp_path / "folder")) == 2
+    assert call("--only", DUEL, "--games", "20", "--out", str(tmp_path / "folder")) == 2
 
 
 def test_the_committed_page_has_every_experiment() -> None:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from studies import strength
 
@@ -28,7 +29,7 @@ def test_a_table_of_two_and_one_of_four(tmp_path: Path, capsys: pytest.CaptureFi
     ("arguments", "message"),
     [
         (["--policy", "algoritmic"], "Did you mean 'algorithmic'"),
-        (["--policy", "random", "--against", "random"], "nobody to play against"),
+        (["--policy", "random", "--against", "random"], "no opponent to play against"),
         (["--policy", "random", "--against", "algorithmic", "--sizes", "9"], "2 to 8"),
         (["--policy", "random", "--against", "algorithmic", "--games", "0"], "games must be"),
     ],
@@ -40,4 +41,4 @@ def test_wrong_options_are_told(arguments: list[str], message: str, capsys: pyte
 
 def test_the_same_seed_gives_the_same_rows() -> None:
     options = strength.Options("algorithmic", ("random",), (2,), games=20)
-    assert strength.measure(options) == strength.measure(options)
+    assert strength.measure(options, Console(stderr=True)) == strength.measure(options, Console(stderr=True))

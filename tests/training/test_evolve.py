@@ -14,6 +14,7 @@ from rich.console import Console
 
 import agents
 from agents import arena
+from agents.arena.matches import Score
 from agents.networks.learned.policy import LearnedPolicy
 from agents.players import genetic
 from agents.players.expert.parameters import NAMES, Expert
@@ -21,12 +22,10 @@ from agents.players.strategic import Strategic
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError
 from monopoly_env.policy.protocol import CompiledPolicy
 from studies import benchmark
-from training.evolution.evaluation import FITNESSES, HELD_OUT, Played, Setting, held_out, play, split
-from training.evolution.genomes import FAMILIES, GeneticGenome, LearnedGenome, ScriptedGenome, genome
-from training.evolution.optimizers import CMAES, check_restored
-from training.evolution.options import Options, check
-from training.evolution.reporting import genome_table
-from training.evolution.run import Evolution, execute
+from training.evolution.cmaes import CMAES, Evolution, Options, genome_table
+from training.evolution.fitness import FITNESSES, HELD_OUT, Setting, held_out, play, split
+from training.evolution.genome import FAMILIES, GeneticGenome, LearnedGenome, ScriptedGenome, genome
+from training.evolution.run import execute
 from training.evolve import main
 from training.run import checkpoints
 
@@ -153,34 +152,35 @@ def test_nobody_who_is_held_out_is_ever_met() -> None:
 
 def test_candidates_play_the_arenas_games_and_do_not_touch_each_other() -> None:
     settings = (
-        Setting(("random", "random"), 0.5, turn_limit=60),
-        Setting(("random", "algorithmic"), 0.25, turn_limit=60),
-        Setting(("algorithmic", "random"), 0.25, "short", turn_limit=60),
+        Setting(("random", "random"), turn_limit=60, weight=0.5),
+        Setting(("random", "algorithmic"), turn_limit=60, weight=0.25),
+        Setting(("algorithmic", "random"), "short", turn_limit=60, weight=0.25),
     )
     candidates = [agents.make("algorithmic", reserve=reserve) for reserve in (0, 200, 1500)]
     played = play(candidates, settings, 48, seed=9, threads=2)
-    assert played.games.tolist() == [3] * 8 + [6] * 2 + [6] * 2
-    alone = [play([candidate], settings, 48, seed=9, threads=1) for candidate in candidates]
-    assert played.won.tolist() == [one.won[0].tolist() for one in alone]
-    assert len({tuple(row) for row in played.won.tolist()}) == 3
+    won = [score.by_unit[0].tolist() for score in played]
+    assert [score.by_unit[1].tolist() for score in played] == [[3] * 8 + [6] * 2 + [6] * 2] * 3
+    alone = [play([candidate], settings, 48, seed=9, threads=1)[0] for candidate in candidates]
+    assert won == [one.by_unit[0].tolist() for one in alone]
+    assert len({tuple(row) for row in won}) == 3
     for number, candidate in enumerate(candidates):
         results = arena.play([candidate, "random", "random"], 24, seed=9, turn_limit=60)
         mine = results.seats == results.names.index("algorithmic")
-        assert played.won[number, :8].tolist() == (results.wins * mine).sum(axis=1).reshape(8, 3).sum(axis=1).tolist()
-    assert played.rates.tolist() == pytest.approx((played.won.sum(axis=1) / 48).tolist())
+        assert won[number][:8] == (results.wins * mine).sum(axis=1).reshape(8, 3).sum(axis=1).tolist()
+    assert [score.rate for score in played] == pytest.approx([sum(row) / 48 for row in won])
 
 
 def test_many_candidates_are_kept_apart() -> None:
     candidates = [agents.make("algorithmic", reserve=5 * number) for number in range(200)]
     setting = (Setting(("random",), turn_limit=2),)
     played = play(candidates, setting, 400, seed=2)  # more wins to count than 16 bits can number
-    assert played.won[-1].tolist() == play(candidates[-1:], setting, 400, seed=2).won[0].tolist()
+    assert played[-1].won.tolist() == play(candidates[-1:], setting, 400, seed=2)[0].won.tolist()
 
 
 def test_a_player_among_its_own_kind_wins_its_even_share_exactly() -> None:
-    played = play([agents.make("algorithmic")], (Setting(("algorithmic",) * 3),), 16, seed=1)
-    assert played.won.tolist() == [[1.0] * 4]
-    assert played.interval(0) == pytest.approx((0.25, 0.25))
+    (score,) = play([agents.make("algorithmic")], (Setting(("algorithmic",) * 3),), 16, seed=1)
+    assert score.by_unit[0].tolist() == [1.0] * 4
+    assert score.interval == pytest.approx((0.25, 0.25))
 
 
 def test_the_search_finds_a_quadratics_top_and_can_be_told_again() -> None:
@@ -198,26 +198,23 @@ def test_the_search_finds_a_quadratics_top_and_can_be_told_again() -> None:
     assert np.abs(whole.mean - top).max() < 0.01
     assert whole.spread < 0.05
     again = CMAES(6, 8, 0.5, 3, False)
-    for fitness in whole.history:
-        again.ask()
-        again.tell(fitness)
-    check_restored(again, whole.mean)
+    again.tell_again(np.array(whole.history), whole.mean)
     assert again.ask().tolist() == whole.ask().tolist()
     with pytest.raises(FormatError, match="another version of pycma"):
-        check_restored(search(60, diagonal=True), whole.mean)
+        CMAES(6, 8, 0.5, 3, True).tell_again(np.array(whole.history), whole.mean)
 
 
 def test_the_best_is_replaced_only_by_what_is_surely_better(monkeypatch: pytest.MonkeyPatch) -> None:
     evolution = Evolution(SMALL)
     evolution.optimizer.ask()
     evolution.tell(np.array([0.1, 0.5, 0.2, 0.9]))
-    report = type("Silent", (), {"measured": lambda self, row: None, "played": None})()
-    units = np.full(50, 2)
+    report = type("Silent", (), {"points": lambda self, generation, values: None, "console": quietly(), "played": None})()
+    units = np.repeat(np.arange(50), 2)
     luck = np.random.default_rng(0).integers(0, 3, 50).astype(np.float64)
 
     def measured(first: np.ndarray, second: np.ndarray) -> bool:  # type: ignore[type-arg]
-        monkeypatch.setattr(evolution, "play", lambda *_: Played(np.stack([first, second]), units))
-        evolution.measure(report)  # type: ignore[arg-type]
+        monkeypatch.setattr(evolution, "play", lambda *_: [Score("", np.repeat(won / 2, 2), units) for won in (first, second)])
+        evolution.compare(report)  # type: ignore[arg-type]
         return bool(evolution.measurements[-1]["kept"])
 
     slightly = luck.copy()
@@ -240,7 +237,7 @@ def test_a_run_that_was_stopped_ends_like_one_that_was_not(tmp_path: Path) -> No
     assert resumed | {"agent": ""} == results | {"agent": ""}
     assert [row["generation"] for row in resumed["measurements"]] == [1, 2, 3]
     assert {row["generation"] for row in resumed["curve"]} == {0, 1, 2, 3}
-    parts = [checkpoints.read_last(options.out / "checkpoints")[0]["evolution"] for options in (whole, cut)]
+    parts = [checkpoints.read_last(options.out / "checkpoints")[0]["search"] for options in (whole, cut)]
     assert all(np.array_equal(parts[0][name], parts[1][name]) for name in ("fitness", "mean", "best"))
     assert parts[0]["fitness"].shape == (3, 4)
     assert (whole.out / "curves.csv").read_text() == (cut.out / "curves.csv").read_text()
@@ -279,7 +276,7 @@ def test_a_run_that_was_stopped_ends_like_one_that_was_not(tmp_path: Path) -> No
 )
 def test_wrong_settings_are_refused(changes: dict[str, object], reason: str) -> None:
     with pytest.raises(MonopolyError, match=reason):
-        check(dataclasses.replace(SMALL, **changes))  # type: ignore[arg-type]
+        dataclasses.replace(SMALL, **changes).check()  # type: ignore[arg-type]
 
 
 def test_the_command_evolves_measures_and_refuses(

@@ -1,5 +1,5 @@
-"""Where policies meet: one table (`play`), two policies (`duel`, `compare`), or every table of a field (`round_robin`)."""
+"""Where policies meet: one table (`play`), two policies (`duel`, `compare`), a whole field (`round_robin`), candidates (`against`)."""
 
-from agents.arena.matches import compare, duel, play, play_again, round_robin, unique_names
+from agents.arena.matches import Lineup, Score, against, compare, duel, play, play_again, round_robin, unique_names
 
-__all__ = ["compare", "duel", "play", "play_again", "round_robin", "unique_names"]
+__all__ = ["Lineup", "Score", "against", "compare", "duel", "play", "play_again", "round_robin", "unique_names"]

@@ -1,4 +1,4 @@
-"""`python -m monopoly_env.validate landing | fuzz | published`: check the engine's claims yourself."""
+"""`python -m monopoly_env.validate landing | fuzz`: check the engine's claims yourself."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ from monopoly_env.errors import ConfigurationError, MonopolyError
 from monopoly_env.text import to_text
 from monopoly_env.validate import fuzz as fuzzer
 from monopoly_env.validate import landing as odds
-from studies import published as literature
 
-_PIPED_WIDTH = 200  # columns of tables that do not go to a terminal
+_MOVED = "The published figures of agents are now compared by 'python -m studies.published', in a checkout of the repository."
 
 
 @dataclass
@@ -131,55 +130,6 @@ class Fuzz:
         return 1 if result.failures else 0
 
 
-@dataclass
-class Published:
-    """The win rates of the agents of Ocnaru's thesis in its own programs and here, with intervals for both and for the difference.
-
-    The published figures come from the thesis and from runs of its two public programs. docs/results/ocnaru.md explains the differences
-    beyond the intervals. They do not make this command fail.
-    """
-
-    games: int | None = None
-    """games per pair; the default of 10,000 makes over 1.5 million games in all"""
-    only: str | None = None
-    """run only this experiment: july_strategic_algorithmic, may_algorithmic_random, three_agents, twelve_agents, ..."""
-    seed: int = 0
-    """determines every game"""
-    threads: int = field(default_factory=lambda: os.cpu_count() or 1)
-    """number of threads; the result does not depend on it"""
-    json: bool = False
-    """print one JSON object instead of tables"""
-    out: str | None = None
-    """a Markdown page: its tables are updated, text written by hand stays"""
-
-    def run(self) -> int:
-        """Play the games, print the tables and update the page."""
-        check_whole(threads=self.threads, **({} if self.games is None else {"games": self.games}))
-        reports = []
-        for name in literature.EXPERIMENTS if self.only is None else [self.only]:
-            report = literature.run(name, self.games, self.seed, self.threads, progress=sys.stderr.isatty())
-            reports.append(report)
-            if not self.json:
-                _print_published(report, self.seed)
-        if self.json:
-            print(json.dumps([literature.as_json(report) for report in reports]))
-        if self.out:
-            literature.write(self.out, reports, self.seed)
-        return 0
-
-
-def _print_published(report: literature.Report, seed: int) -> None:
-    table = Table(title=literature.EXPERIMENTS[report.name].title)
-    headings, rows = literature.table(report)
-    for heading in headings:
-        table.add_column(heading, justify="right" if heading else "left", no_wrap=not heading)
-    for row in rows:
-        table.add_row(*row)
-    console = Console(width=None if sys.stdout.isatty() else _PIPED_WIDTH)
-    console.print(table)
-    console.print(*literature.remarks(report), literature.command(report, seed), sep="\n", highlight=False)
-
-
 def check_whole(**numbers: int) -> None:
     """Raise a ConfigurationError for a number below 1."""
     for name, value in numbers.items():
@@ -189,10 +139,11 @@ def check_whole(**numbers: int) -> None:
 
 def main() -> int:
     """Run a command and return its exit status. The library's errors are printed as one line on stderr."""
+    if sys.argv[1:2] == ["published"]:
+        print(f"error: {_MOVED}", file=sys.stderr)
+        return 2
     command = tyro.cli(
-        Annotated[Landing, tyro.conf.subcommand("landing")]
-        | Annotated[Fuzz, tyro.conf.subcommand("fuzz")]
-        | Annotated[Published, tyro.conf.subcommand("published")],
+        Annotated[Landing, tyro.conf.subcommand("landing")] | Annotated[Fuzz, tyro.conf.subcommand("fuzz")],
         prog="python -m monopoly_env.validate",
         description="Checks of the rules engine that anyone can repeat.",
         config=(tyro.conf.OmitSubcommandPrefixes,),

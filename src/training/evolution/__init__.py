@@ -1,6 +1,6 @@
-"""Evolution of players: numbers of a policy that are found by playing, not set by hand.
+"""Evolution of players: their numbers are found by playing, not set by hand.
 
-Four parts that know little of each other: `genomes` turns a vector into a player, `evaluation` plays all players of a generation and
-says how often each won, `optimizers` proposes the next vectors, `run` keeps a run on disk. `reporting` shows it,
-`cluster` plays games on several machines.
+`run` keeps a run on disk, whatever the algorithm. The algorithms are `cmaes` (the numbers of one player against fixed opponents), and
+`generations` and `steady` (a `populations` whose members play each other). `genome` turns a vector into a player, `fitness` says what is
+to be won, `operators` selects, crosses and mutates, `cluster` plays games on several machines, `reporting` shows progress.
 """

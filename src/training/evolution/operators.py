@@ -1,7 +1,14 @@
 """What makes a generation of a genetic algorithm out of the one before: pure functions on arrays, by name.
 
-A population is (N, G), a genome a row; fitness is (N,), more is better. All chance comes from the generator that is given, so the
-same one in the same state gives the same result. Nothing is changed in place, and the type of the genes stays what it was.
+A population is (N, G), a genome a row; fitness is (N,), more is better. All random numbers come from the generator that is given. Nothing
+is changed in place, and the type of the genes stays what it was. The operators of a kind have the same arguments:
+
+| kind | arguments | result |
+|---|---|---|
+| selection | fitness (N,), how many to draw with replacement (M), generator | (M,) rows of the population |
+| crossover | parents (M, G), their mates (M, G), strings of genes to cut one by one, generator | (M, G) one child each, (M, G) another |
+| union | (M, C, G) the winners of C games for each of M matings, generator | (M, G) a code each |
+| mutation | population (N, G), the probability that a gene changes, by how much, the genes' ranges, generator | (N, G) |
 
 Sources: Mukhar & Kalita 2012 and Mukhar 2013 (roulette, binary tournaments, blend and one-point crossover, gene and bit mutation),
 Frayn 2005 as they report it (uniform crossover), Pring 2015 (random choice among winners, their mean; redraw, offset).
@@ -18,6 +25,7 @@ from numpy.typing import NDArray
 Population: TypeAlias = NDArray[Any]  # (N, G)
 Fitness: TypeAlias = NDArray[np.float64]  # (N,)
 Chosen: TypeAlias = NDArray[np.int64]  # (M,) rows of the population
+Children: TypeAlias = tuple[Population, Population]
 Parts: TypeAlias = Sequence[slice]  # strings of genes that one-point crossover cuts one by one
 Range: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]  # (G,) the least and the most that each gene may be
 
@@ -28,29 +36,12 @@ LEGACY_CUTS: Final = 256  # bits, whatever the length of the string
 
 
 def elite(fitness: Fitness, count: int) -> Chosen:
-    """The fittest, the best first; of equals the one that comes first: where the published program takes all that tie with the last.
-
-    Args:
-        fitness: (N,).
-        count: M, how many.
-
-    Returns:
-        (M,) rows.
-    """
+    """The fittest, the best first; of equals the one that comes first: where the published program takes all that tie with the last."""
     return np.argsort(-fitness, kind="stable")[:count]
 
 
 def roulette(fitness: Fitness, count: int, generator: np.random.Generator) -> Chosen:
-    """Each draw takes a row with the probability fitness / sum of fitness; all alike if nobody has any.
-
-    Args:
-        fitness: (N,); what is below 0 counts as 0.
-        count: M, draws, with replacement.
-        generator: Of the draws.
-
-    Returns:
-        (M,) rows.
-    """
+    """Each draw takes a row with the probability fitness / sum of fitness; all alike if none has any; below 0 counts as 0."""
     share = np.clip(fitness, 0, None).cumsum()
     if share[-1] <= 0:
         return generator.integers(len(fitness), size=count)
@@ -60,16 +51,7 @@ def roulette(fitness: Fitness, count: int, generator: np.random.Generator) -> Ch
 
 
 def tournament(fitness: Fitness, count: int, generator: np.random.Generator) -> Chosen:
-    """Each draw takes two rows at random, one of them perhaps twice, and keeps the fitter; of equals the first drawn.
-
-    Args:
-        fitness: (N,).
-        count: M, draws, with replacement.
-        generator: Of the draws.
-
-    Returns:
-        (M,) rows.
-    """
+    """Each draw takes two rows at random, one of them perhaps twice, and keeps the fitter; of equals the first drawn."""
     first, second = generator.integers(len(fitness), size=(2, count))
     return np.asarray(np.where(fitness[second] > fitness[first], second, first))
 
@@ -82,21 +64,9 @@ SELECTIONS: Final[dict[str, Callable[[Fitness, int, np.random.Generator], Chosen
 
 # --- crossover -----------------------------------------------------------------------------------------------------------
 
-Children: TypeAlias = tuple[Population, Population]
-
 
 def blend(first: Population, second: Population, parts: Parts, generator: np.random.Generator) -> Children:
-    """The children b first + (1 - b) second and (1 - b) first + b second, with one b from U(0, 1) a mating.
-
-    Args:
-        first: (M, G) reals.
-        second: (M, G), whom each of them mates with.
-        parts: Without meaning here.
-        generator: Of the shares b.
-
-    Returns:
-        Two children of each mating, (M, G) each.
-    """
+    """The children b first + (1 - b) second and (1 - b) first + b second, with one b from U(0, 1) a mating."""
     del parts
     share = generator.random((len(first), 1))
     step = (second - first) * (1 - share)
@@ -104,17 +74,7 @@ def blend(first: Population, second: Population, parts: Parts, generator: np.ran
 
 
 def uniform(first: Population, second: Population, parts: Parts, generator: np.random.Generator) -> Children:
-    """Each gene from either parent by the toss of a coin; the second child gets the other one.
-
-    Args:
-        first: (M, G).
-        second: (M, G), whom each of them mates with.
-        parts: Without meaning here.
-        generator: Of the coins.
-
-    Returns:
-        Two children of each mating, (M, G) each.
-    """
+    """Each gene from either parent by the toss of a coin; the second child gets the other one."""
     del parts
     coins = np.unpackbits(np.frombuffer(generator.bytes(-(-first.size // 8)), np.uint8), count=first.size)
     mine = coins.reshape(first.shape).view(np.bool_)
@@ -122,17 +82,7 @@ def uniform(first: Population, second: Population, parts: Parts, generator: np.r
 
 
 def one_point(first: Population, second: Population, parts: Parts, generator: np.random.Generator) -> Children:
-    """Each string is cut at a random place between two genes; the children exchange what lies beyond.
-
-    Args:
-        first: (M, G).
-        second: (M, G), whom each of them mates with.
-        parts: The strings, slices of the genes. One of a single gene is not cut.
-        generator: Of the cuts.
-
-    Returns:
-        Two children of each mating, (M, G) each.
-    """
+    """Each string is cut at a random place between two genes; the children exchange what lies beyond. A string of one gene is not cut."""
     one, two = first.copy(), second.copy()
     for part in parts:
         length = len(range(*part.indices(first.shape[1])))
@@ -144,17 +94,7 @@ def one_point(first: Population, second: Population, parts: Parts, generator: np
 
 
 def mean(first: Population, second: Population, parts: Parts, generator: np.random.Generator) -> Children:
-    """The middle of the parents, twice.
-
-    Args:
-        first: (M, G) reals.
-        second: (M, G), whom each of them mates with.
-        parts: Without meaning here.
-        generator: Without meaning here.
-
-    Returns:
-        Two equal children of each mating, (M, G) each.
-    """
+    """The middle of the parents, twice."""
     del parts, generator
     middle = (first + second) / 2
     return middle, middle.copy()
@@ -167,15 +107,6 @@ def legacy_sga(first: Population, second: Population, parts: Parts, generator: n
     own string only the bit at the cut is cleared, where all from there on should be, before the other parent's upper part is
     joined by exclusive or: the bit at the cut is the other parent's, those beyond are first XOR second, in both children.
     Where the parents agree that is 0, so upper bits die out as a population becomes alike.
-
-    Args:
-        first: (M, G) of 0 and 1.
-        second: (M, G), whom each of them mates with.
-        parts: The strings, slices of the genes, the lowest bit first.
-        generator: Of the cuts.
-
-    Returns:
-        Two children of each mating, (M, G) each.
     """
     one, two = first.copy(), second.copy()
     for part in parts:
@@ -201,30 +132,14 @@ REALS_ONLY: Final = ("blend", "mean")  # of 0 and 1 they would make fractions
 
 
 def choice_of(parents: NDArray[Any], generator: np.random.Generator) -> Population:
-    """Each gene from one of the parents at random.
-
-    Args:
-        parents: (M, C, G), the winners of C games for each of M matings.
-        generator: Of the choices.
-
-    Returns:
-        (M, G), a code each.
-    """
+    """Each gene from one of the parents at random."""
     matings, count, size = parents.shape
     chosen = generator.integers(count, size=(matings, 1, size))
     return np.take_along_axis(parents, chosen, axis=1)[:, 0]
 
 
 def mean_of(parents: NDArray[Any], generator: np.random.Generator) -> Population:
-    """The mean of the parents.
-
-    Args:
-        parents: (M, C, G), the winners of C games for each of M matings.
-        generator: Without meaning here.
-
-    Returns:
-        (M, G), a code each.
-    """
+    """The mean of the parents."""
     del generator
     return np.asarray(parents.mean(axis=1))
 
@@ -245,52 +160,19 @@ def _places(population: Population, rate: float, generator: np.random.Generator)
 
 
 def gauss(population: Population, rate: float, size: float, genes: Range, generator: np.random.Generator) -> Population:
-    """Add N(0, size), in units of the gene's range, and clip to it.
-
-    Args:
-        population: (N, G) reals.
-        rate: Probability that a gene is struck.
-        size: Standard deviation as a share of the range.
-        genes: The ranges.
-        generator: Of places and numbers.
-
-    Returns:
-        (N, G), a new population.
-    """
+    """Add N(0, size), in units of the gene's range, and clip to it."""
     places = _places(population, rate, generator)
     return _moved(population, places, size * generator.standard_normal(len(places)), genes)
 
 
 def offset(population: Population, rate: float, size: float, genes: Range, generator: np.random.Generator) -> Population:
-    """Add U(-size, size), in units of the gene's range, and clip to it.
-
-    Args:
-        population: (N, G) reals.
-        rate: Probability that a gene is struck.
-        size: The most that it moves, as a share of the range.
-        genes: The ranges.
-        generator: Of places and numbers.
-
-    Returns:
-        (N, G), a new population.
-    """
+    """Add U(-size, size), in units of the gene's range, and clip to it."""
     places = _places(population, rate, generator)
     return _moved(population, places, generator.uniform(-size, size, len(places)), genes)
 
 
 def redraw(population: Population, rate: float, size: float, genes: Range, generator: np.random.Generator) -> Population:
-    """Draw anew from the gene's range.
-
-    Args:
-        population: (N, G) reals.
-        rate: Probability that a gene is struck.
-        size: Without meaning here.
-        genes: The ranges.
-        generator: Of places and numbers.
-
-    Returns:
-        (N, G), a new population.
-    """
+    """Draw anew from the gene's range."""
     del size
     places, changed = _places(population, rate, generator), population.copy()
     low, high = (end[places % population.shape[1]] for end in genes)
@@ -299,18 +181,7 @@ def redraw(population: Population, rate: float, size: float, genes: Range, gener
 
 
 def flip(population: Population, rate: float, size: float, genes: Range, generator: np.random.Generator) -> Population:
-    """0 becomes 1 and 1 becomes 0.
-
-    Args:
-        population: (N, G) of 0 and 1.
-        rate: Probability that a bit is struck.
-        size: Without meaning here.
-        genes: Without meaning here.
-        generator: Of the places.
-
-    Returns:
-        (N, G), a new population.
-    """
+    """0 becomes 1 and 1 becomes 0."""
     del size, genes
     places, changed = _places(population, rate, generator), population.copy()
     bits = changed.ravel()

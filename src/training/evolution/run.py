@@ -1,217 +1,261 @@
-"""A run of evolution, from top to bottom: generations, comparisons with the best so far, and the figures at the end.
+"""A run of evolution on disk, the same for every algorithm: its settings, its loop, its checkpoints.
 
-A run is counted in generations and all that is drawn depends on the seed and the number of the generation, so one that was killed and
-resumed ends in the same player as one that was not.
+All random numbers depend on the seed and the number of the generation, so a run that was killed and resumed comes to the same result, bit
+for bit, as one that was not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
 from agents.arena.table import Table
-from monopoly_env.policy.protocol import Policy
+from monopoly_env.errors import MonopolyError
 from training.evolution import cluster
-from training.evolution.evaluation import FITNESSES, HELD_OUT, Played, Setting, play
 from training.evolution.folder import FILES
-from training.evolution.optimizers import check_restored
-from training.evolution.options import Options, check, final_settings, genome_of, optimizer_of, settings
-from training.evolution.reporting import CURVES, Reporter, write_csv
+from training.evolution.reporting import Reporter, write_csv
 from training.run import checkpoints
 from training.run.folder import Run, alone
+from training.run.options import FREE
 
-# What dice are for: games of one purpose never meet those of another again.
-_SEARCH, _COMPARE, _FINAL, _CURVE = range(4)
+POPULATION: Final = "population.npz"  # what a run of a population ends with: `population`, `fitness`, `kind`
+MEAN: Final = "mean.safetensors"  # and its mean genome
+CURVES: Final = "curves.csv"
+
+_SHARE: Final = 10  # saving may take a tenth of the time
+_LONGEST: Final = 60.0  # seconds that a killed run may lose, or a generation if that is longer
 _QUANTILES: Final = {"min": 0.0, "quarter": 0.25, "median": 0.5, "three_quarters": 0.75, "max": 1.0}
 
 
-class Evolution:
-    """A run under way: all that changes while it goes.
+@dataclass(frozen=True)
+class RunOptions:
+    """The options of every run of evolution."""
 
-    Attributes:
-        best: (D,) the vector of the best player so far; zeros, the start, at first.
-        rows: A point of every curve for each generation.
-        measurements: The comparisons so far.
-        curve: How often the best so far won at each table of the end, by generation.
-    """
+    free: ClassVar[tuple[str, ...]] = (*FREE, "threads", "cluster")  # fields that do not change the result
 
-    def __init__(self, options: Options, table_type: type[Table] = Table) -> None:
-        """Begin before the first generation; games are played at tables of this type."""
-        self.options = options
-        self.table_type = table_type
-        self.genome = genome_of(options)
-        self.optimizer = optimizer_of(options, self.genome)
-        self.settings = FITNESSES[options.fitness]
-        self.best = self.genome.origin
-        self.rows: list[dict[str, float]] = []
-        self.measurements: list[dict[str, Any]] = []
-        self.curve: list[dict[str, Any]] = []
-        self._watched: NDArray[np.float64] | None = None  # the player of the last points of the curve
+    out: Path = Path("runs/evolve")
+    """Folder of the run."""
+    seed: int = 0
+    """Decides everything: genomes, tables, dice, cards. The same seed gives the same result, on any number of threads."""
+    resume: bool = False
+    """Go on from the last checkpoint of the run in --out. All settings that shape the result must be the same."""
+    overwrite: bool = False
+    """Remove the run that is in --out and begin anew."""
+    threads: int | None = None
+    """Cores to play on; default: all. The results are the same."""
+    cluster: str | None = None
+    """Play on a Ray cluster: local (one is started here), auto (the one that runs here), host:port or ray://host:port. The results
+    are the same."""
+    json: bool = False
+    """Print one JSON object at the end instead of the tables."""
 
     @property
-    def generation(self) -> int:
-        """Generations that were played."""
-        return len(self.optimizer.history)
+    def length(self) -> int:
+        """Generations of the run."""
+        raise NotImplementedError
 
-    def policy(self, vector: NDArray[np.float64]) -> Policy:
-        """The player of a vector."""
-        return self.genome.policy(vector, f"{self.options.genome}/evolved")
+    def check(self) -> None:
+        """Check all that can be checked without playing.
 
-    def seed(self, purpose: int) -> int:
-        """Of the games of this generation."""
-        return int(np.random.SeedSequence((self.options.seed, purpose, self.generation)).generate_state(1)[0])
+        Raises:
+            MonopolyError: Wrong settings.
+        """
+        raise NotImplementedError
 
-    def measures(self, generation: int) -> bool:
-        """Whether the population is compared with the best so far after this generation."""
-        return generation % self.options.measure_every == 0 or generation == self.options.generations
+    def search(self, table_type: type[Table] = Table) -> Search:
+        """What evolves, before its first generation; games are played at tables of this type."""
+        raise NotImplementedError
 
-    def play(self, players: list[Policy], settings: Sequence[Setting], games: int, seed: int, report: Reporter) -> Played:
-        """Play games of each of the players."""
-        return play(players, settings, games, seed, self.options.threads, report.played, table_type=self.table_type)
 
-    def games(self, generations: int) -> int:
-        """Games of so many generations and of the comparisons in between."""
-        options = self.options
-        compared = sum(self.measures(number) for number in range(1, generations + 1))
-        watched = (1 + compared) * len(final_settings(options)) * options.curve_games
-        return generations * options.population * options.games + 2 * compared * options.measure_games + watched
+class Search(ABC):
+    """What evolves: all that changes during a run.
 
-    def tell(self, fitness: NDArray[np.float64]) -> None:
-        """Learn the (L,) fitness of the generation that the optimizer was asked for."""
-        self.optimizer.tell(fitness)
-        row = {"generation": float(self.generation), "fitness/mean": float(fitness.mean()), "fitness/deviation": float(fitness.std())}
+    Attributes:
+        unit: What a generation is called.
+        options: The settings.
+        table_type: Where games are played: on this machine, or `cluster.ClusterTable`.
+        generation: Generations that were played.
+        rows: A point of every curve for each of them.
+        measurements: What was found in between, as rows of JSON values.
+    """
+
+    unit: ClassVar[str] = "generation"
+
+    def __init__(self, options: RunOptions, table_type: type[Table] = Table) -> None:
+        """Begin before the first generation."""
+        self.options = options
+        self.table_type = table_type
+        self.generation = 0
+        self.rows: list[dict[str, float]] = []
+        self.measurements: list[dict[str, Any]] = []
+
+    def game_seed(self, purpose: int, *more: int) -> int:
+        """The seed of the games of this generation: games of one purpose never meet those of another again."""
+        return int(np.random.SeedSequence((self.options.seed, purpose, self.generation, *more)).generate_state(1)[0])
+
+    def add_row(self, fitness: NDArray[np.float64], before: Mapping[str, float], after: Mapping[str, float]) -> None:
+        """Add a point to every curve: of the (L,) fitness of a generation, and what comes before and after it."""
+        row = {"generation": float(self.generation), **before}
+        row |= {"fitness/mean": float(fitness.mean()), "fitness/deviation": float(fitness.std())}
         row |= {f"fitness/{name}": float(np.quantile(fitness, share)) for name, share in _QUANTILES.items()}
-        row["spread"] = self.optimizer.spread
-        means = self.genome.values(self.optimizer.mean)
-        self.rows.append(row | {f"mean/{name}": float(value) for name, value in zip(self.genome.names[:CURVES], means, strict=False)})
+        self.rows.append({**row, **after})
 
+    @abstractmethod
+    def settings(self) -> dict[str, Any]:
+        """The settings that shape the result, as JSON has them: a resumed run must have the same."""
+
+    @abstractmethod
+    def about(self, length: int) -> str:
+        """A run of so many generations, in a few words."""
+
+    @abstractmethod
+    def games(self, generations: int) -> int:
+        """Games of so many generations and of the measurements in between."""
+
+    @abstractmethod
+    def final_games(self, length: int) -> int:
+        """Games at the end of a run of so many generations."""
+
+    def begin(self, report: Reporter) -> None:
+        """Measure what evolution begins with, if that is of interest."""
+        del report
+
+    @abstractmethod
     def advance(self, report: Reporter) -> None:
         """Play a generation."""
-        candidates = [self.policy(vector) for vector in self.optimizer.ask()]
-        self.tell(self.play(candidates, self.settings, self.options.games, self.seed(_SEARCH), report).rates)
 
-    def measure(self, report: Reporter) -> None:
-        """Compare the middle of the population with the best so far, in fresh games; keep it if it is surely better."""
-        options, mean = self.options, self.optimizer.mean
-        pair = [self.policy(mean), self.policy(self.best)]
-        told = self.play(pair, self.settings, options.measure_games, self.seed(_COMPARE), report).difference(0, 1)
-        kept = told.low > 0
-        if kept:
-            self.best = mean
-        rates = {"rate": told.rates[0], "best": told.rates[1], "difference": told.difference, "low": told.low, "high": told.high}
-        self.measurements.append({"generation": self.generation, "games": options.measure_games} | rates | {"kept": kept})
-        report.measured(self.measurements[-1])
+    @abstractmethod
+    def measure(self, run: Run, report: Reporter) -> None:
+        """Measure and keep what is due after this generation."""
 
-    def watch(self, report: Reporter) -> None:
-        """Note how often the best so far wins at each table of the end: always the same games, which it has not learned from."""
-        options = self.options
-        seed = int(np.random.SeedSequence((options.seed, _CURVE)).generate_state(1)[0])
-        tables = final_settings(options)
-        if not options.curve_games:
+    @abstractmethod
+    def finish(self, run: Run, report: Reporter, seconds: float) -> dict[str, Any]:
+        """Save what came out and measure it.
+
+        Args:
+            run: Its folder.
+            report: Shows what goes on.
+            seconds: That the run took.
+
+        Returns:
+            What evaluation.json holds.
+        """
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint holds as JSON."""
+        return {"generation": self.generation, "rows": self.rows, "measurements": self.measurements}
+
+    @abstractmethod
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What a checkpoint holds as arrays."""
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any]) -> None:
+        """Go on from a checkpoint.
+
+        Raises:
+            ValueError: Arrays of other shapes or types, or curves that have not come so far.
+        """
+        del arrays
+        rows = [{name: float(value) for name, value in row.items()} for row in state["rows"]]
+        if len(rows) != state["generation"] or any("fitness/mean" not in row for row in rows):
+            raise ValueError(f"{len(rows)} points of curves for {state['generation']} generations, or not of these curves")
+        self.generation, self.rows, self.measurements = len(rows), rows, list(state["measurements"])
+
+
+class Keeper:
+    """Saves a search every generation, or as often as costs little: what is lost to a power cut is a minute at most."""
+
+    def __init__(self, search: Search, run: Run) -> None:
+        """Nothing is saved yet."""
+        self.search, self.run = search, run
+        self.pending = False  # a generation has been played, and not been measured yet
+        self.earlier = 0.0  # seconds that earlier processes spent on this run
+        self._began = time.perf_counter()
+        self._saved = self._at = -math.inf
+        self._cost = 0.0
+
+    @property
+    def spent(self) -> float:
+        """Seconds that the run has taken so far; what was lost when it was killed is not among them."""
+        return self.earlier + time.perf_counter() - self._began
+
+    def restore(self) -> None:
+        """Go on from the last checkpoint.
+
+        Raises:
+            MonopolyError: There is none, or it is damaged.
+        """
+        parts, state = checkpoints.read_last(self.run.checkpoints)
+        with checkpoints.understood(checkpoints.paths(self.run.checkpoints)[-1]):
+            self.search.restore(parts["search"], state)
+            self.earlier = float(state["seconds"])
+
+    def keep(self) -> None:
+        """Save if it is time to."""
+        passed = time.perf_counter() - self._at
+        if passed >= min(_SHARE * self._cost, _LONGEST):
+            self.save()
+
+    def save(self) -> None:
+        """Write a checkpoint and the curves, unless this generation has one."""
+        search = self.search
+        if self.pending or self._saved == search.generation or len(search.rows) != search.generation or not search.rows:
             return
-        if self._watched is not None and np.array_equal(self._watched, self.best):  # the same player would play the same games
-            for row in self.curve[-len(tables) :]:
-                self.curve.append(row | {"generation": self.generation})
-                report.watched(self.curve[-1])
-            report.skipped(len(tables) * options.curve_games)
-            return
-        self._watched = self.best
-        for setting in tables:
-            played = self.play([self.policy(self.best)], [setting], options.curve_games, seed, report)
-            low, high = played.interval(0)
-            row = {"generation": self.generation, "opponent": str(setting), "win_rate": float(played.rates[0]), "low": low, "high": high}
-            self.curve.append(row)
-            report.watched(row)
-
-    def save(self, folder: Path) -> None:
-        """Write a checkpoint: the history, from which the rest follows."""
-        arrays = {"fitness": np.array(self.optimizer.history), "mean": self.optimizer.mean, "best": self.best}
-        checkpoints.write(folder, self.generation, {"evolution": arrays}, {"measurements": self.measurements, "curve": self.curve})
-
-    def restore(self, folder: Path) -> None:
-        """Go on from the last checkpoint: the optimizer is told again what it was told before."""
-        parts, state = checkpoints.read_last(folder)
-        with checkpoints.understood(checkpoints.paths(folder)[-1]):
-            arrays = parts["evolution"]
-            if not np.isfinite(arrays["fitness"]).all():
-                raise ValueError("a fitness is no number")
-            for fitness in arrays["fitness"]:
-                self.optimizer.ask()
-                self.tell(fitness)
-            check_restored(self.optimizer, arrays["mean"])
-            if arrays["best"].shape != self.best.shape:
-                raise ValueError(f"best has the shape {arrays['best'].shape}, not {self.best.shape}")
-            self.best, self.measurements, self.curve = arrays["best"], list(state["measurements"]), list(state["curve"])
+        began = time.perf_counter()
+        checkpoints.write(self.run.checkpoints, search.generation, {"search": search.arrays()}, search.state() | {"seconds": self.spent})
+        write_csv(self.run.folder / CURVES, search.rows)
+        self._saved, self._at = search.generation, time.perf_counter()
+        self._cost = self._at - began
 
 
-def evolve(evolution: Evolution, run: Run, report: Reporter) -> None:
-    """The algorithm."""
-    options = evolution.options
-    if not evolution.generation:
-        report.doing("measuring the start")
-        evolution.watch(report)
-    while evolution.generation < options.generations:
-        mean = f", fitness {evolution.rows[-1]['fitness/mean']:.3f}" if evolution.rows else ""
-        report.doing(f"generation {evolution.generation + 1:,}/{options.generations:,}{mean}")
-        evolution.advance(report)
-        if evolution.measures(evolution.generation):
-            report.doing(f"measuring generation {evolution.generation:,}")
-            evolution.measure(report)
-            evolution.watch(report)
-            evolution.policy(evolution.best).save(run.best)
-        report.curves(evolution.rows[-1])
-        write_csv(run.folder / "curves.csv", evolution.rows)
-        evolution.save(run.checkpoints)
+def evolve(search: Search, keeper: Keeper, report: Reporter) -> None:
+    """The loop: generations, and what is measured between them."""
+    length = search.options.length
+    try:
+        if not search.generation:
+            search.begin(report)
+        while search.generation < length:
+            fitness = f", fitness {search.rows[-1]['fitness/mean']:.3g}, best {search.rows[-1]['fitness/max']:.3g}" if search.rows else ""
+            report.doing(f"{search.unit} {search.generation + 1:,}/{length:,}{fitness}")
+            search.advance(report)
+            keeper.pending = True  # saved now, it would go on without its measurement
+            report.row(search.rows[-1])
+            search.measure(keeper.run, report)
+            keeper.pending = False
+            keeper.keep()
+    except (KeyboardInterrupt, MonopolyError):  # a cluster that failed, for instance
+        keeper.save()
+        raise
+    keeper.save()
 
 
-def finish(evolution: Evolution, run: Run, report: Reporter) -> dict[str, Any]:
-    """Save the best player and measure it beside the start; returns what evaluation.json holds."""
-    options = evolution.options
-    policy, start = evolution.policy(evolution.best), evolution.policy(evolution.genome.origin)
-    policy.save(run.best)
-    policy.save(run.agent)
-    tables = []
-    for setting in final_settings(options):
-        report.doing(f"against {setting}")
-        played = evolution.play([policy, start], [setting], options.final_games, evolution.seed(_FINAL), report)
-        told, (low, high) = played.difference(0, 1), played.interval(0)
-        tables.append(
-            {"opponents": str(setting), "rules": setting.rules, "held_out": setting.opponents in HELD_OUT[1 + len(setting.opponents)]}
-            | {"games": options.final_games, "start": told.rates[1], "rate": told.rates[0], "low": low, "high": high}
-            | {"difference": told.difference, "difference_low": told.low, "difference_high": told.high}
-        )
-    results = {
-        "agent": str(run.agent), "fitness": options.fitness, "generations": evolution.generation, "tables": tables,
-        "genome": evolution.genome.explain(evolution.best), "measurements": evolution.measurements, "curve": evolution.curve,
-    }  # fmt: skip
-    run.write_json("evaluation.json", results)
-    return results
-
-
-def execute(options: Options, console: Console) -> dict[str, Any]:
-    """Evolve from the beginning or from a checkpoint, then measure.
+def execute(options: RunOptions, console: Console) -> dict[str, Any]:
+    """Evolve from the beginning or from a checkpoint, then measure; returns what evaluation.json holds.
 
     Raises:
         MonopolyError: Wrong settings, a folder in the way, a checkpoint that is missing or damaged, a cluster that fails.
     """
-    check(options)
+    options.check()
     with alone(options.out), cluster.joined(options.cluster, options.threads) as table_type:
-        return _execute(options, Evolution(options, table_type), console)
-
-
-def _execute(options: Options, evolution: Evolution, console: Console) -> dict[str, Any]:
-    shaping = settings(options, evolution.genome)
-    run = Run.open(options.out, shaping, resume=options.resume, overwrite=options.overwrite, files=FILES)
-    if options.resume:
-        evolution.restore(run.checkpoints)
-    generations = max(options.generations, evolution.generation)
-    games = evolution.games(generations) + 2 * len(final_settings(options)) * options.final_games
-    console.print(f"{generations:,} generations of {options.population} candidates, {games:,} games, into {run.folder}")
-    with Reporter(run.curves, console, games, evolution.games(evolution.generation), evolution.generation) as report:
-        evolve(evolution, run, report)
-        return finish(evolution, run, report)
+        search = options.search(table_type)
+        run = Run.open(options.out, search.settings(), resume=options.resume, overwrite=options.overwrite, files=FILES)
+        keeper = Keeper(search, run)
+        if options.resume:
+            keeper.restore()
+        length = max(options.length, search.generation)
+        games = search.games(length) + search.final_games(length)
+        console.print(f"{search.about(length)}, {games:,} games, into {run.folder}")
+        with Reporter(run.curves, console, games, search.games(search.generation), search.generation) as report:
+            evolve(search, keeper, report)
+            results = search.finish(run, report, keeper.spent)
+        run.write_json("evaluation.json", results)
+        return results

@@ -8,6 +8,7 @@ from typing import Any, Final
 from rich.table import Table
 
 from agents import arena
+from agents.arena.matches import Lineup
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.rules import Rules
 
@@ -18,14 +19,14 @@ FINAL_SEED: Final = 2_000_003  # of the games that are reported: others, or the 
 def measure(
     policy: Policy, panel: Sequence[Policy], games: Sequence[int], rules: Rules, seed: int, num_players: int = 2
 ) -> list[dict[str, Any]]:
-    """Play a policy against each of a panel, who fills the other seats.
+    """Play a policy against each policy of a panel, which fills the other seats.
 
     Args:
-        policy: Who is measured.
+        policy: The policy that is measured.
         panel: The policies it plays against.
         games: Games against each.
-        rules: Of the games.
-        seed: Of the games; every seed is played from all seats.
+        rules: Rules of the games.
+        seed: Seed of the games; every seed is played from all seats.
         num_players: Seats at the table.
 
     Returns:
@@ -33,13 +34,10 @@ def measure(
     """
     rows = []
     for opponent, count in zip(panel, games, strict=True):
-        results = arena.play([policy, *[opponent] * (num_players - 1)], count, rules, seed)
-        mine = next(row for row in results.rows() if row["name"] == policy.name)
-        rows.append(
-            {"opponent": opponent.name}
-            | {key: mine[key] for key in ("games", "wins", "win_rate", "low", "high")}
-            | {"turns": results.lengths()["mean"], "seconds": results.seconds}
-        )
+        (score,) = arena.against([policy], [Lineup((opponent,) * (num_players - 1), rules)], [count], seed)
+        (row,), (results,) = score.rows(), score.results
+        shown = {key: row[key] for key in ("games", "wins", "win_rate", "low", "high", "turns")}
+        rows.append({"opponent": opponent.name} | shown | {"seconds": results.seconds})
     return rows
 
 

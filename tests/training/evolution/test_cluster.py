@@ -23,10 +23,9 @@ from agents.players import genetic
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.rules import Rules
 from training.evolution import cluster
-from training.evolution.evaluation import Setting, play
-from training.evolution.genetic.generation import Play, evaluate
-from training.evolution.genetic.options import Generational
-from training.evolution.genetic.run import execute
+from training.evolution.fitness import Setting, play
+from training.evolution.generations import Generational, Play, evaluate
+from training.evolution.run import execute
 from training.evolve import main
 
 KIND = genetic.kind_of("strategic")
@@ -54,10 +53,10 @@ def nodes(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
 def test_a_cluster_comes_to_the_same_generation_as_threads_also_when_nodes_are_killed(
     nodes: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    population, what = KIND.random(16, draws(0)), Play("net_worth", matches=200, turn_limit=200, threads=1)
+    population, what = KIND.random(16, draws(0)), Play(fitness="net_worth", matches=200, turn_limit=200, threads=1)
     candidates = [agents.make("strategic"), agents.make("random")]
     alone = [evaluate(KIND, population, dataclasses.replace(what, threads=n), 7, draws(2)).fitness for n in (1, 2)]
-    rates = play(candidates, [Setting(("random",), turn_limit=20)], 8, 3, 1).rates
+    won = [score.won.tobytes() for score in play(candidates, [Setting(("random",), turn_limit=20)], 8, 3, 1)]
     ended: list[tuple[float, int]] = []
     joined: list[float] = []
     look = cluster._check_head
@@ -79,12 +78,11 @@ def test_a_cluster_comes_to_the_same_generation_as_threads_also_when_nodes_are_k
     monkeypatch.setattr(cluster, "_check_head", join)
 
     with cluster.joined(nodes.address) as table_type:
-        together = dataclasses.replace(what, table_type=table_type)
-        first = evaluate(KIND, population, together, 7, draws(2)).fitness
-        duels = play(candidates, [Setting(("random",), turn_limit=20)], 8, 3, 1, table_type=table_type).rates
-        second = evaluate(KIND, population, together, 7, draws(2), kill).fitness
+        first = evaluate(KIND, population, what, 7, draws(2), table_type=table_type).fitness
+        duels = play(candidates, [Setting(("random",), turn_limit=20)], 8, 3, 1, table_type=table_type)
+        second = evaluate(KIND, population, what, 7, draws(2), kill, table_type=table_type).fitness
     assert alone[0].tobytes() == alone[1].tobytes() == first.tobytes() == second.tobytes()
-    assert rates.tobytes() == duels.tobytes()
+    assert won == [score.won.tobytes() for score in duels]
     assert ended[-1][0] > joined[0]  # while there was no node, pieces were open
     assert sum(games for _, games in ended) == 800
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import Field, fields
-from typing import Any, Final, Protocol
+from dataclasses import fields
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,30 +29,42 @@ _SHARE: Final = 0.1  # or adds a tenth of its range
 _EDGE: Final = 0.01  # a gene that begins nearer to 0 or 1 begins here: the logit of these ends is infinite
 
 
-class Genome(Protocol):
+class Genome(ABC):
     """A way to make players of vectors.
 
+    Every kind is made of a `start`, the player that evolution begins with, and of `fixed`, the names of numbers that stay as they are.
+    A start of another kind, an unknown name, or fewer than two numbers that are left is a ConfigurationError.
+
     Attributes:
-        size: D, the length of a vector.
-        names: (D,) what its numbers stand for.
+        names: (D,) what the numbers of a vector stand for.
+        about: (D,) `unit`, `range` and `meaning` of each.
     """
 
-    size: int
     names: tuple[str, ...]
+    about: list[dict[str, Any]]
+
+    @property
+    def size(self) -> int:
+        """D, the length of a vector."""
+        return len(self.names)
 
     @property
     def origin(self) -> Vector:
         """(D,) zeros, the player that evolution begins with."""
         return np.zeros(self.size)
 
+    @abstractmethod
     def policy(self, vector: Vector, name: str) -> Policy:
-        """The player of a vector."""
+        """The player of a vector; `agents.load` knows it when it was saved."""
 
+    @abstractmethod
     def values(self, vector: Vector) -> Vector:
         """(D,) the player's numbers, in their own units."""
 
     def explain(self, vector: Vector) -> list[dict[str, Any]]:
         """A row for each number: `name`, `before` and `after` evolution, `unit`, `range`, `meaning`."""
+        columns = zip(self.names, self.values(self.origin).tolist(), self.values(vector).tolist(), self.about, strict=True)
+        return [{"name": name, "before": before, "after": after} | about for name, before, after, about in columns]
 
 
 LEARNED: Final = "learned"  # the genome of learned policies
@@ -68,21 +81,10 @@ class ScriptedGenome(Genome):
     Attributes:
         family: A key of `FAMILIES`.
         start: (N,) float64, the row that evolution begins with; that of the vector of zeros.
-        size: D, how many of the N numbers evolve.
-        names: (D,) their names.
     """
 
     def __init__(self, family: str, start: PolicyLike | None = None, fixed: Sequence[str] = ()) -> None:
-        """Make a genome.
-
-        Args:
-            family: A key of `FAMILIES`.
-            start: A policy of this family that evolution begins with; by default the one that bears its name.
-            fixed: Numbers that stay as they are.
-
-        Raises:
-            ConfigurationError: An unknown family, a start of another one, an unknown number, or none is left.
-        """
+        """Of a key of `FAMILIES`; the start is by default the policy of that name."""
         if family not in FAMILIES:
             raise ConfigurationError(f"Unknown genome {family!r}. {nearest(family, FAMILIES)}")
         self.family = family
@@ -90,11 +92,14 @@ class ScriptedGenome(Genome):
         options = fields(FAMILIES[family])
         known = [option.name for option in options]
         self._evolved = _evolving(family, "parameter", known, FAMILIES[family].quantities(), fixed)
-        self._options: list[Field[Any]] = [options[n] for n in self._evolved]
-        self._low, self._high = np.array([option.metadata["range"] for option in self._options], np.float64).T
+        evolved = [options[place] for place in self._evolved]
+        self._low, self._high = np.array([option.metadata["range"] for option in evolved], np.float64).T
         self._multiplied = (self._low >= 0) & (self.start[self._evolved] > 0)
-        self.size = len(self._evolved)
-        self.names = tuple(option.name for option in self._options)
+        self.names = tuple(option.name for option in evolved)
+        self.about = [
+            {"unit": option.metadata["unit"], "range": list(option.metadata["range"]), "meaning": option.metadata["doc"]}
+            for option in evolved
+        ]
 
     def values(self, vector: Vector) -> Vector:
         """(D,) the numbers of a vector, in their own units."""
@@ -109,39 +114,16 @@ class ScriptedGenome(Genome):
         return row
 
     def policy(self, vector: Vector, name: str) -> CompiledPolicy:
-        """The player of a vector; `agents.load` knows it when it was saved."""
+        """The player of a vector."""
         made = _made(self.family)
         return CompiledPolicy(name, made.kernel, self.row(vector), kind=made.kind, reads_mask=made.reads_mask)
 
-    def explain(self, vector: Vector) -> list[dict[str, Any]]:
-        """A row for each number that evolves: `name`, `before`, `after`, `unit`, `range`, `meaning`."""
-        return [
-            {"name": option.name, "before": float(before), "after": float(after)}
-            | {"unit": option.metadata["unit"], "range": list(option.metadata["range"]), "meaning": option.metadata["doc"]}
-            for option, before, after in zip(self._options, self.start[self._evolved], self.values(vector), strict=True)
-        ]
-
 
 class LearnedGenome(Genome):
-    """The parent's numbers of a learned policy, at tables of one size; its networks and its model of partners stay as they are.
-
-    Attributes:
-        size: D, how many numbers evolve.
-        names: (D,) their names.
-    """
+    """The parent's numbers of a learned policy, at tables of one size; its networks and its model of partners stay as they are."""
 
     def __init__(self, players: int, start: PolicyLike | None = None, fixed: Sequence[str] = ()) -> None:
-        """Make a genome.
-
-        Args:
-            players: At the tables.
-            start: The learned policy that evolution begins with, or one of the family `expert`, whose numbers a new one gets at
-                tables of every size; by default `expert`.
-            fixed: Numbers that stay as they are.
-
-        Raises:
-            ConfigurationError: The start is neither, an unknown number, or none is left.
-        """
+        """Of so many players at the tables; the start is a learned policy, or one of the family `expert` for a new learned policy."""
         learned = resolve(BASE if start is None else start)
         if not isinstance(learned, LearnedPolicy):
             learned = LearnedPolicy(()).changed(parent=np.stack([_row(BASE, start)] * len(SIZES)))
@@ -149,7 +131,7 @@ class LearnedGenome(Genome):
         expert = _made(BASE)
         row = learned.arrays()["parent"][self._place]
         self._parent = ScriptedGenome(BASE, CompiledPolicy("parent", expert.kernel, row, kind=expert.kind), fixed)
-        self.size, self.names = self._parent.size, self._parent.names
+        self.names, self.about = self._parent.names, self._parent.about
 
     def values(self, vector: Vector) -> Vector:
         """(D,) the parent's numbers, in their own units."""
@@ -163,30 +145,12 @@ class LearnedGenome(Genome):
         policy.name = name
         return policy
 
-    def explain(self, vector: Vector) -> list[dict[str, Any]]:
-        """A row for each number that evolves: `name`, `before`, `after`, `unit`, `range`, `meaning`."""
-        return self._parent.explain(vector)
-
 
 class GeneticGenome(Genome):
-    """The genes of a kind of `agents.genetic`: 1 in the vector adds 1 to the logit of a gene, a half becomes .73, and that .88.
-
-    Attributes:
-        size: D, the genes that evolve.
-        names: (D,) their names.
-    """
+    """The genes of a kind of `agents.genetic`: 1 in the vector adds 1 to the logit of a gene, a half becomes .73, and that .88."""
 
     def __init__(self, kind: GenomeKind, start: PolicyLike | None = None, fixed: Sequence[str] = ()) -> None:
-        """Make a genome.
-
-        Args:
-            kind: Of genes that are numbers.
-            start: A player of this kind that evolution begins with; by default all genes are a half.
-            fixed: Genes that stay as they are.
-
-        Raises:
-            ConfigurationError: Genes that are bits, a start of another kind, an unknown gene, or too few are left.
-        """
+        """Of a kind whose genes are numbers; by default all genes of the start are a half."""
         if kind.bits:
             raise ConfigurationError(f"The genes of {kind.name!r} are bits: evolve them by --preset mukhar2012, or the numbers of 'tga'.")
         policy = resolve(start_of(kind.name) if start is None else start)
@@ -195,7 +159,8 @@ class GeneticGenome(Genome):
         self._kind, self._start, self._row = kind, policy.genome, policy.params
         places = {name: place for place, name in enumerate(kind.names)}
         self._evolved = _evolving(kind.name, "gene", kind.names, places, fixed)
-        self.size, self.names = len(self._evolved), tuple(kind.names[place] for place in self._evolved)
+        self.names = tuple(kind.names[place] for place in self._evolved)
+        self.about = [{"unit": SHARE, "range": [0, 1], "meaning": "a gene"}] * len(self.names)
 
     def values(self, vector: Vector) -> Vector:
         """(D,) the genes that evolve, from 0 to 1."""
@@ -207,11 +172,6 @@ class GeneticGenome(Genome):
         genes[self._evolved] = self.values(vector)
         row[: len(self._kind.number_names)] = self._kind.decode(genes[None])[0]  # the rest is scripted, as in the start
         return GeneticPolicy(self._kind, row, name)
-
-    def explain(self, vector: Vector) -> list[dict[str, Any]]:
-        """A row for each gene that evolves: `name`, `before`, `after`, `unit`, `range`, `meaning`."""
-        pairs = zip(self.names, self.values(self.origin).tolist(), self.values(vector).tolist(), strict=True)
-        return [{"name": n, "before": b, "after": a, "unit": SHARE, "range": [0, 1], "meaning": "a gene"} for n, b, a in pairs]
 
 
 def start_of(name: str) -> PolicyLike:
@@ -230,11 +190,11 @@ def genome(name: str, players: int, start: PolicyLike | None, fixed: Sequence[st
     Args:
         name: `LEARNED`, a key of `FAMILIES`, or of `agents.genetic.KINDS`.
         players: At the tables that evolution plays at.
-        start: The player that it begins with; by default one of that genome's name.
-        fixed: Numbers that stay as they are.
+        start: See `Genome`; by default one of that name.
+        fixed: See `Genome`.
 
     Raises:
-        ConfigurationError: An unknown genome, a start of another one, an unknown number, or none is left.
+        ConfigurationError: An unknown genome, and what `Genome` names.
     """
     if name == LEARNED:
         return LearnedGenome(players, start, fixed)

@@ -20,14 +20,12 @@ from agents.players.genetic import mukhar
 from monopoly_env.board import GROUP_LOTS
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError
 from monopoly_env.rules import Rules
-from training.evolution.genetic import run as genetic_run
-from training.evolution.genetic import scores
-from training.evolution.genetic.breeding import Recipe, breed, numbers
-from training.evolution.genetic.generation import Play, check_split, deal, evaluate, games_of, play_seats, table_of
-from training.evolution.genetic.options import PRESETS, Generational, Steady, check
-from training.evolution.genetic.run import execute
-from training.evolution.genetic.steady import Scheme, levelled, wave
-from training.evolution.genomes import GeneticGenome
+from training.evolution import fitness as scores
+from training.evolution.generations import MUKHAR2013, Generational, Play, Recipe, breed, check_split, deal, evaluate, games_of, numbers
+from training.evolution.genome import GeneticGenome
+from training.evolution.populations import Population, play_seats, table_of
+from training.evolution.run import execute
+from training.evolution.steady import Steady, levelled, wave
 from training.evolve import main
 from training.run import checkpoints
 
@@ -110,7 +108,7 @@ def test_a_population_plays_the_games_of_its_players_made_one_by_one() -> None:
 @pytest.mark.parametrize("fitness", ["finish_order", "net_worth", "tournament"])
 def test_a_generation_is_the_same_on_any_number_of_threads(fitness: str) -> None:
     population = KIND.random(16, draws())
-    play = Play(fitness, matches=3, turn_limit=20, threads=1)
+    play = Play(fitness=fitness, matches=3, turn_limit=20, threads=1)
     told = [evaluate(KIND, population, dataclasses.replace(play, threads=n), 7, draws(2)) for n in (1, 2)]
     assert told[0].fitness.tolist() == told[1].fitness.tolist()
     assert told[0].games == games_of(16, play)
@@ -152,8 +150,8 @@ def test_the_fitter_have_more_offspring() -> None:
 
 def test_a_wave_replaces_those_who_played_by_children_of_the_winners() -> None:
     population, depth = KIND.random(40, draws()), np.arange(40)
-    scheme, play = Scheme(matings=2, parents=2, mutation_rate=0.0), Play(turn_limit=20, threads=1)
-    played = wave(KIND, population, depth, scheme, play, seed=3, generator=draws(4))
+    options = Steady(rules="mukhar", matings=2, parents=2, mutation_rate=0.0, turn_limit=20, threads=1)
+    played = wave(KIND, population, depth, options, seed=3, generator=draws(4))
     assert len(set(played.taken.tolist())) == 16
     others = np.setdiff1d(np.arange(40), played.taken)
     assert played.population[others].tolist() == population[others].tolist()
@@ -184,15 +182,15 @@ def test_levels_part_the_range_evenly() -> None:
 def test_a_run_stopped_in_a_measurement_makes_up_for_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     options = dataclasses.replace(SMALL, generations=4, panel_every=2, keep_every=1, hall=1)
     whole = execute(dataclasses.replace(options, out=tmp_path / "whole"), quietly())
-    cut, meet = dataclasses.replace(options, out=tmp_path / "cut"), genetic_run.against_panel
+    cut, meet = dataclasses.replace(options, out=tmp_path / "cut"), Population.against_panel
 
     def stopped(*arguments: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(genetic_run, "against_panel", stopped)
+    monkeypatch.setattr(Population, "against_panel", stopped)
     with pytest.raises(KeyboardInterrupt):
         execute(cut, quietly())
-    monkeypatch.setattr(genetic_run, "against_panel", meet)
+    monkeypatch.setattr(Population, "against_panel", meet)
     resumed = execute(dataclasses.replace(cut, resume=True), quietly())
     for part in ("panel", "measurements", "genes"):
         assert resumed[part] == whole[part]
@@ -272,7 +270,7 @@ def test_a_damaged_run_is_an_error_of_ours_and_stays(tmp_path: Path) -> None:
 
 def test_the_thesis_bids_and_plays_longer(tmp_path: Path) -> None:
     options = dataclasses.replace(
-        PRESETS["mukhar2013"], population=16, matches=1, generations=1, panel=(), final_games=4, out=tmp_path / "run", threads=1
+        MUKHAR2013, population=16, matches=1, generations=1, panel=(), final_games=4, out=tmp_path / "run", threads=1
     )
     execute(options, quietly())
     saved = agents.load(tmp_path / "run" / "agent.safetensors").arrays()["params"]
@@ -285,9 +283,9 @@ def test_the_thesis_bids_and_plays_longer(tmp_path: Path) -> None:
         ("thesys=1", "Did you mean 'thesis'"), ("of_buildings=7", "of_buildings"), ("thesis", "must be a name and a number"),
     ):  # fmt: skip
         with pytest.raises(ConfigurationError, match=reason):
-            check(dataclasses.replace(options, scripted=(given,)))
+            dataclasses.replace(options, scripted=(given,)).check()
     with pytest.raises(ConfigurationError, match="All of genome 'pring' are genes, nothing is scripted: give --scripted without"):
-        check(dataclasses.replace(options, genome="pring"))
+        dataclasses.replace(options, genome="pring").check()
     words = ["--preset", "mukhar2013", "--population", "16", "--matches", "1", "--generations", "1", "--panel", "--final-games", "4"]
     assert main([*words, "--genome", "strategic", "--scripted", "--turn-limit", "20", "--out", str(tmp_path / "other")]) == 0
     assert main([*words, "--scripted", "thesis=0", "of_buildings=0.2", "--turn-limit", "20", "--out", str(tmp_path / "third")]) == 0
@@ -338,7 +336,7 @@ def test_champions_of_earlier_measurements_are_met_again(tmp_path: Path) -> None
 )
 def test_wrong_settings_are_refused(changes: dict[str, Any], reason: str) -> None:
     with pytest.raises(MonopolyError, match=reason):
-        check(dataclasses.replace(SMALL, **changes))
+        dataclasses.replace(SMALL, **changes).check()
 
 
 @pytest.mark.parametrize(
@@ -352,7 +350,7 @@ def test_wrong_settings_are_refused(changes: dict[str, Any], reason: str) -> Non
 )
 def test_wrong_settings_of_a_steady_state_are_refused(changes: dict[str, Any], reason: str) -> None:
     with pytest.raises(MonopolyError, match=reason):
-        check(dataclasses.replace(STEADY, **changes))
+        dataclasses.replace(STEADY, **changes).check()
 
 
 def test_splits() -> None:

@@ -1,0 +1,227 @@
+"""Fitness: the tables that a candidate is to win, and what a game is worth to the members of a population.
+
+The points of a game are the six measures of Mukhar & Kalita. All but the tournament are summed over the matches of a generation. The paper
+(2012) reports them raw; the thesis (2013) scales them to 0 .. 100 by the largest sum that is possible, net worth by the largest of the
+generation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.arena.matches import Lineup, Progress, Score, against
+from agents.arena.table import Line, Table
+from monopoly_env.board import GROUP_LOTS, NUM_GROUPS, NUM_LOTS
+from monopoly_env.errors import ConfigurationError
+from monopoly_env.policy.protocol import Policy
+
+_SHORT: Final = 120  # turns of each player: opponents that never trade their groups drag games on, and the score then says as much
+
+
+# --- tables that are to be won --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Setting(Lineup):
+    """One kind of game that a candidate plays: a lineup whose rules are a preset.
+
+    Attributes:
+        weight: Share of the candidate's games that are of this kind, and so its weight in the fitness.
+    """
+
+    rules: str = "official"
+    turn_limit: int = 500
+    weight: float = 1.0
+
+
+def duels(weights: dict[str, float], rules: str) -> tuple[Setting, ...]:
+    """Games of two against each of these."""
+    return tuple(Setting((name,), rules, 200, weight) for name, weight in weights.items())
+
+
+# What CMA-ES optimizes. `HELD_OUT` policies never sit here: they are what the result is measured by.
+FITNESSES: Final[dict[str, tuple[Setting, ...]]] = {
+    "four": (
+        Setting(("expert", "expert", "expert"), "official", _SHORT, 0.4),
+        Setting(("expert", "strategic", "algorithmic"), "official", _SHORT, 0.2),
+        Setting(("expert", "gcp", "friedman"), "official", _SHORT, 0.2),
+        Setting(("algorithmic", "gcp", "friedman"), "official", _SHORT, 0.2),
+    ),
+    "three": (
+        Setting(("expert", "expert"), "official", _SHORT, 0.4),
+        Setting(("strategic", "algorithmic"), "official", _SHORT, 0.3),
+        Setting(("gcp", "friedman"), "official", _SHORT, 0.3),
+    ),
+    "two": duels({"expert": 0.8, "algorithmic": 0.1, "gcp": 0.1}, "official"),
+    "ocnaru": duels(
+        {"expert": 0.3, "strategic": 0.1, "strategic/late_game": 0.1, "algorithmic": 0.2, "gcp": 0.15, "friedman": 0.15}, "ocnaru"
+    ),
+    **{rules: tuple(Setting((name,) * 3, rules, weight=0.5) for name in ("algorithmic", "gcp")) for rules in ("mukhar", "pring")},
+}  # fmt: skip
+
+# By seats at the table.
+HELD_OUT: Final[dict[int, tuple[tuple[str, ...], ...]]] = {
+    2: (("fp/a/guarded",), ("yasumura",), ("landlord/balanced",)),
+    3: (("fp/a/guarded", "fp/b/guarded"), ("yasumura", "yasumura"), ("landlord/aggressive", "landlord/balanced")),
+    4: (
+        ("fp/a/guarded", "fp/b/guarded", "fp/c/guarded"),
+        ("yasumura", "yasumura", "yasumura"),
+        ("landlord/aggressive", "landlord/balanced", "landlord/darling"),
+    ),
+}
+
+
+def held_out(settings: Sequence[Setting]) -> tuple[Setting, ...]:
+    """Games against opponents that a fitness does not contain, at tables of its size by its rules."""
+    like = settings[0]
+    return tuple(Setting(opponents, like.rules, 1000) for opponents in HELD_OUT[1 + len(like.opponents)])
+
+
+def split(settings: Sequence[Setting], games: int) -> list[int]:
+    """How many of the games are of each kind: by weight, and in every order of seats equally often.
+
+    Raises:
+        ConfigurationError: So many do not split evenly; the message says how many do.
+    """
+    shares = [Fraction(str(setting.weight)) for setting in settings]
+    step = math.lcm(*((share / setting.orders).denominator for share, setting in zip(shares, settings, strict=True)))
+    if games < 1 or games % step:
+        least = max(1, games // step) * step
+        raise ConfigurationError(
+            f"{games:,} games do not split evenly over the tables and all orders of seats: use a multiple of {step}, "
+            f"such as {least:,} or {least + step:,}."
+        )
+    return [int(games * share) for share in shares]
+
+
+def play(
+    candidates: Sequence[Policy],
+    settings: Sequence[Setting],
+    games: int,
+    seed: int,
+    threads: int | None = None,
+    progress: Progress = False,
+    *,
+    table_type: type[Table] = Table,
+) -> list[Score]:
+    """Play so many games of each candidate, split over the settings; see `agents.arena.against`."""
+    counts = split(settings, games)
+    return against(candidates, settings, counts, seed, threads, progress, same_seeds=False, table_type=table_type)
+
+
+# --- points of a game -----------------------------------------------------------------------------------------------------------
+
+Points = NDArray[np.float64]  # (G, P), of each seat in each game
+
+
+def of_places(line: Line, prizes: tuple[float, ...]) -> Points:
+    """Points by place; players who share places share their prizes, so that each game gives out the same sum.
+
+    Args:
+        line: Played.
+        prizes: Of the first places; nothing for the others.
+    """
+    players = line.place.shape[1]
+    prize = np.zeros(players)
+    prize[: len(prizes)] = prizes[:players]
+    sums = np.concatenate([[0.0], prize.cumsum()])
+    first = line.place.astype(np.int64) - 1
+    alike = (line.place[:, :, None] == line.place[:, None, :]).sum(axis=2)
+    return np.asarray((sums[first + alike] - sums[first]) / alike)
+
+
+def num_wins(line: Line) -> Points:
+    """3 for the winner."""
+    return of_places(line, (3.0,))
+
+
+def finish_order(line: Line) -> Points:
+    """3, 2, 1, 0 by place: by the order of leaving, then by what decides a capped game."""
+    return of_places(line, (3.0, 2.0, 1.0))
+
+
+def num_properties(line: Line) -> Points:
+    """1 for each lot at the end."""
+    return np.asarray(line.seat_counts["lots"], np.float64)
+
+
+def num_monopolies(line: Line) -> Points:
+    """1 for each complete group at the end, railroads and utilities included."""
+    groups = np.asarray(GROUP_LOTS, np.int32)
+    return np.asarray(((line.owned[:, :, None] & groups) == groups).sum(axis=2), np.float64)
+
+
+def net_worth(line: Line) -> Points:
+    """Worth at the end in hundreds of dollars, as it decides a capped game: mortgaged lots count half (the paper's)."""
+    return np.asarray(line.score / 100.0)
+
+
+def net_worth_share(line: Line) -> Points:
+    """Worth at the end in percent of that of all players of the game (the thesis's)."""
+    worth = np.clip(line.score, 0, None).astype(np.float64)
+    return np.asarray(100.0 * worth / np.maximum(worth.sum(axis=1, keepdims=True), 1.0))
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A fitness of a population.
+
+    Attributes:
+        points: Of the seats of played games; None for the tournament, whose points are levels.
+        most: The largest that a game can give, None where nothing bounds it.
+    """
+
+    points: Callable[[Line], Points] | None
+    most: float | None = None
+
+
+MEASURES: Final = {
+    "num_wins": Measure(num_wins, 3.0),
+    "finish_order": Measure(finish_order, 3.0),
+    "num_properties": Measure(num_properties, float(NUM_LOTS)),
+    "num_monopolies": Measure(num_monopolies, float(NUM_GROUPS)),
+    "net_worth": Measure(net_worth),
+    "net_worth_share": Measure(net_worth_share),
+    "tournament": Measure(None),
+}
+SCALES: Final = ("raw", "percent")
+
+
+def summed(points: Points, seats: NDArray[np.int16], population: int) -> NDArray[np.float64]:
+    """(N,) the sum of the points of each player.
+
+    Args:
+        points: (G, P).
+        seats: (G, P), who sat where.
+        population: N.
+    """
+    return np.asarray(np.bincount(seats.ravel(), points.ravel(), population), np.float64)
+
+
+def scaled(scores: NDArray[np.float64], fitness: str, scale: str, matches: int) -> NDArray[np.float64]:
+    """(N,) fitness of summed points.
+
+    Args:
+        scores: (N,).
+        fitness: A key of `MEASURES`.
+        scale: `raw` leaves the points as they are (the paper); `percent` divides by the largest sum that is possible, or by the largest of
+            the generation where nothing bounds it (the thesis). The levels of a tournament are never scaled.
+        matches: Games of each player.
+
+    Raises:
+        ConfigurationError: An unknown name.
+    """
+    if fitness not in MEASURES or scale not in SCALES:
+        raise ConfigurationError(f"Unknown fitness {fitness!r} or scale {scale!r}. Valid: {', '.join((*MEASURES, *SCALES))}.")
+    measure = MEASURES[fitness]
+    if scale == "raw" or measure.points is None:
+        return scores
+    largest = scores.max() if measure.most is None else measure.most * matches
+    return 100.0 * scores / largest if largest > 0 else scores

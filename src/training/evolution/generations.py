@@ -1,0 +1,300 @@
+"""The genetic algorithm by generations (Mukhar & Kalita 2012, Mukhar 2013, Frayn 2005): all play, then the next one is made.
+
+A population is dealt out to tables by lot, and all its games are one call of the compiled loop. Some of its members are kept, some copied,
+some copied and mutated, and the rest are children.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.arena.table import Line, Table
+from agents.players.genetic import GenomeKind
+from monopoly_env.errors import ConfigurationError, nearest
+from training.evolution.fitness import MEASURES, SCALES, scaled, summed
+from training.evolution.operators import CROSSOVERS, MUTATIONS, OF_BITS, REALS_ONLY, SELECTIONS, Fitness, elite, legacy_sga
+from training.evolution.populations import Outcome, Population, PopulationOptions, Purpose, Seats, Tables, play_seats, table_of
+from training.evolution.reporting import Reporter
+
+Done = Callable[[int], None]
+
+
+# --- settings -------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a generation is made. Shares are of the population; what they leave are children."""
+
+    elite: float = 0.1
+    """Share of the population that is kept: the fittest."""
+    copied: float = 0.3
+    """Share that is selected and copied."""
+    mutated: float = 0.3
+    """Share that is selected and mutated. The rest are children."""
+    select: str = "roulette"
+    """How those who are copied or mutated are selected: roulette or tournament (the better of two)."""
+    select_parents: str = "roulette"
+    """The same for parents."""
+    crossover: str | None = None
+    """blend, uniform, one_point or mean; default: blend for reals, one_point for bits."""
+    mutation: str | None = None
+    """gauss, offset or redraw for reals, flip for bits; default: gauss or flip."""
+    mutation_rate: float = 0.01
+    """Probability that a gene of those mutated changes."""
+    mutation_size: float = 0.1
+    """How much, as a share of its range."""
+    legacy_sga: bool = False
+    """Cross bits as the published program does, faults included: to see what they do."""
+
+
+@dataclass(frozen=True)
+class Play(Tables):
+    """What a generation plays."""
+
+    matches: int = 100
+    """Games of each player in a generation; with --fitness tournament, how many of these are held."""
+    fitness: str = "finish_order"
+    """num_wins, finish_order, num_properties, num_monopolies, net_worth (the paper's), net_worth_share (the thesis's), tournament."""
+    scale: str = "raw"
+    """raw: points as they are (the paper); percent: of the largest possible (the thesis)."""
+
+
+@dataclass(frozen=True)
+class Generational(Recipe, Play, PopulationOptions):
+    """Evolve a population of players who play each other, generation by generation.
+
+    Every match splits the population at random into tables. The points of all matches are the fitness, which is relative: it says how a
+    player does among these. So the champion and the mean genome also meet a fixed panel. The folder of a run holds
+    config.json, curves (TensorBoard, and curves.csv), checkpoints, the champion (agent.safetensors), the mean genome
+    (mean.safetensors), both for `agents.load`, and population.npz. A run that was stopped goes on with --resume and the same settings.
+    """
+
+    generations: int = 1000
+    """Length of the run; may be raised on --resume."""
+
+    @property
+    def length(self) -> int:
+        """Generations of the run."""
+        return self.generations
+
+    def check_algorithm(self, kind: GenomeKind) -> None:
+        """Check the fitness, that the population splits into tables, and the recipe."""
+        for name, given, known in (("fitness", self.fitness, MEASURES), ("scale", self.scale, SCALES)):
+            if given not in known:
+                raise ConfigurationError(f"Unknown --{name} {given!r}. {nearest(given, known)}")
+        check_split(self.population, self.players, self.fitness)
+        check_recipe(self, kind)
+
+    def search(self, table_type: type[Table] = Table) -> Generations:
+        """The population before its first generation."""
+        return Generations(self, table_type)
+
+
+def check_recipe(recipe: Recipe, kind: GenomeKind) -> None:
+    """Check names, shares, and that the operators suit the genes.
+
+    Raises:
+        ConfigurationError: They do not.
+    """
+    named = (("select", SELECTIONS), ("select_parents", SELECTIONS), ("crossover", CROSSOVERS), ("mutation", MUTATIONS))
+    for name, table in named:
+        given = getattr(recipe, name)
+        if given is not None and given not in table:
+            raise ConfigurationError(f"Unknown --{name.replace('_', '-')} {given!r}. {nearest(given, table)}")
+    if recipe.elite + recipe.copied + recipe.mutated > 1 + 1e-9:
+        given = f"{recipe.elite:g} + {recipe.copied:g} + {recipe.mutated:g}"
+        raise ConfigurationError(f"--elite, --copied and --mutated are shares of one population: {given} is more than 1.")
+    if recipe.legacy_sga and not kind.bits:
+        raise ConfigurationError(f"--legacy-sga is a crossover of bits; the genes of {kind.name!r} are reals. Use --genome sga.")
+    if recipe.legacy_sga and recipe.crossover is not None:
+        raise ConfigurationError(f"--legacy-sga is a crossover, and so is --crossover {recipe.crossover}: choose one.")
+    if kind.bits and recipe.crossover in REALS_ONLY:
+        valid = ", ".join(name for name in CROSSOVERS if name not in REALS_ONLY)
+        raise ConfigurationError(f"--crossover {recipe.crossover} makes fractions; the genes of {kind.name!r} are bits: use {valid}.")
+    if recipe.mutation is not None and kind.bits != (recipe.mutation in OF_BITS):
+        genes, valid = "bits" if kind.bits else "reals", ", ".join(name for name in MUTATIONS if kind.bits == (name in OF_BITS))
+        raise ConfigurationError(f"--mutation {recipe.mutation} does not suit {kind.name!r}, whose genes are {genes}: use {valid}.")
+
+
+def check_split(population: int, players: int, fitness: str) -> None:
+    """Check that a population splits into tables.
+
+    Raises:
+        ConfigurationError: It does not; the message says which numbers near by do.
+    """
+    if fitness != "tournament":
+        if population % players:
+            below = population // players * players
+            near = f"{below:,} or {below + players:,}" if below else f"{players:,}"
+            raise ConfigurationError(f"A population of {population:,} does not split into tables of {players}: use {near}.")
+        return
+    if players % 2:
+        raise ConfigurationError(f"In a tournament half of each table goes on: --players must be even, not {players}.")
+    if population % players or (population // players) & (population // players - 1):
+        below = players << max(0, (population // players).bit_length() - 1)
+        raise ConfigurationError(
+            f"A population of {population:,} is no single elimination at tables of {players}, where half of each table goes on: "
+            f"use {below:,} or {2 * below:,}."
+        )
+
+
+# --- a generation at play -------------------------------------------------------------------------------------------------------
+
+
+def games_of(population: int, play: Play) -> int:
+    """Games of a generation."""
+    tables = population // play.players
+    return play.matches * (2 * tables - 1 if play.fitness == "tournament" else tables)
+
+
+def deal(population: int, matches: int, players: int, generator: np.random.Generator) -> Seats:
+    """Split a population at random into tables, once for each match.
+
+    Args:
+        population: N, a multiple of `players`.
+        matches: Splits.
+        players: Seats of a table.
+        generator: Of the splits.
+
+    Returns:
+        (matches * N / players, players), the tables of the first match first. Who sits in which seat is random, too.
+    """
+    players_of_match = np.tile(np.arange(population, dtype=np.int16), (matches, 1))
+    return generator.permuted(players_of_match, axis=1).reshape(-1, players)
+
+
+def evaluate(
+    kind: GenomeKind,
+    population: NDArray[Any],
+    play: Play,
+    seed: int,
+    generator: np.random.Generator,
+    done: Done = lambda games: None,
+    *,
+    table_type: type[Table] = Table,
+) -> Outcome:
+    """Play a generation.
+
+    Args:
+        kind: What the genomes are.
+        population: (N, G).
+        play: What is played.
+        seed: Of the games, 0 to 2**32 - 1.
+        generator: Deals the population out.
+        done: Called with the number of games that have just ended.
+        table_type: Where the games are played.
+
+    Raises:
+        ConfigurationError: A population that does not split into tables, an unknown fitness.
+    """
+    check_split(len(population), play.players, play.fitness)
+    table, points = table_of(kind, population, play, table_type), MEASURES[play.fitness].points
+    if points is None:
+        scores, lines = _eliminate(table, len(population), play, seed, generator, done)
+    else:
+        seats = deal(len(population), play.matches, play.players, generator)
+        line = play_seats(table, seats, seed, done=done)
+        scores, lines = summed(points(line), seats, len(population)), [line]
+    turns, capped = (np.concatenate(parts) for parts in zip(*((line.game_counts["turns"], line.capped) for line in lines), strict=True))
+    fitness = scaled(scores, play.fitness, play.scale, play.matches)
+    return Outcome(fitness, len(turns), float(turns.mean()), float(capped.mean()))
+
+
+def _eliminate(
+    table: Table, population: int, play: Play, seed: int, generator: np.random.Generator, done: Done
+) -> tuple[NDArray[np.float64], list[Line]]:
+    """Single eliminations, all at once: the better half of each table goes on, a player's points are the rounds that it survives.
+
+    Those of the last table who survive share the last level. Of those who tie the one in the earlier seat goes on; seats were drawn.
+    """
+    seats = deal(population, play.matches, play.players, generator)
+    scores, lines, played = np.zeros(population), list[Line](), 0
+    while True:
+        lines.append(play_seats(table, seats, seed, played, done))
+        played += len(seats)
+        order = np.argsort(lines[-1].place, axis=1, kind="stable")[:, : play.players // 2]
+        through = np.take_along_axis(seats, order, axis=1).reshape(play.matches, -1)
+        scores += np.bincount(through.ravel(), minlength=population)
+        if through.shape[1] < play.players:
+            return scores, lines
+        seats = generator.permuted(through, axis=1).reshape(-1, play.players)
+
+
+# --- the next generation --------------------------------------------------------------------------------------------------------
+
+
+def numbers(population: int, recipe: Recipe) -> tuple[int, int, int, int]:
+    """How many of a population are kept, copied, mutated and born; shares are rounded, and at least one of a share above 0 is kept."""
+    kept = max(round(recipe.elite * population), 1 if recipe.elite > 0 else 0)
+    copied = min(round(recipe.copied * population), population - kept)
+    mutated = min(round(recipe.mutated * population), population - kept - copied)
+    return kept, copied, mutated, population - kept - copied - mutated
+
+
+def breed(kind: GenomeKind, population: NDArray[Any], fitness: Fitness, recipe: Recipe, generator: np.random.Generator) -> NDArray[Any]:
+    """The next generation: the kept first, then the copied, the mutated, the children.
+
+    Args:
+        kind: What the genomes are.
+        population: (N, G), left as it is.
+        fitness: (N,).
+        recipe: How.
+        generator: Of all that is left to chance.
+
+    Returns:
+        (N, G).
+    """
+    kept, copied, mutated, born = numbers(len(population), recipe)
+    select, select_parents = SELECTIONS[recipe.select], SELECTIONS[recipe.select_parents]
+    crossover = legacy_sga if recipe.legacy_sga else CROSSOVERS[recipe.crossover or ("one_point" if kind.bits else "blend")]
+    mutation = MUTATIONS[recipe.mutation or ("flip" if kind.bits else "gauss")]
+    following = np.empty_like(population)
+    alike = np.concatenate([elite(fitness, kept), select(fitness, copied, generator)])
+    population.take(alike, axis=0, out=following[: kept + copied], mode="clip")
+    chosen = population[select(fitness, mutated, generator)]
+    changed = mutation(chosen, recipe.mutation_rate, recipe.mutation_size, (kind.low, kind.high), generator)
+    following[kept + copied : kept + copied + mutated] = changed
+    matings = -(-born // 2)
+    parents = population[select_parents(fitness, 2 * matings, generator)]
+    first, second = crossover(parents[:matings], parents[matings:], kind.parts, generator)
+    following[len(population) - born : len(population) - born + matings] = first
+    following[len(population) - born + matings :] = second[: born - matings]
+    return following
+
+
+class Generations(Population):
+    """A population under way."""
+
+    options: Generational
+
+    @property
+    def generation_games(self) -> int:
+        """Games of a generation."""
+        return games_of(len(self.population), self.options)
+
+    def advance(self, report: Reporter) -> None:
+        """Make the next generation, and play it."""
+        options, population = self.options, self.population
+        if self.generation:
+            population = breed(self.kind, population, self.fitness, options, self.generator(Purpose.BREED))
+        seed, generator = self.game_seed(Purpose.SEARCH), self.generator(Purpose.DEAL)
+        outcome = evaluate(self.kind, population, options, seed, generator, report.played, table_type=self.table_type)
+        self.population, self.fitness = population, outcome.fitness
+        self.note(outcome)
+
+    def outcome(self) -> dict[str, NDArray[Any]]:
+        """The fittest of the last generation, and the mean genome."""
+        return {"champion": self.population[int(np.argmax(self.fitness))], "mean": self.mean}
+
+
+MUKHAR2012: Final = Generational()
+MUKHAR2013: Final = Generational(
+    scripted=("of_buildings=0.1", "thesis=1"), rules="mukhar_thesis", population=1024, scale="percent", select="tournament"
+)
+FRAYN: Final = Generational(rules="frayn", elite=0.003, select="tournament", select_parents="tournament", crossover="uniform")

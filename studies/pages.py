@@ -1,0 +1,93 @@
+"""Pages of results in Markdown: commands write sections and pictures, people write the text between them.
+
+A section lies between the comments `<!-- begin NAME -->` and `<!-- end NAME -->`. A command replaces it and leaves the rest of the page as
+it is.
+"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from monopoly_env.core import write_atomically
+from monopoly_env.errors import ConfigurationError, FormatError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page and its sections.
+
+    Attributes:
+        path: The file.
+        template: What the page begins as if there is no file yet.
+        last: Text of the page that new sections are put in front of; by default they go to the end.
+    """
+
+    path: Path
+    template: str
+    last: str = ""
+
+    def check(self, name: str) -> None:
+        """Check that a section can be written: better before hours of games than after them.
+
+        Raises:
+            FormatError: One of the comments around the section is missing, or they are in the wrong order.
+            ConfigurationError: The page can't be read.
+        """
+        self._parts(name)
+
+    def write(self, name: str, text: str, heading: str = "") -> None:
+        """Replace a section, or add it.
+
+        Args:
+            name: Of the section.
+            text: What stands between its comments.
+            heading: What is put above a section that is added. It is not part of the section: it may be changed by hand.
+
+        Raises:
+            FormatError: One of the comments around the section is missing, or they are in the wrong order.
+            ConfigurationError: The page can't be read or written.
+        """
+        before, begin, end, after = self._parts(name)
+        section = f"{begin}\n{text}\n{end}"
+        if not after:
+            before, last, rest = before.partition(self.last) if self.last else (before, "", "")
+            section, after = f"{heading}{section}\n", f"\n{last}{rest}" if last else ""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(self.path, f"{before}{section}{after}".encode())
+
+    def picture(self, name: str, figure: Figure, about: str) -> str:
+        """Save a picture in the folder that bears the page's name; returns the line of the page that shows it."""
+        folder = self.path.with_suffix("")
+        save_picture(folder / f"{name}.png", figure)
+        return f"![{about}]({folder.name}/{name}.png)"
+
+    def _parts(self, name: str) -> tuple[str, str, str, str]:
+        """What is before a section, the comments around it, and what is after it: nothing if the page has no such section."""
+        begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
+        try:
+            text = self.path.read_text(encoding="utf-8") if self.path.exists() else self.template
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigurationError(f"{str(self.path)!r} cannot be read: {error}.") from error
+        before, found_begin, rest = text.partition(begin)
+        _, found_end, after = rest.partition(end)
+        if found_begin and found_end:
+            return before, begin, end, after or "\n"
+        if found_begin or end in text:
+            raise FormatError(
+                f"{str(self.path)!r}: {begin!r} and {end!r} must both be there, in this order. Repair the page, or remove both."
+            )
+        return text, begin, end, ""
+
+
+def save_picture(path: Path, figure: Figure, dpi: int = 100) -> None:
+    """Write a figure as PNG; the file is there whole or not at all."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=dpi)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, buffer.getvalue())
