@@ -48,6 +48,15 @@ def array_kernel(function: Function) -> Function:
     return _compiled_once(function, vectorize=1)
 
 
+def inlined(function: Function) -> Function:
+    """Compile a piece into each function that calls it: for short pieces of hot loops that take arrays.
+
+    An array that is passed on counts the references to its owner on the way, even a borrowed one, and ten arrays cost more than a
+    decision.
+    """
+    return numba.njit(inline="always", **_OPTIONS)(function)  # type: ignore[no-any-return]
+
+
 def _compiled_once(function: Function, vectorize: int) -> Function:
     if numba.config.DISABLE_JIT:
         return function

@@ -22,7 +22,8 @@ from agents.arena.progress import games_bar
 from agents.arena.results import Results
 from agents.arena.seating import arrangements, orders_of
 from agents.arena.statistics import Difference
-from agents.arena.table import Line, Table
+from agents.arena.batch import GameBatch
+from agents.arena.table import Table
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
@@ -279,7 +280,7 @@ class _Match:
             raise ConfigurationError(f"until must be a number between 0 and 1, not {half_width!r}.")
         orders = orders_of(self.tables[0])
         began = time.perf_counter()
-        lines: list[Line] = []
+        lines: list[GameBatch] = []
         units: list[NDArray[np.int32]] = []
         played, total = 0, min(self.games, _FIRST_BLOCK * orders)
         with _progress(self.progress, self.games) as done:
@@ -296,15 +297,15 @@ class _Match:
                 growth = np.clip(_SPARE * (widest / half_width) ** 2, *_GROWTH)
                 total = min(self.games, int(np.ceil(played * growth / orders)) * orders)
 
-    def _line(self, start: int, stop: int) -> tuple[NDArray[np.int32], Line]:
+    def _line(self, start: int, stop: int) -> tuple[NDArray[np.int32], GameBatch]:
         """Units and games of this range of each table's games, table by table."""
         parts = [arrangements(table, stop, self.seed) for table in self.tables]
         seats = np.concatenate([seats[start:] for seats, _ in parts])
         unit = np.concatenate([unit[start:] for _, unit in parts])
         recorded = frozenset(number - start for number in self.recorded if start <= number < start + len(unit))
-        return unit, Line((np.uint64(self.seed) << np.uint64(32)) + unit.astype(np.uint64), seats, recorded)
+        return unit, GameBatch((np.uint64(self.seed) << np.uint64(32)) + unit.astype(np.uint64), seats, recorded)
 
-    def _results(self, lines: list[Line], unit: NDArray[np.int32], games: int, seconds: float) -> Results:
+    def _results(self, lines: list[GameBatch], unit: NDArray[np.int32], games: int, seconds: float) -> Results:
         def joined(name: str) -> NDArray[Any]:
             arrays = [getattr(line, name) for line in lines]
             return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
@@ -327,7 +328,7 @@ class _Match:
             "versions": {"monopoly_env": monopoly_env.__version__, "rules": RULES_VERSION, "numpy": np.__version__},
         }
 
-    def _replays(self, line: Line) -> list[Any]:
+    def _replays(self, line: GameBatch) -> list[Any]:
         if not line.actions:
             return []
         from monopoly_env.replays import Replay

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from agents.arena.seating import arrangements, orders_of
 from agents.arena.statistics import Difference, clustered, paired_difference
-from agents.arena.table import Line, Table
+from agents.arena.batch import GameBatch
+from agents.arena.table import Table
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.policy.resolve import PolicyLike, resolve_all
@@ -183,7 +184,7 @@ def play(
     won = np.zeros(len(candidates) * units)
     for (_, rules, turn_limit), parts in alike.items():
         seats, unit = np.concatenate([seats for seats, _ in parts]), np.concatenate([unit for _, unit in parts])
-        line = Line((np.uint64(seed) << np.uint64(32)) + unit.astype(np.uint64), seats)
+        line = GameBatch((np.uint64(seed) << np.uint64(32)) + unit.astype(np.uint64), seats)
         table_type([*candidates, *others], Rules.preset(rules), turn_limit, threads).play(line, done)
         winners = line.place == 1
         wins = (winners & (seats < len(candidates))).sum(axis=1) / winners.sum(axis=1)

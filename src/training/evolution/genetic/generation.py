@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.arena.table import Line, Table
+from agents.arena.batch import GameBatch
+from agents.arena.table import Table
 from agents.players.genetic import GenomeKind
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.rules import Rules
@@ -107,7 +108,7 @@ def deal(population: int, matches: int, players: int, generator: np.random.Gener
     return generator.permuted(everybody, axis=1).reshape(-1, players)
 
 
-def play_seats(table: Table, seats: Seats, seed: int, first: int = 0, done: Callable[[int], None] = lambda games: None) -> Line:
+def play_seats(table: Table, seats: Seats, seed: int, first: int = 0, done: Callable[[int], None] = lambda games: None) -> GameBatch:
     """Play games, and fill in a line.
 
     Args:
@@ -118,7 +119,7 @@ def play_seats(table: Table, seats: Seats, seed: int, first: int = 0, done: Call
         done: Called with the number of games that have just ended.
     """
     numbers = np.arange(first, first + len(seats), dtype=np.uint64)
-    line = Line((np.uint64(seed) << np.uint64(32)) + numbers, seats)
+    line = GameBatch((np.uint64(seed) << np.uint64(32)) + numbers, seats)
     table.play(line, done)
     return line
 
@@ -126,7 +127,7 @@ def play_seats(table: Table, seats: Seats, seed: int, first: int = 0, done: Call
 def table_of(kind: GenomeKind, population: NDArray[Any], play: Play) -> Table:
     """A population ready to play: player n has row n."""
     player = kind.policy(population[0])
-    return play.table_type.of_rows(player, kind.rows(population), Rules.preset(play.rules), play.turn_limit, play.threads)
+    return play.table_type.of_population(player, kind.rows(population), Rules.preset(play.rules), play.turn_limit, play.threads)
 
 
 def evaluate(
@@ -165,13 +166,13 @@ def evaluate(
 
 def _eliminate(
     table: Table, population: int, play: Play, seed: int, generator: np.random.Generator, done: Callable[[int], None]
-) -> tuple[NDArray[np.float64], list[Line]]:
+) -> tuple[NDArray[np.float64], list[GameBatch]]:
     """Single eliminations, all at once: the better half of each table goes on, a player's points are the rounds that he got through.
 
     Those of the last table who got through share the last level. Who ties goes on by his seat, which was drawn.
     """
     seats = deal(population, play.matches, play.players, generator)
-    scores, lines, played = np.zeros(population), list[Line](), 0
+    scores, lines, played = np.zeros(population), list[GameBatch](), 0
     while True:
         lines.append(play_seats(table, seats, seed, played, done))
         played += len(seats)

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.arena.table import MOST
+from agents.arena.table import MAX_POLICIES
 from agents.players.genetic import GenomeKind, kind_of
 from monopoly_env.errors import ConfigurationError, FormatError, nearest
 from monopoly_env.policy.resolve import PolicyLike, resolve_all
@@ -144,7 +144,7 @@ _RANGES: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("panel_every", "keep_every"), (0, math.inf)),
     "levels": (0, 1_000_000),
     "hall": (0, 1000),
-    "population": (2, MOST),
+    "population": (2, MAX_POLICIES),
     "players": (2, 8),
     "seed": (0, (1 << 32) - 1),
     "threads": (1, 1024),
