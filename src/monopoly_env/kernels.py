@@ -49,10 +49,10 @@ def array_kernel(function: Function) -> Function:
 
 
 def inlined(function: Function) -> Function:
-    """Compile a piece into each function that calls it: for short pieces of hot loops that take arrays.
+    """Compile a function into each kernel that calls it: for a short function in a hot loop that takes arrays.
 
-    An array that is passed on counts the references to its owner on the way, even a borrowed one, and ten arrays cost more than a
-    decision.
+    A call counts the references to each array that it passes, even to one that is `borrowed`. For the ten arrays of a game loop that
+    costs as much as half a random decision.
     """
     return numba.njit(inline="always", **_OPTIONS)(function)  # type: ignore[no-any-return]
 

@@ -96,7 +96,7 @@ def first_illegal(games: Games, actions: NDArray[np.int64]) -> int:
 
 
 @entry()
-def advance(
+def advance(  # noqa: PLR0917 - compiled
     tables: Tables, views: Views, settings: Settings, players: Players, mask: NDArray[np.bool_], todo: NDArray[np.int64],
     actions: NDArray[np.int64],
 ) -> None:  # fmt: skip

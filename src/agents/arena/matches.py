@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import monopoly_env
+from agents.arena.batch import GameBatch
 from agents.arena.progress import games_bar
 from agents.arena.results import Results
 from agents.arena.seating import arrangements, orders_of
 from agents.arena.statistics import Difference
-from agents.arena.batch import GameBatch
 from agents.arena.table import Table
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS

@@ -96,13 +96,16 @@ def _handles(policies: Sequence[CompiledPolicy]) -> Any:
 
 
 @inlined
-def next_action(game: Game, players: Players, seats: Any, memory: Any, mask: Any, progress: Any, turn_limit: int) -> int:
-    """Find out what is done next in a game. The action is legal; the caller carries it out.
+def next_action(  # noqa: PLR0917 - compiled
+    game: Game, players: Players, seats: Any, memory: Any, mask: Any, progress: Any, turn_limit: int
+) -> int:
+    """The next action of a game. It is legal, and the caller carries it out.
 
     Args:
         game: The game.
         players: The compiled policies.
-        seats: (P,) integers, the row of the player in each seat; any other number, such as OUTSIDE: a policy that is asked outside the loop.
+        seats: (P,) integers, the number of the player in each seat; any other number, such as OUTSIDE, stands for a policy that is
+            asked outside the loop.
         memory: (P, 64), of each seat.
         mask: (205,) bool, room for a mask.
         progress: The PROGRESS of the game.

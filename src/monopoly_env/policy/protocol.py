@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -239,10 +239,7 @@ class PolicyKernel:
 
     @cached_property
     def handle(self) -> Any:
-        """What `call` calls from compiled code: the address of the machine code. It is valid for as long as this object lives.
-
-        In plain Python it is the function itself.
-        """
+        """What `call` takes: the address of the machine code, valid as long as this object lives; in plain Python, the function."""
         if numba.config.DISABLE_JIT:
             return self.compiled
         result = self.compiled.get_compile_result(SIGNATURE)  # type: ignore[attr-defined]  # a dispatcher of Numba
@@ -254,10 +251,10 @@ class PolicyKernel:
 
 
 def call(handle: Any, game: Any, mask: Mask, params: Row, memory: Row) -> int:
-    """Call a policy kernel by its handle, in compiled code.
+    """Call the policy kernel of this handle from compiled code.
 
-    Numba's own lists of functions would do the same, but each look into one counts references: threads that share the list wait
-    for each other.
+    Numba's typed lists of functions would do the same, but each lookup counts references to the list, and threads that share it then
+    wait for each other.
     """
     chosen: int = handle(game, mask, params, memory)
     return chosen

@@ -43,7 +43,9 @@ class ClusterTable(Table):
     rows: NDArray[np.float64] | None = None  # of a population
 
     @classmethod
-    def of_population(cls, player: CompiledPolicy, rows: NDArray[np.float64], rules: Rules, turn_limit: int, threads: int | None = None) -> Self:
+    def of_population(
+        cls, player: CompiledPolicy, rows: NDArray[np.float64], rules: Rules, turn_limit: int, threads: int | None = None
+    ) -> Self:
         """A population: players of one kernel that differ in their rows."""
         table = super().of_population(player, rows, rules, turn_limit, threads)
         table.rows = rows

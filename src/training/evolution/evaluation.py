@@ -12,9 +12,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.arena.batch import GameBatch
 from agents.arena.seating import arrangements, orders_of
 from agents.arena.statistics import Difference, clustered, paired_difference
-from agents.arena.batch import GameBatch
 from agents.arena.table import Table
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.policy.protocol import Policy

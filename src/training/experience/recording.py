@@ -224,7 +224,9 @@ def _settle_debt(game: Game, top: int, shortfall: Any) -> bool:
 
 
 @entry()
-def write_ends(outcome: int, games: Games, shortfall: NDArray[np.int64], outcomes: NDArray[np.float32], worths: NDArray[np.float32]) -> None:
+def write_ends(
+    outcome: int, games: Games, shortfall: NDArray[np.int64], outcomes: NDArray[np.float32], worths: NDArray[np.float32]
+) -> None:
     """Write the rewards of games that have ended, and the final worth of each seat in dollars: both (B, P)."""
     for i in range(len(games)):
         rewards.write_final(outcome, games[i], outcomes[i])

@@ -16,7 +16,7 @@ import math
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray

@@ -55,7 +55,7 @@ PAIR: Final = np.dtype(
 
 
 class _Kept(NamedTuple):
-    """The decisions of a game that are kept: the game and the memories (KEPT, P, 64) before each, who decided, and the action still to try."""
+    """The kept decisions of a game: the game before each, its memories (KEPT, P, 64), who decided, and the action that is still to try."""
 
     games: Games
     memory: NDArray[np.float64]
@@ -187,8 +187,8 @@ def _learner_answers(
 
 @kernel
 def _play_main(
-    game: Game, memory: Any, others: Any, players: Players, rates: Row, limit: int, progress: Any, kept: _Kept, buffers: _Buffers, seen: Any,
-    pairs: Any,
+    game: Game, memory: Any, others: Any, players: Players, rates: Row, limit: int, progress: Any, kept: _Kept, buffers: _Buffers,
+    seen: Any, pairs: Any,
 ) -> int:  # fmt: skip
     """Play a game to its end and keep some of the learner's decisions, all alike; returns how many.
 
@@ -222,8 +222,8 @@ def _play_branch(game: Game, action: int, memory: Any, seats: Any, players: Play
 
 @entry()
 def _play(
-    games: Games, progress: NDArray[Any], seats: NDArray[np.int64], players: Players, rates: Row, limit: int, kept: _Kept, buffers: _Buffers,
-    seen: NDArray[np.float32], pairs: NDArray[Any], count: NDArray[np.int64],
+    games: Games, progress: NDArray[Any], seats: NDArray[np.int64], players: Players, rates: Row, limit: int, kept: _Kept,
+    buffers: _Buffers, seen: NDArray[np.float32], pairs: NDArray[Any], count: NDArray[np.int64],
 ) -> None:  # fmt: skip
     """Play games, and the kept decisions of each once more.
 

@@ -22,9 +22,10 @@ from monopoly_env import actions, core
 from monopoly_env import encoding as encodings
 from monopoly_env.errors import ConfigurationError, IllegalActionError, RulesError
 from monopoly_env.policy.protocol import MEMORY, Decisions
-from training.experience import streams
+from training.experience import recording, streams
+from training.experience.recording import Experiences, write_halves
 from training.experience.replay import unpack
-from training.experience.streams import Experiences, seatings, stream, write_halves
+from training.experience.streams import seatings, stream
 
 PAIRS = list(itertools.combinations_with_replacement(("strategic", "random", "strategic/late_game"), 2))
 THREE = [("fp/a", "random", "landlord/balanced")]
@@ -130,9 +131,9 @@ def test_other_outcomes() -> None:
 
 def short_after(game: Any, action: str) -> list[int]:
     """Cash less the debt of each seat that an action ruins."""
-    desks = np.zeros(1, streams._DESK)
-    streams._carry_out(game, actions.parse(action), desks[0])
-    return desks["short"][0, : game.num_players].tolist()  # type: ignore[no-any-return]
+    shortfall = np.zeros(game.num_players, np.int64)
+    recording.step_noting_shortfall(game, actions.parse(action), shortfall)
+    return shortfall.tolist()  # type: ignore[no-any-return]
 
 
 def test_a_bankrupt_is_worth_his_cash_less_the_rent() -> None:

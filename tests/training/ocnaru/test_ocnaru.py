@@ -30,7 +30,8 @@ from monopoly_env.errors import ConfigurationError, FormatError
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy, Decisions
 from monopoly_env.rules import Rules
 from studies import ocnaru as report
-from training.experience.streams import Experiences, stream
+from training.experience.recording import Experiences
+from training.experience.streams import stream
 from training.learner import DivergenceError
 from training.ocnaru import experts, options, rewards, train
 from training.ocnaru.games import Moves, OwnGames, Played, joined
