@@ -48,6 +48,15 @@ def array_kernel(function: Function) -> Function:
     return _compiled_once(function, vectorize=1)
 
 
+def inlined(function: Function) -> Function:
+    """Compile a function into each kernel that calls it: for a short function in a hot loop that takes arrays.
+
+    A call counts the references to each array that it passes, even to one that is `borrowed`. For the ten arrays of a game loop that
+    costs as much as half a random decision.
+    """
+    return numba.njit(inline="always", **_OPTIONS)(function)  # type: ignore[no-any-return]
+
+
 def _compiled_once(function: Function, vectorize: int) -> Function:
     if numba.config.DISABLE_JIT:
         return function

@@ -16,16 +16,16 @@ from monopoly_env.engine.setup import start
 from monopoly_env.engine.step import apply, is_legal, write_mask
 from monopoly_env.game import MAX_PLAYERS, NOBODY, Game, Games
 from monopoly_env.kernels import borrowed, entry, kernel
+from monopoly_env.policy.loop import BROKEN, ILLEGAL, NO_LIMIT, OUTSIDE, PROGRESS, WAITING, Players, next_action
+from monopoly_env.policy.loop import begin as begin_progress
 from monopoly_env.rewards import Terms, staying, write_reward
 
-LEARNER: Final = -1  # who sits in a seat: the learner, or the number of an opponent
+LEARNER: Final = OUTSIDE  # in a seat: the learner, in place of the number of an opponent
 BEGIN: Final = -1  # in place of an action: begin the next game
+GO_ON: Final = -2  # in place of an action: a batched opponent has answered
 READY: Final = -1  # of a game: it waits for no opponent
-PATIENCE: Final = 10_000  # decisions of opponents in one turn after which they are held to be stuck
 MANY_GAMES: Final = 1000  # in a row that end before the learner is asked anything
-
-# What may go wrong inside the kernels.
-NO_TROUBLE, REFUSED, STUCK, NEVER_ASKED, BROKEN = range(5)
+NEVER_ASKED: Final = BROKEN - 1  # why a game stopped: so many games ended
 
 _WORD: Final = 0xFFFFFFFF
 
@@ -49,22 +49,21 @@ STATE: Final = np.dtype(
         np.record,
         [
             ("generation", np.int64),  # games begun at this place
-            ("refused", np.int64),  # the illegal action of an opponent
+            ("progress", PROGRESS),
             ("potential", np.float64, (MAX_PLAYERS,)),  # of shaped rewards
             ("unpaid", np.int32),  # seats that have not left yet, a bit each
             ("sitting", np.int16, (MAX_PLAYERS,)),  # with opponents: who sits where, LEARNER or the number of an opponent
-            ("learner", np.int16),  # his seat; NOBODY: self-play
+            ("learner", np.int16),  # the learner's seat; NOBODY: self-play
             ("asked", np.int16),  # 1: the learner has been asked in this game
             ("waiting", np.int16),  # the batched opponent that the game waits for, or READY
-            ("trouble", np.int16),  # NO_TROUBLE, or what went wrong
-            ("spare", np.int16, (2,)),  # fills the record to whole 8 bytes
+            ("spare", np.int16, (3,)),  # fills the record to whole 8 bytes
         ],
     )
 )
 
 
 class Tables(NamedTuple):
-    """The games and who plays them, as the kernels see it."""
+    """The games, as the kernels see them."""
 
     games: Games
     ended: Games  # (B,) the last game that ended
@@ -72,8 +71,6 @@ class Tables(NamedTuple):
     states: NDArray[Any]  # (B,) of STATE
     order: NDArray[np.int16]  # (P - 1,) opponents clockwise from the learner; empty in self-play
     memory: NDArray[np.float64]  # (B, P, 64) of compiled opponents; (0, P, 64) in self-play
-    params: NDArray[np.float64]  # (K, L) rows of K compiled opponents, padded
-    lengths: NDArray[np.int64]  # (K,) of these rows; opponents from K on are batched
 
 
 class Views(NamedTuple):
@@ -99,16 +96,27 @@ def first_illegal(games: Games, actions: NDArray[np.int64]) -> int:
 
 
 @entry()
-def advance(
-    tables: Tables, views: Views, settings: Settings, kernels: Any, todo: NDArray[np.int64], actions: NDArray[np.int64]
+def advance(  # noqa: PLR0917 - compiled
+    tables: Tables, views: Views, settings: Settings, players: Players, mask: NDArray[np.bool_], todo: NDArray[np.int64],
+    actions: NDArray[np.int64],
 ) -> None:  # fmt: skip
-    """Carry out a legal action in each of some games (or BEGIN) and go on until the learner or a batched opponent is asked."""
-    tables, views, mask = borrowed(tables), borrowed(views), np.zeros(NUM_ACTIONS, np.bool_)
+    """Carry out a legal action in each of some games (or BEGIN, or GO_ON) and go on until the learner or a batched opponent is asked.
+
+    Args:
+        tables: The games.
+        views: The batch, which is written.
+        settings: Of all games.
+        players: The compiled opponents; opponents of higher numbers are batched.
+        mask: (205,), room for a mask.
+        todo: (T,), numbers of games.
+        actions: (T,), what is done in each.
+    """
+    tables, views, players, mask = borrowed(tables), borrowed(views), borrowed(players), borrowed(mask)
     for j in range(len(todo)):
         i = todo[j]
         game, state = tables.games[i], tables.states[i]
         begin = actions[j] == BEGIN
-        if not begin:
+        if actions[j] >= 0:
             apply(game, actions[j])
         for attempt in range(MANY_GAMES + 1):
             if begin:
@@ -116,8 +124,8 @@ def advance(
                 tables.memory[i : i + 1] = 0.0
                 _begin(game, state, settings, tables.order, i)
             if state.learner != NOBODY:
-                _let_opponents_play(game, state, settings, kernels, tables.params, tables.lengths, tables.memory[i], mask)
-            if _stopped(game, state, attempt):
+                _let_opponents_play(game, state, settings, players, tables.memory[i], mask)
+            if _is_stopped(game, state, attempt):
                 break
             over = _is_over(game, state)
             ended = over or game.turns > settings.turn_limit
@@ -143,11 +151,12 @@ def advance(
 
 @kernel
 def _begin(game: Game, state: Any, settings: Settings, order: NDArray[np.int16], i: int) -> None:
-    """Begin the next game number i: its seed, and the seat of a learner who has no fixed one, follow from the vector's seed."""
+    """Begin the next game number i: its seed, and the seat of a learner that has no fixed one, follow from the vector's seed."""
     i, generation = int(i), int(state.generation)
     state.generation = generation + 1
     state.unpaid = (1 << settings.num_players) - 1
     state.asked = 0
+    begin_progress(state.progress)
     state.learner = NOBODY
     for seat in range(MAX_PLAYERS):
         state.potential[seat] = 0.0
@@ -169,47 +178,32 @@ def _random_word(settings: Settings, i: int, generation: int, number: int) -> in
 
 
 @kernel
-def _let_opponents_play(  # noqa: PLR0917 - compiled
-    game: Game, state: Any, settings: Settings, kernels: Any, params: Any, lengths: Any, memory: Any, mask: Any
-) -> None:  # fmt: skip
-    """Compiled opponents answer until somebody else is asked or the game has ended."""
+def _let_opponents_play(game: Game, state: Any, settings: Settings, players: Players, memory: Any, mask: Any) -> None:
+    """Compiled opponents answer until somebody else is asked or the game has ended; one at the turn limit is cut off, not decided."""
+    players, memory, mask = borrowed(players), borrowed(memory), borrowed(mask)
     state.waiting = READY
-    turn, patience = int(game.turns), PATIENCE
-    while game.fault == 0 and not _is_over(game, state) and game.turns <= settings.turn_limit:
-        who = int(state.sitting[game.player])
-        if who == LEARNER:
-            return
-        if who >= len(lengths):
-            state.waiting = who
-            return
-        if game.turns != turn:
-            turn, patience = int(game.turns), PATIENCE
-        write_mask(game, mask)
-        action = kernels[who](game, mask, params[who][: lengths[who]], memory[game.player])
-        patience -= 1
-        if patience == 0:
-            state.trouble = STUCK
-            return
-        if action < 0 or action >= NUM_ACTIONS or not is_legal(game, action):
-            state.trouble = REFUSED
-            state.refused = action
+    while not _is_over(game, state) and game.turns <= settings.turn_limit:
+        action = next_action(game, players, state.sitting, memory, mask, state.progress, NO_LIMIT)
+        if action < 0:
+            if action == WAITING and state.sitting[game.player] != LEARNER:
+                state.waiting = state.sitting[game.player]
             return
         apply(game, action)
 
 
 @kernel
-def _stopped(game: Game, state: Any, attempt: int) -> bool:
-    """Whether a game waits for a batched opponent, or something went wrong in it."""
+def _is_stopped(game: Game, state: Any, attempt: int) -> bool:
+    """Whether a game waits for a batched opponent, or something is wrong in it."""
     if game.fault != 0:
-        state.trouble = BROKEN
+        state.progress.stop = BROKEN
     elif attempt == MANY_GAMES:
-        state.trouble = NEVER_ASKED
-    return bool(state.waiting != READY or state.trouble != NO_TROUBLE)
+        state.progress.stop = NEVER_ASKED
+    return bool(state.waiting != READY or state.progress.stop <= ILLEGAL)
 
 
 @kernel
 def _is_over(game: Game, state: Any) -> bool:
-    """Whether the game is over for the learner: it has ended, or he is bankrupt."""
+    """Whether the game is over for the learner: it has ended, or the learner is bankrupt."""
     return bool(game.decision == agenda.OVER or (state.learner != NOBODY and game.place[state.learner] != 0))
 
 

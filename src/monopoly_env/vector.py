@@ -33,26 +33,23 @@ from numpy.typing import ArrayLike, NDArray
 from monopoly_env import encoding as encodings
 from monopoly_env import rewards
 from monopoly_env.actions import NUM_ACTIONS
-from monopoly_env.core import check_players, illegal, split_seeds
+from monopoly_env.core import check_players, split_seeds
 from monopoly_env.encoding import Encoding
-from monopoly_env.engine.agenda import FAULTS
-from monopoly_env.errors import ConfigurationError, EngineError, GameOverError, IllegalActionError
-from monopoly_env.game import Game, Games, empty_games
-from monopoly_env.policy.protocol import MEMORY, CompiledPolicy, Decisions, Policy, kernel_list, padded_rows
+from monopoly_env.errors import ConfigurationError, GameOverError
+from monopoly_env.game import Games, empty_games
+from monopoly_env.policy.loop import Players, check, refusal
+from monopoly_env.policy.protocol import MEMORY, CompiledPolicy, Decisions, Policy
 from monopoly_env.policy.resolve import PolicyLike, resolve_all
 from monopoly_env.rewards import Reward
 from monopoly_env.rules import Rules
 from monopoly_env.stepping import (
     BEGIN,
-    BROKEN,
+    GO_ON,
     LEARNER,
     MANY_GAMES,
     NEVER_ASKED,
-    NO_TROUBLE,
-    PATIENCE,
     READY,
     STATE,
-    STUCK,
     Settings,
     Tables,
     Views,
@@ -172,12 +169,10 @@ class VectorMonopoly:
         """Make the arrays."""
         count, players = self.num_games, self.num_players
         kept = count if self.opponents else 0
-        # Compiled opponents come first in the kernels' numbering.
+        # The compiled opponents come first: they are the players of the compiled loop.
         numbered = sorted(set(self.opponents), key=lambda policy: (not isinstance(policy, CompiledPolicy), self.opponents.index(policy)))
-        compiled = [policy for policy in numbered if isinstance(policy, CompiledPolicy)]
         self._numbered = numbered
-        self._kernels = kernel_list(compiled)
-        params, lengths = padded_rows(compiled)
+        self._players = self._compiled_opponents()
         template = empty_games(1)
         template["rules"] = self.rules.to_record()
         self._tables = Tables(
@@ -187,8 +182,6 @@ class VectorMonopoly:
             states=np.zeros(count, STATE),
             order=np.array([numbered.index(policy) for policy in self.opponents], np.int16),
             memory=np.zeros((kept, players, MEMORY)),
-            params=params,
-            lengths=lengths,
         )
         self._views = Views(
             observation=np.zeros((count, self.encoding.size), np.float32),
@@ -239,7 +232,6 @@ class VectorMonopoly:
         if seed is not None:
             self._seed(seed)
         self._tables.states["generation"] = 0
-        self._tables.states["trouble"] = NO_TROUBLE
         self._tables.states["waiting"] = READY
         self._views.terminated.fill(False)
         self._views.truncated.fill(False)
@@ -326,13 +318,16 @@ class VectorMonopoly:
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but threads and machine code."""
-        return self.__dict__ | {"_pool": None, "_kernels": None, "_views": None}
+        return self.__dict__ | {"_pool": None, "_players": None, "_views": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._kernels = kernel_list([policy for policy in self._numbered if isinstance(policy, CompiledPolicy)])
+        self._players = self._compiled_opponents()
         # The kernels must write the arrays that the batch has.
         self._views = Views(*(getattr(self.batch, name) for name in Views._fields))
+
+    def _compiled_opponents(self) -> Players:
+        return Players.of([policy for policy in self._numbered if isinstance(policy, CompiledPolicy)])
 
     def _seed(self, seed: int) -> None:
         low, high = split_seeds([seed])[0]
@@ -362,7 +357,7 @@ class VectorMonopoly:
         chosen = np.ascontiguousarray(given, np.int64)
         wrong = first_illegal(self.games, chosen)
         if wrong >= 0:
-            raise _refusal(f"Game {wrong} of {self.num_games}", self.games[wrong], given[wrong])
+            raise refusal(f"Game {wrong} of {self.num_games}", self.games[wrong], given[wrong])
         return chosen
 
     def _run(self, actions: NDArray[np.int64]) -> None:
@@ -371,41 +366,40 @@ class VectorMonopoly:
         todo = self._all
         while len(todo):
             self._on_all_cores(todo, actions)
-            if self._tables.states["trouble"].any():
-                self._explain()
+            self._check()
             todo = np.flatnonzero(self._tables.states["waiting"] != READY)
-            actions = np.zeros(len(todo), np.int64)
             who = self._tables.states["waiting"][todo]
             for number in np.unique(who):
-                actions[who == number] = self._ask(self._numbered[number], todo[who == number])
+                self._ask(self._numbered[number], todo[who == number])
+            actions = np.full(len(todo), GO_ON)
         self._collect()
         self._running = True
 
     def _on_all_cores(self, todo: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
         slices = min(self.threads, -(-len(todo) // _SLICE))
-        fixed = self._tables, self._views, self._settings, self._kernels
         if slices == 1:
-            advance(*fixed, todo, actions)
+            self._advance(todo, actions)
             return
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.threads, "monopoly")
         parts = zip(np.array_split(todo, slices), np.array_split(actions, slices), strict=True)
-        for job in [self._pool.submit(advance, *fixed, *part) for part in parts]:
+        for job in [self._pool.submit(self._advance, *part) for part in parts]:
             job.result()
 
-    def _ask(self, policy: Policy, games: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The actions of a batched opponent in the games of these numbers."""
+    def _advance(self, todo: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
+        advance(self._tables, self._views, self._settings, self._players, np.zeros(NUM_ACTIONS, np.bool_), todo, actions)
+
+    def _ask(self, policy: Policy, games: NDArray[np.int64]) -> None:
+        """Ask a batched opponent for its actions in the games of these numbers; they are carried out as the games go on."""
         records = self.games[games]
         decisions = Decisions(records)
         self.games["policy_draws"][games] = records["policy_draws"]  # keys were drawn
         given = np.asarray(policy.act(decisions))
         if given.shape != (len(games),) or given.dtype.kind not in "iu":
             raise ConfigurationError(f"Policy {policy.name!r} must return integers of shape ({len(games)},), not {_shape(given)}.")
-        actions = np.ascontiguousarray(given, np.int64)
-        wrong = first_illegal(records, actions)
-        if wrong >= 0:
-            raise _refusal(f"Opponent {policy.name!r}, game {games[wrong]}", records[wrong], given[wrong])
-        return actions
+        progress = self._tables.states["progress"]
+        progress["answer"][games] = given
+        progress["answered"][games] = 1
 
     def _collect(self) -> None:
         """What was last to be seen of the games that ended."""
@@ -424,20 +418,12 @@ class VectorMonopoly:
         write_observations(self.encoding.code, self._tables.ended[finished], seats, out)
         return out[:, 0] if self.opponents else out
 
-    def _explain(self) -> None:
-        """Raise what went wrong inside the kernels."""
-        states = self._tables.states
-        number = int(np.flatnonzero(states["trouble"])[0])
-        trouble, game = states["trouble"][number], self.games[number]
-        if trouble == BROKEN:
-            fault = FAULTS[game.fault]
-            raise EngineError(f"The engine stopped in game {number} of seed {self.seeds[number]}: {fault}. Please report it.")
-        if trouble == NEVER_ASKED:
+    def _check(self) -> None:
+        """Raise what went wrong inside the kernels, if anything did."""
+        progress = self._tables.states["progress"]
+        if (progress["stop"] == NEVER_ASKED).any():
             raise ConfigurationError(f"{MANY_GAMES} games in a row ended before the learner was asked anything: check the rules.")
-        name = self._numbered[states["sitting"][number, game.player]].name
-        if trouble == STUCK:
-            raise IllegalActionError(f"Opponent {name!r} made {PATIENCE} choices in one turn of game {number}: it never goes on.")
-        raise _refusal(f"Opponent {name!r}, game {number}", game, int(states["refused"][number]))
+        check(self.games, progress, lambda game, seat: self._numbered[self._tables.states["sitting"][game, seat]])
 
 
 def check_count(name: str, value: object) -> int:
@@ -473,10 +459,3 @@ def _cores() -> int:
 
 def _shape(array: NDArray[Any]) -> str:
     return f"{array.dtype} of shape {array.shape}"
-
-
-def _refusal(where: str, game: Game, action: Any) -> IllegalActionError:
-    """The error for an illegal action; the same words as in `core.step`, and where it was."""
-    if not 0 <= action < NUM_ACTIONS:
-        return IllegalActionError(f"{where}: action {action} must be an integer from 0 to {NUM_ACTIONS - 1}.")
-    return IllegalActionError(f"{where}: {illegal(game, int(action))}")

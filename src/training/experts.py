@@ -30,7 +30,8 @@ from monopoly_env.policy.protocol import CompiledPolicy, Policy
 from monopoly_env.policy.resolve import resolve_all
 from monopoly_env.rules import RULES_VERSION, Rules
 from training.experience import datasets
-from training.experience.streams import MAX_GAMES, MAX_SEED, Experiences, seatings, stream
+from training.experience.recording import Experiences
+from training.experience.streams import MAX_GAMES, MAX_SEED, seatings, stream
 from training.run import command
 from training.run.options import FREE, EncodingName, RulesName, RunOptions, check_ranges, result_settings
 from training.run.session import Session

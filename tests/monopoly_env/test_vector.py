@@ -13,6 +13,7 @@ import agents
 import monopoly_env as me
 from monopoly_env import encoding, monopoly_v0, rewards
 from monopoly_env.actions import NUM_ACTIONS
+from tests.policies import NEVER_ENDS, Restless, blind, restless, rich, seeing
 
 
 def choose(mask: Any, number: int) -> Any:
@@ -249,11 +250,15 @@ def illegal_kernel(game: Any, mask: Any, params: Any, memory: Any) -> int:
 @pytest.mark.parametrize(
     ("opponent", "error", "named"),
     [
-        (Wrong(lambda decisions: np.full(len(decisions), 204)), me.IllegalActionError, "Opponent 'wrong', game .*Legal: "),
+        (
+            Wrong(lambda decisions: np.full(len(decisions), 204)),
+            me.IllegalActionError,
+            r"Policy 'wrong' in the game of seed \d+: Action .*Legal: ",
+        ),
         (Wrong(lambda decisions: np.full(len(decisions), 999)), me.IllegalActionError, "999 must be an integer"),
         (Wrong(lambda decisions: [0.5] * len(decisions)), me.ConfigurationError, "'wrong' must return integers"),
         (Wrong(lambda decisions: np.zeros((len(decisions), 2), int)), me.ConfigurationError, "'wrong' must return integers"),
-        (agents.CompiledPolicy("bad", illegal_kernel), me.IllegalActionError, "Opponent 'bad', game .*Legal: "),
+        (agents.CompiledPolicy("bad", illegal_kernel), me.IllegalActionError, r"Policy 'bad' in the game of seed \d+: Action .*Legal: "),
     ],
 )
 def test_an_opponent_that_breaks_the_rules(opponent: agents.Policy, error: type[Exception], named: str) -> None:
@@ -268,6 +273,28 @@ def test_an_opponent_that_breaks_the_rules(opponent: agents.Policy, error: type[
         go()
     with pytest.raises(me.ConfigurationError, match=r"call reset\(\)"):
         vec.step(np.zeros(8, int))
+
+
+@pytest.mark.parametrize("opponent", [restless(), Restless()], ids=["compiled", "batched"])
+def test_an_opponent_that_never_ends_its_turn_is_named(opponent: agents.Policy) -> None:
+    vec = me.VectorMonopoly(4, rules=rich(), opponents=[opponent], seed=1)
+
+    def go() -> None:
+        batch = vec.reset()
+        for _ in range(200):
+            batch = vec.step(batch.action_mask.argmax(axis=1))
+
+    with pytest.raises(me.IllegalActionError, match=NEVER_ENDS):
+        go()
+
+
+def test_a_mask_is_written_for_opponents_that_read_it() -> None:
+    """Both opponents check it, and break the rules where it is wrong."""
+    for opponent in (blind(), seeing()):
+        vec = me.VectorMonopoly(4, opponents=[opponent, opponent], seed=1)
+        batch = vec.reset()
+        for number in range(100):
+            batch = vec.step(choose(batch.action_mask, number))
 
 
 def test_rules_under_which_nobody_is_asked() -> None:

@@ -25,8 +25,9 @@ from monopoly_env.policy.protocol import Policy
 from training import experts
 from training.experience import datasets
 from training.experience.datasets import COLUMNS, FORMATS, gather, load
+from training.experience.recording import Experiences
 from training.experience.replay import unpack
-from training.experience.streams import Experiences, seatings, stream
+from training.experience.streams import seatings, stream
 from training.experts import ExpertOptions
 from training.run.folder import Run
 
@@ -132,9 +133,9 @@ def test_the_card_reads_the_data(tmp_path: Path, form: str, monkeypatch: pytest.
 
 def test_shards_are_cut_by_size_between_games() -> None:
     def block(games: int, rows: int) -> tuple[Experiences, int]:
-        return Experiences.room(rows, 100), games
+        return Experiences.empty(rows, 100), games
 
-    row = sum(column.nbytes for column in Experiences.room(1, 100))
+    row = sum(column.nbytes for column in Experiences.empty(1, 100))
     blocks = [block(2, 10), block(2, 5), block(2, 6), block(2, 0), block(2, 30), block(1, 1)]
     found = [(shard.size, games) for shard, games in gather(blocks, 15 * row)]
     assert found == [(15, 4), (6, 4), (30, 2), (1, 1)]

@@ -80,7 +80,7 @@ def _fields(statistics: tuple[Statistic, ...], shape: tuple[int, ...] = ()) -> l
 SEAT_COUNTS: Final = np.dtype(_fields(STATISTICS))
 GAME_COUNTS: Final = np.dtype(_fields(GAME_STATISTICS))
 # What the kernels count on: all of a game in one record.
-TALLY: Final = np.dtype(
+COUNTS: Final = np.dtype(
     (
         np.record,
         [
@@ -104,54 +104,54 @@ _NOTED[[A_CASH, A_REPLY + ACCEPT, A_BUY + 1, *range(A_BUILD, A_SELL)]] = True
 
 
 @kernel
-def begin_counting(game: Game, tally: Any) -> None:
+def begin_counting(game: Game, counts: Any) -> None:
     """The game is at its first decision: lots may have been dealt."""
     for seat in range(game.num_players):
-        _count_groups(game, seat, tally)
+        _count_groups(game, seat, counts)
 
 
 @kernel
-def step_counting(game: Game, action: int, tally: Any) -> None:
-    """Carry out a legal action, settle everything up to the next real choice, and count what happens on the record `tally`."""
+def step_counting(game: Game, action: int, counts: Any) -> None:
+    """Carry out a legal action, settle everything up to the next real choice, and count what happens on the record `counts`."""
     seat = int(game.player)
-    tally.decisions[seat, HEAD_OF[action]] += 1
+    counts.decisions[seat, HEAD_OF[action]] += 1
     if _NOTED[action] or game.decision == agenda.DEBT:
-        _answer_noted(game, action, tally)
+        _answer_noted(game, action, counts)
     else:
         answer(game, action)
     goes_on = True
     while goes_on and game.depth > 0:
         if _WATCHED[game.agenda[int(game.depth) - 1, 0]]:
-            goes_on = _settle_watched(game, tally)
+            goes_on = _settle_watched(game, counts)
         else:
             goes_on = settle_one(game)
 
 
 @kernel
-def _answer_noted(game: Game, action: int, tally: Any) -> None:
+def _answer_noted(game: Game, action: int, counts: Any) -> None:
     top = int(game.depth) - 1
     question, seat = int(game.agenda[top, 0]), int(game.agenda[top, 1])
     first, second = int(game.agenda[top, 2]), int(game.agenda[top, 3])
     building, partner = A_BUILD <= action < A_SELL, int(game.offer_from)
     before = _pieces(game) if building else 0
     if action == A_CASH:
-        tally.offers[partner] += 1
+        counts.offers[partner] += 1
     elif action == A_REPLY + ACCEPT:
-        _count_trade(game, tally)
+        _count_trade(game, counts)
     answer(game, action)
     if building:
-        tally.buildings[seat] += _pieces(game) - before
+        counts.buildings[seat] += _pieces(game) - before
     elif action == A_REPLY + ACCEPT:
-        _count_groups(game, seat, tally)
-        _count_groups(game, partner, tally)
+        _count_groups(game, seat, counts)
+        _count_groups(game, partner, counts)
     elif action == A_BUY + 1:
-        _count_purchase(game, seat, first, tally)
+        _count_purchase(game, seat, first, counts)
     elif action == A_TURN and question == agenda.DEBT:
-        _count_ruin(game, seat, second, tally)
+        _count_ruin(game, seat, second, counts)
 
 
 @kernel
-def _settle_watched(game: Game, tally: Any) -> bool:
+def _settle_watched(game: Game, counts: Any) -> bool:
     """Settle the top task as the engine does, and count what has come of it."""
     top = int(game.depth) - 1
     task, seat = int(game.agenda[top, 0]), int(game.agenda[top, 1])
@@ -165,15 +165,15 @@ def _settle_watched(game: Game, tally: Any) -> bool:
         before = _pieces(game)
     goes_on = settle_one(game)
     if game.place[seat] != 0:
-        _count_ruin(game, seat, second if task == agenda.CHARGE or task == agenda.DEBT else NOBODY, tally)
+        _count_ruin(game, seat, second if task == agenda.CHARGE or task == agenda.DEBT else NOBODY, counts)
     elif creditor != NOBODY:
         rent = int(game.cash[creditor]) - received
-        tally.rent_received[creditor] += rent
-        tally.rent_paid[seat] += rent
+        counts.rent_received[creditor] += rent
+        counts.rent_paid[seat] += rent
     elif task == agenda.SOLD:
-        _count_purchase(game, seat, first, tally)
+        _count_purchase(game, seat, first, counts)
     elif task == agenda.PLACE:  # the only street that the piece could go to
-        tally.buildings[seat] += _pieces(game) - before
+        counts.buildings[seat] += _pieces(game) - before
     return goes_on
 
 
@@ -200,51 +200,51 @@ def _pieces(game: Game) -> int:
 
 
 @kernel
-def _count_purchase(game: Game, seat: int, lot: int, tally: Any) -> None:
-    tally.purchases[seat, GROUP_OF[lot]] += 1
-    _count_groups(game, seat, tally)
+def _count_purchase(game: Game, seat: int, lot: int, counts: Any) -> None:
+    counts.purchases[seat, GROUP_OF[lot]] += 1
+    _count_groups(game, seat, counts)
 
 
 @kernel
-def _count_ruin(game: Game, seat: int, creditor: int, tally: Any) -> None:
-    tally.bankrupt[seat] = 1
+def _count_ruin(game: Game, seat: int, creditor: int, counts: Any) -> None:
+    counts.bankrupt[seat] = 1
     if creditor >= 0:
-        _count_groups(game, creditor, tally)
+        _count_groups(game, creditor, counts)
 
 
 @kernel
-def _count_groups(game: Game, seat: int, tally: Any) -> None:
+def _count_groups(game: Game, seat: int, counts: Any) -> None:
     owned, complete = int(game.lots[seat]), 0
     for group in range(NUM_GROUPS):
         if owned & int(GROUP_LOTS[group]) == int(GROUP_LOTS[group]):
             complete += 1
-    tally.groups[seat] = max(int(tally.groups[seat]), complete)
+    counts.groups[seat] = max(int(counts.groups[seat]), complete)
 
 
 @kernel
-def _count_trade(game: Game, tally: Any) -> None:
+def _count_trade(game: Game, counts: Any) -> None:
     """The offer at hand is accepted: count it before it is carried out and forgotten."""
-    tally.game.trades += 1
-    tally.trades[game.offer_from] += 1
-    tally.trades[game.offer_to] += 1
+    counts.game.trades += 1
+    counts.trades[game.offer_from] += 1
+    counts.trades[game.offer_to] += 1
     lots = (int(game.offer_ask) | int(game.offer_give)) & ALL_LOTS
     while lots:
         lot = lowest(lots)
         lots &= lots - 1
-        tally.moves[lot] += 1
-        tally.game.lot_moves = max(int(tally.game.lot_moves), int(tally.moves[lot]))
+        counts.moves[lot] += 1
+        counts.game.lot_moves = max(int(counts.game.lot_moves), int(counts.moves[lot]))
 
 
 @kernel
-def take_stock(game: Game, tally: Any) -> None:
+def take_stock(game: Game, counts: Any) -> None:
     """The game is over: write down what everybody has."""
-    tally.game.turns = game.turns
-    tally.game.choices = tally.decisions.sum()
+    counts.game.turns = game.turns
+    counts.game.choices = counts.decisions.sum()
     for seat in range(game.num_players):
-        tally.cash[seat] = game.cash[seat]
-        tally.lots[seat] = size(game.lots[seat])
-        tally.worth[seat] = net_worth(game, seat)
-        tally.score[seat] = score(game, seat)
+        counts.cash[seat] = game.cash[seat]
+        counts.lots[seat] = size(game.lots[seat])
+        counts.worth[seat] = net_worth(game, seat)
+        counts.score[seat] = score(game, seat)
 
 
 @kernel

@@ -21,11 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import monopoly_env
+from agents.arena.batch import GameBatch
 from agents.arena.progress import games_bar
 from agents.arena.results import Results
 from agents.arena.seating import arrangements, orders_of
 from agents.arena.statistics import Difference, clustered, paired_difference, per_unit
-from agents.arena.table import Line, Table
+from agents.arena.table import Table
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
@@ -346,7 +347,7 @@ def against(
     players = resolve_all(candidates)
     opponents = iter(resolve_all([opponent for lineup in lineups for opponent in lineup.opponents]))
     parts: list[_Part] = []
-    lines: dict[Any, list[_Part]] = defaultdict(list)  # lineups that are one line of work for all cores
+    batches: dict[Any, list[_Part]] = defaultdict(list)  # lineups that are one batch for all cores
     first = 0
     for lineup, count in zip(lineups, games, strict=True):
         seated = [next(opponents) for _ in lineup.opponents]
@@ -354,11 +355,11 @@ def against(
         parts.append(_Part(lineup, list(dict.fromkeys(seated)), seats, unit + np.int32(first)))
         first += 0 if same_seeds else int(unit[-1]) + 1
         compiled = all(isinstance(policy, CompiledPolicy) for policy in (*players, *seated))
-        # The last bits of a network depend on how many decisions it is asked at once: with one, each lineup is a line of its own.
+        # The last bits of a network depend on how many decisions it is asked at once: with one, each lineup is a batch of its own.
         key = seats.shape[1], Rules.coerce(lineup.rules), lineup.turn_limit, 0 if compiled else len(parts)
-        lines[key].append(parts[-1])
+        batches[key].append(parts[-1])
     with _progress(progress, len(players) * sum(games)) as done:
-        for (_, rules, turn_limit, _), together in lines.items():
+        for (_, rules, turn_limit, _), together in batches.items():
             others = list(dict.fromkeys(policy for part in together for policy in part.opponents))
             _play_parts(players, others, together, table_type([*players, *others], rules, turn_limit, threads), seed, done)
     return [_score(policy, tuple(part.results[number] for part in parts)) for number, policy in enumerate(players)]
@@ -392,9 +393,9 @@ def _play_parts(
         numbers = [len(players) + others.index(policy) for policy in part.opponents]
         seats += [np.array([number, *numbers], np.int16)[part.seats] for number in range(len(players))]
     unit = np.concatenate([part.unit for part in parts for _ in players])
-    line = Line(_game_seeds(seed, unit), np.concatenate(seats))
+    batch = GameBatch(_game_seeds(seed, unit), np.concatenate(seats))
     began = time.perf_counter()
-    table.play(line, done)
+    table.play(batch, done)
     seconds = (time.perf_counter() - began) / len(unit)
     stop = 0
     for part in parts:
@@ -403,8 +404,8 @@ def _play_parts(
             part.results.append(
                 Results(
                     tuple(unique_names([player, *part.opponents])), _title(part.lineup.rules), seed, table.turn_limit, part.seats,
-                    line.place[start:stop], part.unit, line.first[start:stop], line.capped[start:stop], line.seat_counts[start:stop],
-                    line.game_counts[start:stop], seconds * len(part.unit),
+                    batch.place[start:stop], part.unit, batch.first[start:stop], batch.capped[start:stop], batch.seat_counts[start:stop],
+                    batch.game_counts[start:stop], seconds * len(part.unit),
                 )
             )  # fmt: skip
 
@@ -424,7 +425,7 @@ def _sitting(opponents: Sequence[PolicyLike]) -> NDArray[np.int16]:
 
 
 class _Match:
-    """Tables of a field, their games laid out as one line of work for all cores."""
+    """Tables of a field, their games laid out as one batch for all cores."""
 
     def __init__(
         self,
@@ -458,10 +459,10 @@ class _Match:
     def play(self) -> Results:
         """Play all games."""
         began = time.perf_counter()
-        unit, line = self._line(0, self.games)
+        unit, batch = self._batch(0, self.games)
         with _progress(self.progress, len(unit)) as done:
-            self.table.play(line, done)
-        return self._results([line], unit, self.games, time.perf_counter() - began)
+            self.table.play(batch, done)
+        return self._results([batch], unit, self.games, time.perf_counter() - began)
 
     def play_until(self, half_width: float) -> Results:
         """Play in growing blocks until the intervals are narrow enough; for a single table."""
@@ -469,40 +470,40 @@ class _Match:
             raise ConfigurationError(f"until must be a number between 0 and 1, not {half_width!r}.")
         orders = orders_of(self.tables[0])
         began = time.perf_counter()
-        lines: list[Line] = []
+        batches: list[GameBatch] = []
         units: list[NDArray[np.int32]] = []
         played, total = 0, min(self.games, _FIRST_BLOCK * orders)
         with _progress(self.progress, self.games) as done:
             while True:
-                unit, line = self._line(played, total)
-                self.table.play(line, done)
-                lines.append(line)
+                unit, batch = self._batch(played, total)
+                self.table.play(batch, done)
+                batches.append(batch)
                 units.append(unit)
                 played = total
-                results = self._results(lines, np.concatenate(units), played, time.perf_counter() - began)
+                results = self._results(batches, np.concatenate(units), played, time.perf_counter() - began)
                 widest = max(max(row["win_rate"] - row["paired_low"], row["paired_high"] - row["win_rate"]) for row in results.rows())
                 if widest <= half_width or played == self.games:
                     return results
                 growth = np.clip(_SPARE * (widest / half_width) ** 2, *_GROWTH)
                 total = min(self.games, int(np.ceil(played * growth / orders)) * orders)
 
-    def _line(self, start: int, stop: int) -> tuple[NDArray[np.int32], Line]:
+    def _batch(self, start: int, stop: int) -> tuple[NDArray[np.int32], GameBatch]:
         """Units and games of this range of each table's games, table by table."""
         parts = [arrangements(table, stop, self.seed) for table in self.tables]
         seats = np.concatenate([seats[start:] for seats, _ in parts])
         unit = np.concatenate([unit[start:] for _, unit in parts])
         recorded = frozenset(number - start for number in self.recorded if start <= number < start + len(unit))
-        return unit, Line(_game_seeds(self.seed, unit), seats, recorded)
+        return unit, GameBatch(_game_seeds(self.seed, unit), seats, recorded)
 
-    def _results(self, lines: list[Line], unit: NDArray[np.int32], games: int, seconds: float) -> Results:
+    def _results(self, batches: list[GameBatch], unit: NDArray[np.int32], games: int, seconds: float) -> Results:
         def joined(name: str) -> NDArray[Any]:
-            arrays = [getattr(line, name) for line in lines]
+            arrays = [getattr(batch, name) for batch in batches]
             return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
         return Results(
             self.names, self.title, self.seed, self.turn_limit, joined("seats"), joined("place"), unit, joined("first"), joined("capped"),
             joined("seat_counts"), joined("game_counts"), seconds, self._setup(games),
-            [replay for line in lines for replay in self._replays(line)],
+            [replay for batch in batches for replay in self._replays(batch)],
         )  # fmt: skip
 
     def _setup(self, games: int) -> dict[str, Any]:
@@ -517,17 +518,17 @@ class _Match:
             "versions": {"monopoly_env": monopoly_env.__version__, "rules": RULES_VERSION, "numpy": np.__version__},
         }
 
-    def _replays(self, line: Line) -> list[Any]:
-        if not line.actions:
+    def _replays(self, batch: GameBatch) -> list[Any]:
+        if not batch.actions:
             return []
         from monopoly_env.replays import Replay
 
         return [
             Replay(
-                self.rules, int(line.seeds[number]), line.seats.shape[1], tuple(self.names[policy] for policy in line.seats[number]),
+                self.rules, int(batch.seeds[number]), batch.seats.shape[1], tuple(self.names[policy] for policy in batch.seats[number]),
                 actions, self.turn_limit, digest,
             )
-            for number, (actions, digest) in sorted(line.actions.items())
+            for number, (actions, digest) in sorted(batch.actions.items())
         ]  # fmt: skip
 
 

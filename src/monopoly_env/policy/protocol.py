@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import numba
 import numpy as np
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
 from numpy.typing import ArrayLike, NDArray
 
 from monopoly_env.actions import NUM_ACTIONS
@@ -235,9 +237,46 @@ class PolicyKernel:
         except numba.core.errors.NumbaError as error:
             raise ConfigurationError(f"The policy kernel {self.__name__} does not compile: {error}") from error
 
+    @cached_property
+    def handle(self) -> Any:
+        """What `call` takes: the address of the machine code, valid as long as this object lives; in plain Python, the function."""
+        if numba.config.DISABLE_JIT:
+            return self.compiled
+        result = self.compiled.get_compile_result(SIGNATURE)  # type: ignore[attr-defined]  # a dispatcher of Numba
+        return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
+
     def __call__(self, game: Any, mask: Mask, params: Row, memory: Row) -> int:
         """Choose an action for one game, given as a record."""
         return self.compiled(game, mask, params, memory)
+
+
+def call(handle: Any, game: Any, mask: Mask, params: Row, memory: Row) -> int:
+    """Call the policy kernel of this handle from compiled code.
+
+    Numba's typed lists of functions would do the same, but each lookup counts references to the list, and threads that share it then
+    wait for each other.
+    """
+    chosen: int = handle(game, mask, params, memory)
+    return chosen
+
+
+@overload(call, strict=False)  # type: ignore[untyped-decorator]  # Numba's; not strict: a lambda has no annotations
+def _call(handle: Any, game: Any, mask: Any, params: Any, memory: Any) -> Any:
+    return lambda handle, game, mask, params, memory: _call_address(handle, game, mask, params, memory)  # noqa: PLW0108 - Numba's
+
+
+@intrinsic  # type: ignore[untyped-decorator]  # Numba's
+def _call_address(_: Any, address: Any, game: Any, mask: Any, params: Any, memory: Any) -> tuple[Any, Any]:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kinds, convention = SIGNATURE.args, context.call_conv
+        function = convention.get_function_type(SIGNATURE.return_type, kinds).as_pointer()
+        pointer = builder.inttoptr(arguments[0], function)
+        status, action = convention.call_function(builder, pointer, SIGNATURE.return_type, kinds, arguments[1:])
+        with cgutils.if_unlikely(builder, status.is_error):
+            convention.return_status_propagate(builder, status)
+        return action
+
+    return SIGNATURE.return_type(numba.int64, *SIGNATURE.args), generate
 
 
 def policy_kernel(function: Kernel) -> PolicyKernel:
@@ -287,7 +326,7 @@ class CompiledPolicy(Policy):
     def act(self, decisions: Decisions) -> NDArray[np.int64]:
         """Choose an action for each decision. Draws from the games' policy streams and writes to `decisions.memory`."""
         actions = np.zeros(len(decisions), np.int64)
-        _act_all(decisions.games, decisions.mask, kernel_list([self]), self.params, decisions.memory, actions)
+        _act_all(decisions.games, decisions.mask, self.kernel.handle, self.params, decisions.memory, actions)
         return actions
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -304,33 +343,13 @@ class CompiledPolicy(Policy):
 def _act_all(
     games: Games,
     masks: NDArray[np.bool_],
-    kernels: Any,
+    kernel: Any,
     params: NDArray[np.float64],
     memory: NDArray[np.float64],
     actions: NDArray[np.int64],
 ) -> None:
-    kernel = kernels[0]
     for i in range(len(games)):
-        actions[i] = kernel(games[i], masks[i], params, memory[i])
-
-
-def kernel_list(policies: Sequence[CompiledPolicy]) -> Any:
-    """The kernels of compiled policies as a list that compiled loops can call from."""
-    if numba.config.DISABLE_JIT:
-        return [policy.kernel.compiled for policy in policies]
-    kernels = numba.typed.List.empty_list(numba.types.FunctionType(SIGNATURE))
-    for policy in policies:
-        kernels.append(policy.kernel.compiled)
-    return kernels
-
-
-def padded_rows(policies: Sequence[CompiledPolicy]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The parameter rows of policies as one array (K, L), L at least 1, and their lengths (K,)."""
-    lengths = np.array([len(policy.params) for policy in policies], np.int64)
-    padded = np.zeros((len(policies), max([1, *lengths.tolist()])))
-    for row, policy in zip(padded, policies, strict=True):
-        row[: len(policy.params)] = policy.params
-    return padded, lengths
+        actions[i] = call(kernel, games[i], masks[i], params, memory[i])
 
 
 def array_differences(expected: Mapping[str, NDArray[Any]], given: Mapping[str, NDArray[Any]]) -> str:

@@ -17,16 +17,18 @@ from typing import Any, Final, NoReturn, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.arena.table import ASKED, Line, Table
+from agents.arena.batch import GameBatch
+from agents.arena.table import Table
 from monopoly_env.errors import ConfigurationError, MonopolyError
 from monopoly_env.kernels import source_hash
+from monopoly_env.policy.loop import OUTSIDE
 from monopoly_env.policy.protocol import CompiledPolicy
 from monopoly_env.rules import Rules
 
 LOCAL: Final = "local"
 AUTO: Final = "auto"
 
-RESULTS: Final = ("place", "first", "capped", "seat_counts", "game_counts", "owned", "score")  # arrays of `Line`, a row a game
+RESULTS: Final = ("place", "first", "capped", "seat_counts", "game_counts", "owned", "score")  # arrays of `GameBatch`, a row a game
 _LONGEST: Final = 1024  # games of a piece: about a second of one core
 _RETRIES: Final = 10  # deaths that a piece survives: more than a cluster of borrowed machines deals out
 _PATIENCE: Final = 5.0  # seconds that the port of a cluster has to answer in
@@ -41,20 +43,22 @@ class ClusterTable(Table):
     rows: NDArray[np.float64] | None = None  # of a population
 
     @classmethod
-    def of_rows(cls, player: CompiledPolicy, rows: NDArray[np.float64], rules: Rules, turn_limit: int, threads: int | None = None) -> Self:
+    def of_population(
+        cls, player: CompiledPolicy, rows: NDArray[np.float64], rules: Rules, turn_limit: int, threads: int | None = None
+    ) -> Self:
         """A population: players of one kernel that differ in their rows."""
-        table = super().of_rows(player, rows, rules, turn_limit, threads)
+        table = super().of_population(player, rows, rules, turn_limit, threads)
         table.rows = rows
         return table
 
-    def play(self, line: Line, done: Callable[[int], None] = lambda games: None) -> None:
+    def play(self, line: GameBatch, done: Callable[[int], None] = lambda games: None) -> None:
         """Play all games of a line and fill in its results.
 
         Raises:
             ConfigurationError: The cluster, or the code on one of its nodes, failed.
             MonopolyError: What `Table.play` raises.
         """
-        if line.recorded or (self.row_of == ASKED).any():
+        if line.recorded or (self.row_of == OUTSIDE).any():
             super().play(line, done)
             return
         import ray
@@ -81,7 +85,7 @@ class ClusterTable(Table):
         ]
         return _version(), players, self.rows, self.rules, self.turn_limit
 
-    def _hand_out(self, line: Line) -> dict[Any, slice]:
+    def _hand_out(self, line: GameBatch) -> dict[Any, slice]:
         """Tasks that play the line, with the games of each: enough of them that no core is idle for long."""
         import ray
 
@@ -110,8 +114,8 @@ def play_piece(description: tuple[Any, ...], seeds: NDArray[np.uint64], seats: N
     if rows is None:
         here = Table(players, rules, turn_limit, threads=1)
     else:  # copied: arrays from Ray's store are read-only, which to Numba is another type
-        here = Table.of_rows(players[0], rows.copy(), rules, turn_limit, threads=1)
-    line = Line(seeds, seats)
+        here = Table.of_population(players[0], rows.copy(), rules, turn_limit, threads=1)
+    line = GameBatch(seeds, seats)
     here.play(line)
     return tuple(getattr(line, name) for name in RESULTS)
 

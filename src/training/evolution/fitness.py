@@ -16,8 +16,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.arena.batch import GameBatch
 from agents.arena.matches import Lineup, Progress, Score, against
-from agents.arena.table import Line, Table
+from agents.arena.table import Table
 from monopoly_env.board import GROUP_LOTS, NUM_GROUPS, NUM_LOTS
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.policy.protocol import Policy
@@ -121,51 +122,51 @@ def play(
 Points = NDArray[np.float64]  # (G, P), of each seat in each game
 
 
-def of_places(line: Line, prizes: tuple[float, ...]) -> Points:
+def of_places(batch: GameBatch, prizes: tuple[float, ...]) -> Points:
     """Points by place; players who share places share their prizes, so that each game gives out the same sum.
 
     Args:
-        line: Played.
+        batch: Played.
         prizes: Of the first places; nothing for the others.
     """
-    players = line.place.shape[1]
+    players = batch.place.shape[1]
     prize = np.zeros(players)
     prize[: len(prizes)] = prizes[:players]
     sums = np.concatenate([[0.0], prize.cumsum()])
-    first = line.place.astype(np.int64) - 1
-    alike = (line.place[:, :, None] == line.place[:, None, :]).sum(axis=2)
+    first = batch.place.astype(np.int64) - 1
+    alike = (batch.place[:, :, None] == batch.place[:, None, :]).sum(axis=2)
     return np.asarray((sums[first + alike] - sums[first]) / alike)
 
 
-def num_wins(line: Line) -> Points:
+def num_wins(batch: GameBatch) -> Points:
     """3 for the winner."""
-    return of_places(line, (3.0,))
+    return of_places(batch, (3.0,))
 
 
-def finish_order(line: Line) -> Points:
+def finish_order(batch: GameBatch) -> Points:
     """3, 2, 1, 0 by place: by the order of leaving, then by what decides a capped game."""
-    return of_places(line, (3.0, 2.0, 1.0))
+    return of_places(batch, (3.0, 2.0, 1.0))
 
 
-def num_properties(line: Line) -> Points:
+def num_properties(batch: GameBatch) -> Points:
     """1 for each lot at the end."""
-    return np.asarray(line.seat_counts["lots"], np.float64)
+    return np.asarray(batch.seat_counts["lots"], np.float64)
 
 
-def num_monopolies(line: Line) -> Points:
+def num_monopolies(batch: GameBatch) -> Points:
     """1 for each complete group at the end, railroads and utilities included."""
     groups = np.asarray(GROUP_LOTS, np.int32)
-    return np.asarray(((line.owned[:, :, None] & groups) == groups).sum(axis=2), np.float64)
+    return np.asarray(((batch.owned[:, :, None] & groups) == groups).sum(axis=2), np.float64)
 
 
-def net_worth(line: Line) -> Points:
+def net_worth(batch: GameBatch) -> Points:
     """Worth at the end in hundreds of dollars, as it decides a capped game: mortgaged lots count half (the paper's)."""
-    return np.asarray(line.score / 100.0)
+    return np.asarray(batch.score / 100.0)
 
 
-def net_worth_share(line: Line) -> Points:
+def net_worth_share(batch: GameBatch) -> Points:
     """Worth at the end in percent of that of all players of the game (the thesis's)."""
-    worth = np.clip(line.score, 0, None).astype(np.float64)
+    worth = np.clip(batch.score, 0, None).astype(np.float64)
     return np.asarray(100.0 * worth / np.maximum(worth.sum(axis=1, keepdims=True), 1.0))
 
 
@@ -178,7 +179,7 @@ class Measure:
         most: The largest that a game can give, None where nothing bounds it.
     """
 
-    points: Callable[[Line], Points] | None
+    points: Callable[[GameBatch], Points] | None
     most: float | None = None
 
 

@@ -13,7 +13,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.arena.table import Line, Table
+from agents.arena.batch import GameBatch
+from agents.arena.table import Table
 from agents.players.genetic import GenomeKind
 from monopoly_env.errors import ConfigurationError, nearest
 from training.evolution.fitness import MEASURES, SCALES, scaled, summed
@@ -196,33 +197,35 @@ def evaluate(
     check_split(len(population), play.players, play.fitness)
     table, points = table_of(kind, population, play, table_type), MEASURES[play.fitness].points
     if points is None:
-        scores, lines = _eliminate(table, len(population), play, seed, generator, done)
+        scores, batches = _eliminate(table, len(population), play, seed, generator, done)
     else:
         seats = deal(len(population), play.matches, play.players, generator)
-        line = play_seats(table, seats, seed, done=done)
-        scores, lines = summed(points(line), seats, len(population)), [line]
-    turns, capped = (np.concatenate(parts) for parts in zip(*((line.game_counts["turns"], line.capped) for line in lines), strict=True))
+        batch = play_seats(table, seats, seed, done=done)
+        scores, batches = summed(points(batch), seats, len(population)), [batch]
+    turns, capped = (
+        np.concatenate(parts) for parts in zip(*((batch.game_counts["turns"], batch.capped) for batch in batches), strict=True)
+    )
     fitness = scaled(scores, play.fitness, play.scale, play.matches)
     return Outcome(fitness, len(turns), float(turns.mean()), float(capped.mean()))
 
 
 def _eliminate(
     table: Table, population: int, play: Play, seed: int, generator: np.random.Generator, done: Done
-) -> tuple[NDArray[np.float64], list[Line]]:
+) -> tuple[NDArray[np.float64], list[GameBatch]]:
     """Single eliminations, all at once: the better half of each table goes on, a player's points are the rounds that it survives.
 
     Those of the last table who survive share the last level. Of those who tie the one in the earlier seat goes on; seats were drawn.
     """
     seats = deal(population, play.matches, play.players, generator)
-    scores, lines, played = np.zeros(population), list[Line](), 0
+    scores, batches, played = np.zeros(population), list[GameBatch](), 0
     while True:
-        lines.append(play_seats(table, seats, seed, played, done))
+        batches.append(play_seats(table, seats, seed, played, done))
         played += len(seats)
-        order = np.argsort(lines[-1].place, axis=1, kind="stable")[:, : play.players // 2]
+        order = np.argsort(batches[-1].place, axis=1, kind="stable")[:, : play.players // 2]
         through = np.take_along_axis(seats, order, axis=1).reshape(play.matches, -1)
         scores += np.bincount(through.ravel(), minlength=population)
         if through.shape[1] < play.players:
-            return scores, lines
+            return scores, batches
         seats = generator.permuted(through, axis=1).reshape(-1, play.players)
 
 

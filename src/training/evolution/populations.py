@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from rich import table as rich
 
+from agents.arena.batch import GameBatch
 from agents.arena.matches import Lineup, against
-from agents.arena.table import MOST, Line, Table
+from agents.arena.table import MAX_POLICIES, Table
 from agents.players.genetic import GenomeKind, kind_of
 from agents.players.genetic.kinds import PREFIX
 from monopoly_env.errors import ConfigurationError, FormatError, nearest
@@ -133,7 +134,7 @@ _RANGES: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("panel_every", "keep_every"), (0, math.inf)),
     "levels": (0, 1_000_000),
     "hall": (0, 1000),
-    "population": (2, MOST),
+    "population": (2, MAX_POLICIES),
     "players": (2, 8),
     "seed": (0, (1 << 32) - 1),
     "threads": (1, 1024),
@@ -200,11 +201,11 @@ class Outcome:
 def table_of(kind: GenomeKind, population: NDArray[Any], tables: Tables, table_type: type[Table] = Table) -> Table:
     """A population ready to play: player n has row n."""
     player = kind.policy(population[0])
-    return table_type.of_rows(player, kind.rows(population), Rules.preset(tables.rules), tables.turn_limit, tables.threads)
+    return table_type.of_population(player, kind.rows(population), Rules.preset(tables.rules), tables.turn_limit, tables.threads)
 
 
-def play_seats(table: Table, seats: Seats, seed: int, first: int = 0, done: Callable[[int], None] = lambda games: None) -> Line:
-    """Play games, and fill in a line.
+def play_seats(table: Table, seats: Seats, seed: int, first: int = 0, done: Callable[[int], None] = lambda games: None) -> GameBatch:
+    """Play games, and fill in a batch.
 
     Args:
         table: Whose rows the seats number.
@@ -214,9 +215,9 @@ def play_seats(table: Table, seats: Seats, seed: int, first: int = 0, done: Call
         done: Called with the number of games that have just ended.
     """
     numbers = np.arange(first, first + len(seats), dtype=np.uint64)
-    line = Line((np.uint64(seed) << np.uint64(32)) + numbers, seats)
-    table.play(line, done)
-    return line
+    batch = GameBatch((np.uint64(seed) << np.uint64(32)) + numbers, seats)
+    table.play(batch, done)
+    return batch
 
 
 # --- a population under way -----------------------------------------------------------------------------------------------------
@@ -363,7 +364,7 @@ class Population(Search):
             checkpoints.write_arrays(population(run, self.generation), self.genomes())
 
     def _meet(self, run: Run, report: Reporter) -> None:
-        """Meet the panel: curves, a line above the bar, and another champion in the hall of fame."""
+        """Meet the panel: curves, a batch above the bar, and another champion in the hall of fame."""
         report.doing(f"panel after {self.unit} {self.generation:,}")
         rows = self.against_panel(self.options.panel_games, run, report)
         self.measurements.extend(rows)

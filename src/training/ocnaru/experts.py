@@ -36,7 +36,7 @@ from monopoly_env.encoding import ocnaru
 from monopoly_env.engine import agenda
 from monopoly_env.engine.building import COLOURS
 from monopoly_env.rules import Rules, choices
-from training.experience.streams import Experiences
+from training.experience.recording import Experiences
 from training.ocnaru.learner import HeadLearner
 from training.ocnaru.rewards import Quantities, Variant, reward
 

@@ -18,12 +18,12 @@ from agents.players.vocabulary.reading import NO_LOT
 from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.core import new_games
 from monopoly_env.encoding import ocnaru
-from monopoly_env.engine.players import finish
-from monopoly_env.engine.step import answer, is_legal, settle_one, write_mask
-from monopoly_env.errors import ConfigurationError, IllegalActionError
+from monopoly_env.engine.step import answer, settle_one
+from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import BY_CAP, Games
 from monopoly_env.kernels import borrowed, entry
-from monopoly_env.policy.protocol import MEMORY, CompiledPolicy, kernel_list
+from monopoly_env.policy.loop import PROGRESS, Players, check, next_action
+from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
 from monopoly_env.rules import Rules
 from training.experience.streams import TURN_LIMIT
 from training.ocnaru.rewards import NUM_QUANTITIES, WORTH, Moment, Quantities, Variant, own_worth, reward, terminal, write_quantities
@@ -133,35 +133,31 @@ class OwnGames:
             numbers: The games.
             epsilon: For each game, the share of the decisions of this network that are left to chance.
         """
-        params = policy.params.copy()
+        players = Players.of([policy, *self.opponents])  # a copy of the networks: they learn on while the games are played
         starts = range(0, len(numbers), _SLICE)
         parts = [(numbers[start : start + _SLICE], epsilon[start : start + _SLICE]) for start in starts]
-        return [self.pool.submit(self._play, policy, params, head, *part) for part in parts]
+        return [self.pool.submit(self._play, players, policy, head, *part) for part in parts]
 
     def close(self) -> None:
         """Let the threads go."""
         self.pool.shutdown(cancel_futures=True)
 
-    def _play(self, policy: OcnaruNetworks, params: NDArray[np.float64], head: str, numbers: range, epsilon: NDArray[np.float64]) -> Played:
-        field = [policy, *self.opponents]
+    def _play(self, players: Players, networks: OcnaruNetworks, head: str, numbers: range, epsilon: NDArray[np.float64]) -> Played:
+        policies = [networks, *self.opponents]
         games = new_games([(self.seed << 32) + number for number in numbers], ocnaru.NUM_PLAYERS, self.rules)
         at = np.arange(numbers.start, numbers.stop)
         seat = at % ocnaru.NUM_PLAYERS
-        seated = np.empty((len(games), ocnaru.NUM_PLAYERS), np.int64)
+        seats = np.empty((len(games), ocnaru.NUM_PLAYERS), np.int64)
         rows = np.arange(len(games))
-        seated[rows, seat] = 0
-        seated[rows, 1 - seat] = 1 + at // ocnaru.NUM_PLAYERS % len(self.opponents)
+        seats[rows, seat] = 0
+        seats[rows, 1 - seat] = 1 + at // ocnaru.NUM_PLAYERS % len(self.opponents)
         memory = np.zeros((len(games), ocnaru.NUM_PLAYERS, MEMORY))
         memory[rows, seat, WATCHED] = NAMES.index(head) + 1
         memory[rows, seat, EPSILON] = epsilon
-        lengths = np.array([len(member.params) for member in field])
-        table = np.zeros((len(field), int(lengths[1:].max())))
-        for row, member in zip(table[1:], self.opponents, strict=True):
-            row[: len(member.params)] = member.params
+        progress, mask = np.zeros(len(games), PROGRESS), np.zeros(NUM_ACTIONS, np.bool_)
         moves, ends = Moves.zeros(len(games) * _MOST), np.zeros(len(games))
-        count = _play_games(games, memory, seat, seated, kernel_list(field), params, table, lengths, moves, ends)
-        if count < 0:
-            raise IllegalActionError(f"A policy broke the rules in the game of seed {(self.seed << 32) + numbers[-count - 1]}.")
+        count = _play_games(games, memory, seat, seats, progress, players, mask, TURN_LIMIT * ocnaru.NUM_PLAYERS, moves, ends)
+        check(games, progress, lambda game, player: policies[seats[game, player]])
         moves = Moves(*(column[:count].copy() for column in moves))
         place = games["place"][rows, seat]
         won = (place == 1) & (games["place"][rows, 1 - seat] != 1)
@@ -189,15 +185,15 @@ def compiled(policies: Sequence[Any]) -> list[CompiledPolicy]:
 
 
 @entry()
-def _play_games(  # noqa: C901, PLR0913, PLR0917 - compiled
+def _play_games(  # noqa: PLR0913, PLR0917 - compiled
     games: Games,
     memory: NDArray[np.float64],
+    own_seats: NDArray[np.int64],
     seats: NDArray[np.int64],
-    seated: NDArray[np.int64],
-    kernels: Any,
-    own: NDArray[np.float64],
-    params: NDArray[np.float64],
-    lengths: NDArray[np.int64],
+    progress: NDArray[Any],
+    players: Players,
+    mask: NDArray[np.bool_],
+    turn_limit: int,
     moves: Moves,
     ends: NDArray[np.float64],
 ) -> int:
@@ -206,35 +202,28 @@ def _play_games(  # noqa: C901, PLR0913, PLR0917 - compiled
     Args:
         games: (B,) records.
         memory: (B, 2, 64), of each game and seat.
-        seats: (B,), where the networks sit.
-        seated: (B, 2), the number of the kernel in each seat; the networks are number 0.
-        kernels: All policies.
-        own: The row of the networks.
-        params: (K, L), the rows of the others, padded; row 0 is not used.
-        lengths: (K,), their lengths.
+        own_seats: (B,), where the networks sit.
+        seats: (B, 2), the number of the player in each seat.
+        progress: (B,) PROGRESS.
+        players: The networks and their opponents.
+        mask: (205,), room for a mask.
+        turn_limit: Single turns that may be played before the score decides.
         moves: Where decisions are written; `game` is counted from 0.
         ends: (B,), where the worth of the networks' player at the end of each game is written (dollars).
 
     Returns:
-        Decisions written; or, where a policy broke the rules, -1 less the number of the game.
+        Decisions written.
     """
-    own, params, memory, mask = borrowed(own), borrowed(params), borrowed(memory), np.zeros(NUM_ACTIONS, np.bool_)
+    memory, seats, players, mask = borrowed(memory), borrowed(seats), borrowed(players), borrowed(mask)
     count = 0
     for i in range(len(games)):
-        game, seat = games[i], int(seats[i])
+        game, seat = games[i], int(own_seats[i])
         turn, unpaid, most = int(game.turns), count, count + _MOST
-        while game.decision != 0:
-            if game.turns > TURN_LIMIT * int(game.num_players):
-                finish(game, BY_CAP)
+        while True:
+            action = next_action(game, players, seats[i], memory[i], mask, progress[i], turn_limit)
+            if action < 0:
                 break
-            player = int(game.player)
-            k = seated[i, player]
-            write_mask(game, mask)
-            row = own if k == 0 else params[k][: lengths[k]]
-            action = kernels[k](game, mask, row, memory[i, player])
-            if not 0 <= action < NUM_ACTIONS or not is_legal(game, action):
-                return -1 - i
-            noted = player == seat and memory[i, seat, NOTED] != 0 and count < most
+            noted = game.player == seat and memory[i, seat, NOTED] != 0 and count < most
             if noted:
                 by_parent = memory[i, seat, PARENTS]
                 ocnaru.write(game, seat, moves.observation[count])
@@ -252,12 +241,8 @@ def _play_games(  # noqa: C901, PLR0913, PLR0917 - compiled
                 if game.turns != turn:
                     turn = int(game.turns)
                     if game.turn == seat:  # a round has passed: what it brought
-                        for row_ in range(unpaid, count):
-                            moves.after[row_, WORTH] = own_worth(game, seat)
+                        moves.after[unpaid:count, WORTH] = own_worth(game, seat)
                         unpaid = count
-            if game.fault != 0:
-                return -1 - i
         ends[i] = own_worth(game, seat)
-        for row_ in range(unpaid, count):
-            moves.after[row_, WORTH] = ends[i]
+        moves.after[unpaid:count, WORTH] = ends[i]
     return count

@@ -19,15 +19,13 @@ from agents.networks.learned.networks import FEATURES, NAMES, NETWORK_OF
 from agents.networks.learned.play import LEARNED, first_answer, preferred, weigh
 from monopoly_env.actions import HEAD_NAMES, HEAD_OF, NUM_ACTIONS
 from monopoly_env.core import new_games
-from monopoly_env.engine.legal import is_legal, write_mask
-from monopoly_env.engine.players import finish
 from monopoly_env.engine.randomness import draw
 from monopoly_env.engine.sets import has, lowest, size
 from monopoly_env.engine.step import apply
-from monopoly_env.errors import IllegalActionError
-from monopoly_env.game import BY_CAP, Game, Games, empty_games
+from monopoly_env.game import Game, Games, empty_games
 from monopoly_env.kernels import borrowed, entry, kernel
-from monopoly_env.policy.protocol import MEMORY, CompiledPolicy, Row, kernel_list, padded_rows
+from monopoly_env.policy.loop import ILLEGAL, OUTSIDE, PROGRESS, WAITING, Players, ask, begin, check, next_action
+from monopoly_env.policy.protocol import MEMORY, CompiledPolicy, Row
 from monopoly_env.rules import Rules
 
 KEPT: Final = 6  # decisions of a game that are played again, at most
@@ -37,7 +35,6 @@ RATES: Final = np.array([_RATES[name] for name in NAMES])
 _LEARNER: Final = 0  # its number among the policies
 _ALL_HEADS: Final = (1 << len(HEAD_NAMES)) - 1
 _RATE, _PLACE, _ACTION = 16, 17, 18  # streams of random numbers: none of the engine's
-_ILLEGAL: Final = -1  # as the fault of a game: a policy broke the rules
 _WORDS: Final = float(1 << 32)
 _SLICE: Final = 32  # games of a thread at a time
 
@@ -57,21 +54,8 @@ PAIR: Final = np.dtype(
 )
 
 
-class _Policies(NamedTuple):
-    """Policies as compiled loops read them: K kernels, their rows (K, L), lengths (K,), and whether they read masks (K,)."""
-
-    kernels: Any
-    params: NDArray[np.float64]
-    lengths: NDArray[np.int64]
-    reads: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, policies: Sequence[CompiledPolicy]) -> _Policies:
-        return cls(kernel_list(policies), *padded_rows(policies), np.array([policy.reads_mask for policy in policies]))
-
-
-class _Room(NamedTuple):
-    """The kept decisions of a game: records, memories (KEPT, P, 64), who decided, and the action that is still to be tried."""
+class _Kept(NamedTuple):
+    """The kept decisions of a game: the game before each, its memories (KEPT, P, 64), who decided, and the action that is still to try."""
 
     games: Games
     memory: NDArray[np.float64]
@@ -79,20 +63,22 @@ class _Room(NamedTuple):
     branch: NDArray[np.int64]
 
     @classmethod
-    def empty(cls, players: int) -> _Room:
+    def empty(cls, players: int) -> _Kept:
         return cls(empty_games(KEPT), np.zeros((KEPT, players, MEMORY)), np.zeros(KEPT, np.int64), np.zeros(KEPT, np.int64))
 
 
-class _Desk(NamedTuple):
-    """Room for one decision: mask and values (205,), observation (FEATURES,)."""
+class _Buffers(NamedTuple):
+    """Room for one decision: mask and values (205,), observation (FEATURES,), and the progress (1,) of a game that is played once more."""
 
     mask: NDArray[np.bool_]
     values: NDArray[np.float64]
     seen: NDArray[np.float32]
+    progress: NDArray[Any]
 
     @classmethod
-    def empty(cls) -> _Desk:
-        return cls(np.zeros(NUM_ACTIONS, np.bool_), np.zeros(NUM_ACTIONS), np.zeros(FEATURES, np.float32))
+    def empty(cls) -> _Buffers:
+        mask, values = np.zeros(NUM_ACTIONS, np.bool_), np.zeros(NUM_ACTIONS)
+        return cls(mask, values, np.zeros(FEATURES, np.float32), np.zeros(1, PROGRESS))
 
 
 @kernel
@@ -102,29 +88,6 @@ def _won(game: Game, seat: int) -> float:
     for other in range(game.num_players):
         winners += game.place[other] == 1
     return 1.0 / winners if game.place[seat] == 1 else 0.0
-
-
-@kernel
-def _capped(game: Game, limit: int) -> bool:
-    """Whether the turns have run out; the score then decides the game."""
-    if game.turns <= limit * int(game.num_players):
-        return False
-    finish(game, BY_CAP)
-    return True
-
-
-@kernel
-def _step(game: Game, memory: Row, seated: Any, policies: _Policies, desk: _Desk) -> None:
-    """Let the policy that is to move move; an illegal action becomes a fault of the game. Memory (P, 64) and seated (P,) are the game's."""
-    seat = int(game.player)
-    k = seated[seat]
-    if policies.reads[k]:
-        write_mask(game, desk.mask)
-    action = policies.kernels[k](game, desk.mask, policies.params[k][: policies.lengths[k]], memory[seat])
-    if 0 <= action < NUM_ACTIONS and is_legal(game, action):
-        apply(game, action)
-    else:
-        game.fault = _ILLEGAL
 
 
 @kernel
@@ -175,92 +138,125 @@ def _pack(values: Row, bits: Any) -> None:
 
 
 @kernel
-def _decide(game: Game, memory: Any, own: Row, place: int, asked: int, room: _Room, desk: _Desk, pair: Any) -> int:
-    """What the agent does in a decision that was weighed; if it is kept, the other action is laid by with the game before it.
+def _decide(game: Game, memory: Any, own: Row, place: int, number: int, kept: _Kept, buffers: _Buffers, pair: Any) -> int:
+    """What the learner does in a decision that was weighed. If it is kept, the other action is kept with the game before it.
 
-    Where the agent departs from its parent, the parent's answer is tried beside; where it does not, an action that looks best, or any.
+    Where the learner departs from its parent, the parent's answer is tried as well; where it does not, an action that looks best, or any.
     On entering, `base` of the pair is the parent's answer, memory is as it was before it in the last row and as after it in the others.
     """
     seat, base = int(game.player), int(pair["base"])
-    chosen, other = preferred(game, base, own, desk.values), base
+    chosen, other = preferred(game, base, own, buffers.values), base
     after = memory[seat].copy()
     if chosen == base:
-        word = int(draw(game, _ACTION, seat, asked))
+        word = int(draw(game, _ACTION, seat, number))
         greedy = own[LEARNED] != 0 and has(word, 0)
-        other = _best_other(desk.values, base) if greedy else _any_other(desk.values, base, word >> 1)
+        other = _best_other(buffers.values, base) if greedy else _any_other(buffers.values, base, word >> 1)
     if place < KEPT:
-        room.games[place], room.seat[place], room.branch[place] = game, seat, other
-        room.memory[place] = memory[: len(room.memory[place])]
+        kept.games[place], kept.seat[place], kept.branch[place] = game, seat, other
+        kept.memory[place] = memory[: len(kept.memory[place])]
         if chosen == base:
-            room.memory[place, seat] = memory[-1]
+            kept.memory[place, seat] = memory[-1]
         pair.other = other if chosen == base else chosen
     memory[seat] = after if chosen == base else memory[-1]
     return chosen
 
 
 @kernel
+def _learner_answers(
+    game: Game, memory: Any, players: Players, rates: Row, number: int, met: int, kept: _Kept, buffers: _Buffers, seen: Any, pairs: Any
+) -> tuple[int, int]:  # fmt: skip
+    """What the learner answers to the decision of this number in a game, and how many of its decisions have been met now.
+
+    Each decision that is met is as likely to be kept as any other; arrays as in `_play_main`.
+    """
+    own = players.params[_LEARNER][: players.lengths[_LEARNER]]
+    seat, network = int(game.player), int(NETWORK_OF[game.decision])
+    if network < 0 or draw(game, _RATE, seat, number) >= rates[network] * _WORDS:
+        return ask(game, players, _LEARNER, memory[seat], buffers.mask), met
+    memory[-1] = memory[seat]
+    base = first_answer(game, own, memory[seat])
+    if not weigh(game, base, _ALL_HEADS, own, memory[seat], buffers.seen, buffers.values):
+        return base, met
+    place = min(KEPT, met if met < KEPT else int(draw(game, _PLACE, seat, number)) % (met + 1))
+    pairs[place]["network"], pairs[place]["base"] = network, base
+    if place < KEPT:
+        seen[place] = buffers.seen
+        _pack(buffers.values, pairs[place]["open"])
+    return _decide(game, memory, own, place, number, kept, buffers, pairs[place]), met + 1
+
+
+@kernel
 def _play_main(
-    game: Game, memory: Any, seated: Any, policies: _Policies, rates: Row, limit: int, room: _Room, desk: _Desk, seen: Any, pairs: Any
+    game: Game, memory: Any, others: Any, players: Players, rates: Row, limit: int, progress: Any, kept: _Kept, buffers: _Buffers,
+    seen: Any, pairs: Any,
 ) -> int:  # fmt: skip
     """Play a game to its end and keep some of the learner's decisions, all alike; returns how many.
 
-    memory (P + 1, 64), seen (KEPT, FEATURES), and pairs (KEPT + 1,): the last rows are room.
+    memory (P + 1, 64), seen (KEPT, FEATURES), and pairs (KEPT + 1,): the last rows are room. others (P,): the numbers of the players in
+    the seats, but OUTSIDE where the learner sits.
     """
-    memory = borrowed(memory)
-    own = policies.params[_LEARNER][: policies.lengths[_LEARNER]]
-    met, asked = 0, 0
-    while game.decision != 0 and game.fault == 0 and not _capped(game, limit):
-        seat, network = int(game.player), int(NETWORK_OF[game.decision])
-        asked += 1
-        if seated[seat] != _LEARNER or network < 0 or draw(game, _RATE, seat, asked) >= rates[network] * _WORDS:
-            _step(game, memory, seated, policies, desk)
-            continue
-        memory[-1] = memory[seat]
-        base = first_answer(game, own, memory[seat])
-        if not weigh(game, base, _ALL_HEADS, own, memory[seat], desk.seen, desk.values):
-            apply(game, base)
-            continue
-        met += 1
-        place = min(KEPT, met - 1 if met <= KEPT else int(draw(game, _PLACE, seat, asked)) % met)
-        pairs[place]["network"], pairs[place]["base"] = network, base
-        if place < KEPT:
-            seen[place] = desk.seen
-            _pack(desk.values, pairs[place]["open"])
-        apply(game, _decide(game, memory, own, place, asked, room, desk, pairs[place]))
-    return min(met, KEPT)
+    memory, others, players, buffers = borrowed(memory), borrowed(others), borrowed(players), borrowed(buffers)
+    met, number = 0, 1
+    while True:
+        action = next_action(game, players, others, memory, buffers.mask, progress, limit)
+        if action >= 0:
+            apply(game, action)
+            number += 1
+        elif action == WAITING:
+            progress.answer, met = _learner_answers(game, memory, players, rates, number, met, kept, buffers, seen, pairs)
+            progress.answered = 1
+        else:
+            return min(met, KEPT)
+
+
+@kernel
+def _play_branch(game: Game, action: int, memory: Any, seats: Any, players: Players, limit: int, buffers: _Buffers) -> None:
+    """Play a game from an action to its end."""
+    memory, seats, players, buffers = borrowed(memory), borrowed(seats), borrowed(players), borrowed(buffers)
+    progress = buffers.progress[0]
+    begin(progress)
+    while action >= 0:
+        apply(game, action)
+        action = next_action(game, players, seats, memory, buffers.mask, progress, limit)
 
 
 @entry()
 def _play(
-    games: Games, seated: Any, policies: _Policies, rates: Row, limit: int, room: _Room, desk: _Desk, seen: Any, pairs: Any, kept: Any
+    games: Games, progress: NDArray[Any], seats: NDArray[np.int64], players: Players, rates: Row, limit: int, kept: _Kept,
+    buffers: _Buffers, seen: NDArray[np.float32], pairs: NDArray[Any], count: NDArray[np.int64],
 ) -> None:  # fmt: skip
     """Play games, and the kept decisions of each once more.
 
     Args:
-        games: (B,) records at their start.
-        seated: (B, P) number of the policy in each seat.
-        policies: All of them.
+        games: (B,) records at their start. One in which something goes wrong is left as it was then.
+        progress: (B,) PROGRESS.
+        seats: (B, P) number of the policy in each seat.
+        players: The policies.
         rates: (networks,) the share of the learner's decisions that come into question.
-        limit: Turns of each player after which the score decides.
-        room: For kept decisions.
-        desk: For one.
+        limit: Single turns that may be played before the score decides.
+        kept: Room for the decisions of a game.
+        buffers: Room for one decision.
         seen: (B, KEPT, FEATURES) float32, filled.
         pairs: (B, KEPT + 1) PAIR, filled; the last of each is room.
-        kept: (B,), filled: how many of each game.
+        count: (B,), filled: how many decisions of each game were kept.
     """
-    policies, room, desk, seen, pairs = borrowed(policies), borrowed(room), borrowed(desk), borrowed(seen), borrowed(pairs)
-    memories = np.zeros((len(games), seated.shape[1] + 1, MEMORY))
+    seats, players, rates, kept, buffers = borrowed(seats), borrowed(players), borrowed(rates), borrowed(kept), borrowed(buffers)
+    seen, pairs = borrowed(seen), borrowed(pairs)
+    memory = np.zeros((seats.shape[1] + 1, MEMORY))
     for i in range(len(games)):
-        kept[i] = _play_main(games[i], memories[i], seated[i], policies, rates, limit, room, desk, seen[i], pairs[i])
-        for place in range(kept[i]):
-            pair, game, seat = pairs[i, place], room.games[place], room.seat[place]
-            main = _won(games[i], seat)
-            apply(game, room.branch[place])
-            while game.decision != 0 and game.fault == 0 and not _capped(game, limit):
-                _step(game, room.memory[place], seated[i], policies, desk)
-            games[i].fault |= game.fault
-            side = _won(game, seat)
-            by_parent = room.branch[place] == pair["base"]
+        memory[:] = 0.0
+        others = np.where(seats[i] == _LEARNER, OUTSIDE, seats[i])
+        count[i] = _play_main(games[i], memory, others, players, rates, limit, progress[i], kept, buffers, seen[i], pairs[i])
+        if progress[i].stop <= ILLEGAL:
+            continue
+        for place in range(count[i]):
+            pair, game, seat = pairs[i, place], kept.games[place], kept.seat[place]
+            _play_branch(game, kept.branch[place], kept.memory[place], seats[i], players, limit, buffers)
+            if buffers.progress[0].stop <= ILLEGAL:
+                games[i], progress[i] = game, buffers.progress[0]
+                break
+            main, side = _won(games[i], seat), _won(game, seat)
+            by_parent = kept.branch[place] == pair["base"]
             pair.base_won, pair.other_won = (side, main) if by_parent else (main, side)
 
 
@@ -307,6 +303,9 @@ def collect(league: League, games: int, seed: int, limit: int, threads: int | No
         seed: 0 to 2**32 - 1.
         limit: Turns of each player after which the score decides a game.
         threads: Cores; all by default. The pairs do not depend on it.
+
+    Raises:
+        IllegalActionError: A policy chose an action that is not legal, or never came to an end of its turn.
     """
     parts = []
     for table in range(len(league.tables)):
@@ -318,15 +317,16 @@ def collect(league: League, games: int, seed: int, limit: int, threads: int | No
 
 def _collect(league: League, table: int, numbers: NDArray[np.int64], seed: int, limit: int) -> Pairs:
     """The pairs of some games of one table."""
-    seats, count = league.tables[table], len(numbers)
-    seated = np.array([np.roll(seats, number // len(league.tables)) for number in numbers], np.int64)
-    games = new_games([(seed << 32) + int(number) for number in numbers], len(seats), league.rules)
-    pairs, seen, kept = np.zeros((count, KEPT + 1), PAIR), np.zeros((count, KEPT, FEATURES), np.float32), np.zeros(count, np.int64)
+    table_seats, count = league.tables[table], len(numbers)
+    seats = np.array([np.roll(table_seats, number // len(league.tables)) for number in numbers], np.int64)
+    games = new_games([(seed << 32) + int(number) for number in numbers], seats.shape[1], league.rules)
+    progress, kept = np.zeros(count, PROGRESS), np.zeros(count, np.int64)
+    pairs, seen = np.zeros((count, KEPT + 1), PAIR), np.zeros((count, KEPT, FEATURES), np.float32)
     pairs["game"] = numbers[:, None]
-    policies = _Policies.of(league.policies)  # a list of kernels of its own: the threads would share the count of references to one
-    _play(games, seated, policies, league.rates, limit, _Room.empty(len(seats)), _Desk.empty(), seen, pairs, kept)
-    if games["fault"].any():
-        number = numbers[np.flatnonzero(games["fault"])[0]]
-        raise IllegalActionError(f"A policy of the league chose an illegal action in game {number} of seed {seed}.")
+    _play(
+        games, progress, seats, Players.of(league.policies), league.rates, limit * seats.shape[1],
+        _Kept.empty(seats.shape[1]), _Buffers.empty(), seen, pairs, kept,
+    )  # fmt: skip
+    check(games, progress, lambda game, seat: league.policies[seats[game, seat]])
     there = np.arange(KEPT) < kept[:, None]
     return Pairs(seen[there].astype(np.float16), pairs[:, :KEPT][there])

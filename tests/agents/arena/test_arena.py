@@ -23,10 +23,12 @@ import monopoly_env as me
 from agents import arena
 from agents.arena import result_files
 from agents.arena import table as tables
+from agents.arena.batch import GameBatch
 from agents.arena.results import Results, merge
 from agents.arena.seating import arrangements
 from monopoly_env import actions, replays
 from monopoly_env.core import batch_of
+from tests.policies import NEVER_ENDS, Restless, blind, restless, rich, seeing
 
 mpl.use("Agg")
 
@@ -155,39 +157,35 @@ def test_a_compiled_policy_that_breaks_the_rules_is_named() -> None:
         return int(params[0])
 
     policy = agents.CompiledPolicy("cheat", cheat, [actions.parse("accept")])
-    with pytest.raises(me.IllegalActionError, match=r"Policy 'cheat', seat \d, decision '\w+': action \d+ \(accept\) is not legal"):
+    with pytest.raises(
+        me.IllegalActionError,
+        match=r"Policy 'cheat' in the game of seed \d+: Action \d+ \('accept'\) of player \d is illegal at the decision '\w+'",
+    ):
         arena.play([policy, "random"], 2)
     for outside in (205, -1):
-        with pytest.raises(me.IllegalActionError, match="which does not exist"):
+        with pytest.raises(me.IllegalActionError, match=f"Policy 'cheat' .* action {outside} must be an integer from 0 to 204"):
             arena.play([agents.CompiledPolicy("cheat", cheat, [outside]), "random"], 2)
 
 
-def test_a_compiled_policy_that_never_goes_on_is_named() -> None:
-    buy, start, stop = actions.parse("buy"), actions.HEADS["mortgage"].start, actions.HEADS["unmortgage"].stop
+@pytest.mark.parametrize("policy", [restless(), Restless()], ids=["compiled", "batched"])
+@pytest.mark.parametrize("record", [0, 2])
+def test_a_policy_that_never_ends_its_turn_is_named(policy: agents.Policy, record: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "_RECORDED", 64)
+    with pytest.raises(me.IllegalActionError, match=NEVER_ENDS):
+        arena.play([policy, "random"], 2, rich(), record=record)
 
-    @agents.policy_kernel
-    def restless(game, mask, params, memory):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
-        if mask[buy]:
-            return buy
-        for action in range(start, stop):  # mortgages all it has, then lifts it again
-            if mask[action]:
-                return action
-        return mask.argmax()
 
-    @agents.policy_kernel
-    def idle(game, mask, params, memory):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
-        return mask.argmax()
-
-    rules = me.Rules(auction="none", start_cash=1_000_000, trade="none")
-    with pytest.raises(me.IllegalActionError, match=r"'restless'.*never goes on"):
-        arena.play([agents.CompiledPolicy("restless", restless), agents.CompiledPolicy("idle", idle)], 2, rules)
+def test_a_mask_is_written_for_those_that_read_it() -> None:
+    """Both policies check it, and break the rules where it is wrong."""
+    assert arena.play([blind(), "random"], 4).turns.min() > 1
+    assert arena.play([seeing(), "random"], 4).turns.min() > 1
 
 
 @pytest.mark.parametrize(
     ("answer", "error", "message"),
     [
-        (lambda count: np.full(count, 204), me.IllegalActionError, "Policy 'wrong'.*is not legal"),
-        (lambda count: np.full(count, 999), me.IllegalActionError, "which does not exist"),
+        (lambda count: np.full(count, 204), me.IllegalActionError, "Policy 'wrong'.*is illegal"),
+        (lambda count: np.full(count, 999), me.IllegalActionError, "999 must be an integer"),
         (np.zeros, me.ConfigurationError, "integers"),
         (lambda count: np.zeros((count, 1), int), me.ConfigurationError, r"shape \(\d+, 1\)"),
         (lambda count: None, me.ConfigurationError, "integers"),
@@ -407,7 +405,7 @@ def test_results_say_how_to_play_them_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("batched", [False, True])
 def test_recorded_games_play_back(batched: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "_LOG", 16)  # many a time full
+    monkeypatch.setattr(tables, "_RECORDED", 16)  # many a time full
     players = [Asked("algorithmic") if batched else "algorithmic", "random", "random/no_trades"]
     found = arena.play(players, 12, "uk", seed=3, record=[0, 7, 11], turn_limit=30)
     assert trajectories(arena.play(players, 12, "uk", seed=3, turn_limit=30)) == trajectories(found)
@@ -429,26 +427,6 @@ def test_a_recorded_round_robin_keeps_games_of_each_table(tmp_path: Path) -> Non
     ]  # fmt: skip
     replays.save(tmp_path / "games.replay", found.replays)
     assert replays.load(tmp_path / "games.replay") == found.replays
-
-
-def test_a_stuck_policy_is_found_in_a_recorded_game_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "_LOG", 64)
-    mortgage, lift = actions.HEADS["mortgage"].slice, actions.HEADS["unmortgage"].slice
-
-    class Restless(agents.BatchedPolicy):
-        name = "restless"
-
-        def act(self, decisions: agents.Decisions) -> NDArray[np.int64]:
-            chosen = decisions.mask.argmax(axis=1)
-            chosen[decisions.mask[:, actions.parse("buy")]] = actions.parse("buy")
-            for head in (mortgage, lift):
-                able = decisions.mask[:, head].any(axis=1)
-                chosen[able] = head.start + decisions.mask[able, head].argmax(axis=1)
-            return chosen
-
-    rules = me.Rules(auction="none", start_cash=1_000_000, trade="none")
-    with pytest.raises(me.IllegalActionError, match=r"'restless'.*never goes on"):
-        arena.play([Restless(), "random"], 2, rules, record=2)
 
 
 # --- two policies -------------------------------------------------------------------------------------------------------
@@ -573,16 +551,16 @@ def test_compiled_and_asked_policies_meet_in_one_field() -> None:
     assert sorted(found.turns[asked].tolist()) == sorted(compiled.turns.tolist())
 
 
-def test_a_line_has_the_score_that_decides_capped_games() -> None:
+def test_a_batch_has_the_score_that_decides_capped_games() -> None:
     """Mortgaged lots count half, unlike in the worth; who has most is first."""
     policies = [agents.make(name) for name in ("algorithmic", "random", "random", "random")]
-    line = tables.Line(np.arange(200, dtype=np.uint64), np.tile(np.arange(4, dtype=np.int16), (200, 1)))
-    tables.Table(policies, me.Rules.preset("mukhar"), 20, 1).play(line)
-    capped = line.capped
+    batch = GameBatch(np.arange(200, dtype=np.uint64), np.tile(np.arange(4, dtype=np.int16), (200, 1)))
+    tables.Table(policies, me.Rules.preset("mukhar"), 20, 1).play(batch)
+    capped = batch.capped
     assert capped.sum() > 20
-    assert (line.score <= line.seat_counts["worth"]).all()
-    assert (line.score < line.seat_counts["worth"]).any()
-    for score, place in zip(line.score[capped], line.place[capped], strict=True):
+    assert (batch.score <= batch.seat_counts["worth"]).all()
+    assert (batch.score < batch.seat_counts["worth"]).any()
+    for score, place in zip(batch.score[capped], batch.place[capped], strict=True):
         best = place == 1
         assert (score[best] == score[best].max()).all()
         assert score[best].max() >= score[~best].max(initial=-1)

@@ -13,6 +13,7 @@ import monopoly_env as me
 from agents import arena
 from agents.arena import statistics
 from agents.arena import table as tables
+from agents.arena.batch import GameBatch
 from agents.arena.counting import GAME_STATISTICS, STATISTICS
 from agents.arena.results import Results
 from monopoly_env import actions, board, core, replays
@@ -34,22 +35,22 @@ class Nobody(agents.BatchedPolicy):
 def counted(game: Any, *texts: str) -> Any:
     """What is counted while these actions are carried out in the game, and then "go on" until nothing is forced any more."""
     players = int(game.num_players)
-    line = tables.Line(np.zeros(1, np.uint64), np.zeros((1, players), np.int16))
-    games = tables._Games(tables.Table([Nobody()], me.Rules(), 1000, 1), line, 1)
+    batch = GameBatch(np.zeros(1, np.uint64), np.zeros((1, players), np.int16))
+    games = tables._Games(tables.Table([Nobody()], me.Rules(), 1000, 1), batch, 1)
     games.begin(np.zeros(1, np.int64), np.zeros(1, np.int64))
     games.records[0] = game
     given = list(texts)
     while games.records["decision"][0] != 0 and (given or int(games.records["num_forced"][0])):
-        games.desks["answer"], games.desks["answered"] = actions.parse(given.pop(0) if given else "go on"), 1
+        games.progress["answer"], games.progress["answered"] = actions.parse(given.pop(0) if given else "go on"), 1
         games.advance(slice(None))
         games.check()
     games.advance(slice(None))
     core.batch_of(game)[0] = games.records[0]
-    return games.tallies[0]
+    return games.counts[0]
 
 
-def column(tally: Any, name: str, players: int = 2) -> list[int]:
-    return tally[name][:players].tolist()
+def column(counts: Any, name: str, players: int = 2) -> list[int]:
+    return counts[name][:players].tolist()
 
 
 # --- one thing at a time ------------------------------------------------------------------------------------------------
@@ -58,26 +59,26 @@ def column(tally: Any, name: str, players: int = 2) -> list[int]:
 def test_rent_is_paid_by_one_and_received_by_another() -> None:
     houses = {"Boardwalk": 1, "Park Place": 1}
     game = me.position(2, lots={0: ["Oriental Avenue"], 1: BLUE}, positions={0: 36}, throws=[(1, 2)], buildings=houses)
-    tally = counted(game)
-    assert column(tally, "rent_paid") == [200, 0]
-    assert column(tally, "rent_received") == [0, 200]
-    assert column(tally, "decisions")[0][actions.HEAD_NAMES.index("turn")] == 1
+    counts = counted(game)
+    assert column(counts, "rent_paid") == [200, 0]
+    assert column(counts, "rent_received") == [0, 200]
+    assert column(counts, "decisions")[0][actions.HEAD_NAMES.index("turn")] == 1
 
 
 def test_rent_that_is_raised_first_counts_once() -> None:
     lots = {0: ["Boardwalk", "States Avenue"], 1: ["Baltic Avenue", "Reading Railroad"]}
     game = me.position(2, cash=[10, 0], lots=lots, positions={0: 2}, throws=[(1, 2)])
-    tally = counted(game, "go on", "mortgage Boardwalk")
-    assert column(tally, "rent_paid") == [25, 0]
+    counts = counted(game, "go on", "mortgage Boardwalk")
+    assert column(counts, "rent_paid") == [25, 0]
 
 
 def test_rent_that_is_taken_below_zero_counts_whole() -> None:
     rules = me.Rules.preset("ocnaru", ocnaru_quirks=True)
     houses = {"Park Place": 2, "Boardwalk": 2}
     game = me.position(2, rules, cash=[1500, 300], lots={0: BLUE}, buildings=houses, positions={0: 0, 1: 36}, throws=[(1, 2), (1, 2)])
-    tally = counted(game, "decline")
-    assert column(tally, "rent_paid") == [0, 600]
-    assert column(tally, "rent_received") == [600, 0]
+    counts = counted(game, "decline")
+    assert column(counts, "rent_paid") == [0, 600]
+    assert column(counts, "rent_received") == [600, 0]
 
 
 @pytest.mark.parametrize(
@@ -88,18 +89,18 @@ def test_what_cards_make_players_pay_is_no_rent(deck: str, card: str, square: in
     lots = {0: ["Oriental Avenue"], 1: ["Baltic Avenue"], 2: ["Boardwalk"]}
     contents: dict[str, Any] = {deck: [card]}
     game = me.position(3, lots=lots, positions={0: square}, throws=[(1, 2)], **contents)
-    tally = counted(game)
+    counts = counted(game)
     assert game.cash[:3].tolist() == cash
-    assert column(tally, "rent_paid", 3) == column(tally, "rent_received", 3) == [0, 0, 0]
+    assert column(counts, "rent_paid", 3) == column(counts, "rent_received", 3) == [0, 0, 0]
 
 
 def test_a_ruined_player_pays_no_rent_but_hands_over_his_groups() -> None:
     lots = {0: [*BROWN, "Park Place"], 1: ["Boardwalk", *ORANGE[:2]], 2: ["Reading Railroad"]}
     game = me.position(3, cash=[1, 500, 500], lots=lots, mortgaged=[*BROWN, "Park Place"], positions={0: 36}, throws=[(1, 2)])
-    tally = counted(game, "trade with player +1", "ask: cancel", "go on")
-    assert column(tally, "bankrupt", 3) == [1, 0, 0]
-    assert column(tally, "rent_paid", 3) == [0, 0, 0]
-    assert column(tally, "groups", 3) == [1, 2, 0]
+    counts = counted(game, "trade with player +1", "ask: cancel", "go on")
+    assert column(counts, "bankrupt", 3) == [1, 0, 0]
+    assert column(counts, "rent_paid", 3) == [0, 0, 0]
+    assert column(counts, "groups", 3) == [1, 2, 0]
 
 
 def test_the_end_of_a_game_is_taken_stock_of() -> None:
@@ -108,31 +109,31 @@ def test_the_end_of_a_game_is_taken_stock_of() -> None:
         2, cash=[1, 500], lots=lots, mortgaged=["Oriental Avenue"], positions={0: 36}, throws=[(1, 2)],
         buildings={"Boardwalk": 5, "Park Place": 4},
     )  # fmt: skip
-    tally = counted(game, "trade with player +1", "ask: cancel", "go on")
-    assert column(tally, "bankrupt") == [1, 0]
-    assert column(tally, "cash") == [0, 501]
-    assert column(tally, "lots") == [0, 3]
-    assert column(tally, "worth") == [0, 501 + 100 + 350 + 400 + 9 * 200]
+    counts = counted(game, "trade with player +1", "ask: cancel", "go on")
+    assert column(counts, "bankrupt") == [1, 0]
+    assert column(counts, "cash") == [0, 501]
+    assert column(counts, "lots") == [0, 3]
+    assert column(counts, "worth") == [0, 501 + 100 + 350 + 400 + 9 * 200]
 
 
 def test_lots_from_the_bank_count_by_group() -> None:
     bought = me.position(2, lots={0: ["Park Place"]}, positions={0: 36}, throws=[(1, 2)])
-    tally = counted(bought, "go on", "buy")
-    assert column(tally, "purchases")[0][board.GROUPS.index("dark_blue")] == tally["purchases"].sum() == 1
-    assert column(tally, "groups") == [1, 0]
+    counts = counted(bought, "go on", "buy")
+    assert column(counts, "purchases")[0][board.GROUPS.index("dark_blue")] == counts["purchases"].sum() == 1
+    assert column(counts, "groups") == [1, 0]
     auctioned = me.position(2, lots={0: ["Park Place"]}, positions={0: 36}, throws=[(1, 2)])
-    tally = counted(auctioned, "go on", "decline", "bid +10", "fold")
-    assert column(tally, "purchases")[1][board.GROUPS.index("dark_blue")] == tally["purchases"].sum() == 1
-    assert column(tally, "groups") == [0, 0]
+    counts = counted(auctioned, "go on", "decline", "bid +10", "fold")
+    assert column(counts, "purchases")[1][board.GROUPS.index("dark_blue")] == counts["purchases"].sum() == 1
+    assert column(counts, "groups") == [0, 0]
 
 
 def test_buildings_are_counted_when_they_are_bought() -> None:
     game = me.position(2, lots={0: BROWN})
-    tally = counted(game, "build Baltic Avenue", "build Mediterranean Avenue", "sell Baltic Avenue")
-    assert column(tally, "buildings") == [2, 0]
+    counts = counted(game, "build Baltic Avenue", "build Mediterranean Avenue", "sell Baltic Avenue")
+    assert column(counts, "buildings") == [2, 0]
     whole = me.position(2, "ocnaru", lots={0: ORANGE}, positions={0: 0}, throws=[(1, 2)])
-    tally = counted(whole, "buy", "build St. James Place")
-    assert column(tally, "buildings") == [3, 0]
+    counts = counted(whole, "buy", "build St. James Place")
+    assert column(counts, "buildings") == [3, 0]
 
 
 def test_offers_trades_and_moves() -> None:

@@ -18,7 +18,8 @@ from ray.exceptions import LocalRayletDiedError
 from rich.console import Console
 
 import agents
-from agents.arena.table import Line, Table
+from agents.arena.batch import GameBatch
+from agents.arena.table import Table
 from agents.players import genetic
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.rules import Rules
@@ -91,7 +92,7 @@ def test_lines_of_a_cluster_are_cut_into_pieces_that_fit_together() -> None:
     """What a node does with a piece, in this process."""
     players = [agents.make("strategic"), agents.make("random")]
     seats = np.tile(np.array([[0, 1], [1, 0]], np.int16), (2, 1))
-    whole = Line(np.arange(4, dtype=np.uint64), seats)
+    whole = GameBatch(np.arange(4, dtype=np.uint64), seats)
     Table(players, Rules(), 20, 1).play(whole)
     description = cluster.ClusterTable(players, Rules(), 20, 1).description()
     parts = [cluster.play_piece(description, whole.seeds[part], seats[part]) for part in (slice(0, 1), slice(1, 4))]
@@ -148,11 +149,11 @@ def test_without_ray_the_extra_is_named_and_the_rest_works(monkeypatch: pytest.M
 
 
 def test_a_cluster_that_dies_on_the_way_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    def die(table: cluster.ClusterTable, line: Line) -> dict[Any, slice]:
+    def die(table: cluster.ClusterTable, line: GameBatch) -> dict[Any, slice]:
         raise LocalRayletDiedError
 
     monkeypatch.setattr(cluster.ClusterTable, "_hand_out", die)
     table = cluster.ClusterTable([agents.make("strategic")] * 2, Rules(), 20, 1)
-    line = Line(np.arange(2, dtype=np.uint64), np.array([[0, 1]] * 2, np.int16))
+    line = GameBatch(np.arange(2, dtype=np.uint64), np.array([[0, 1]] * 2, np.int16))
     with pytest.raises(ConfigurationError, match=r"The cluster failed: The task's local raylet died.*go on with --resume"):
         table.play(line)

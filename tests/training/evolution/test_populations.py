@@ -14,7 +14,8 @@ import pytest
 from rich.console import Console
 
 import agents
-from agents.arena.table import Line, Table
+from agents.arena.batch import GameBatch
+from agents.arena.table import Table
 from agents.players import genetic
 from agents.players.genetic import mukhar
 from monopoly_env.board import GROUP_LOTS
@@ -48,8 +49,8 @@ def quietly() -> Console:
     return Console(file=io.StringIO())
 
 
-def line_of(place: list[list[int]]) -> Line:
-    line = Line(np.zeros(len(place), np.uint64), np.arange(len(place) * 4, dtype=np.int16).reshape(-1, 4))
+def line_of(place: list[list[int]]) -> GameBatch:
+    line = GameBatch(np.zeros(len(place), np.uint64), np.arange(len(place) * 4, dtype=np.int16).reshape(-1, 4))
     line.place[:] = place
     return line
 
@@ -102,7 +103,7 @@ def test_a_population_plays_the_games_of_its_players_made_one_by_one() -> None:
     bits = np.unpackbits(line.owned.view(np.uint8).reshape(*line.owned.shape, 4), axis=2).sum(axis=2)
     assert bits.tolist() == line.seat_counts["lots"].tolist()
     with pytest.raises(ConfigurationError, match="finite numbers of shape"):
-        Table.of_rows(single.policies[0], np.zeros((3, 2)), Rules(), 20)  # type: ignore[arg-type]
+        Table.of_population(single.policies[0], np.zeros((3, 2)), Rules(), 20)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("fitness", ["finish_order", "net_worth", "tournament"])

@@ -22,9 +22,11 @@ from monopoly_env import actions, core
 from monopoly_env import encoding as encodings
 from monopoly_env.errors import ConfigurationError, IllegalActionError, RulesError
 from monopoly_env.policy.protocol import MEMORY, Decisions
-from training.experience import streams
+from tests.policies import NEVER_ENDS, blind, restless, seeing
+from training.experience import recording, streams
+from training.experience.recording import Experiences, write_halves
 from training.experience.replay import unpack
-from training.experience.streams import Experiences, seatings, stream, write_halves
+from training.experience.streams import seatings, stream
 
 PAIRS = list(itertools.combinations_with_replacement(("strategic", "random", "strategic/late_game"), 2))
 THREE = [("fp/a", "random", "landlord/balanced")]
@@ -130,9 +132,9 @@ def test_other_outcomes() -> None:
 
 def short_after(game: Any, action: str) -> list[int]:
     """Cash less the debt of each seat that an action ruins."""
-    desks = np.zeros(1, streams._DESK)
-    streams._carry_out(game, actions.parse(action), desks[0])
-    return desks["short"][0, : game.num_players].tolist()  # type: ignore[no-any-return]
+    shortfall = np.zeros(game.num_players, np.int64)
+    recording.step_noting_shortfall(game, actions.parse(action), shortfall)
+    return shortfall.tolist()  # type: ignore[no-any-return]
 
 
 def test_a_bankrupt_is_worth_his_cash_less_the_rent() -> None:
@@ -280,28 +282,21 @@ def cheat(game, mask, params, memory):  # type: ignore[no-untyped-def] # noqa: A
     return int(params[0]) if game.turns > params[1] else mask.argmax()
 
 
-@agents.policy_kernel
-def restless(game, mask, params, memory):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201
-    """Buys all, mortgages all it has, lifts it again, and never goes on."""
-    if mask[1]:
-        return 1
-    for action in range(int(params[0]), int(params[1])):
-        if mask[action]:
-            return action
-    return mask.argmax()
-
-
 def test_a_policy_that_breaks_the_rules_is_named() -> None:
     rules = me.Rules(auction="none", start_cash=1_000_000, trade="none")
     for action, reason in ((actions.parse("accept"), r"'accept'.* is illegal at the decision"), (205, "0 to 204"), (-1, "0 to 204")):
         policy = agents.CompiledPolicy("cheat", cheat, [action, 60])
-        with pytest.raises(IllegalActionError, match=rf"Policy 'cheat', game \d+: .*{reason}"):
+        with pytest.raises(IllegalActionError, match=rf"Policy 'cheat' in the game of seed \d+: .*{reason}"):
             everything([(policy, "random")], 40, rules=rules, encoding="ocnaru100", block=4)
         assert not at_work()
-    heads = actions.HEADS
-    stuck = agents.CompiledPolicy("restless", restless, [heads["mortgage"].start, heads["unmortgage"].stop])
-    with pytest.raises(IllegalActionError, match=r"'restless'.*never goes on"):
-        everything([(stuck, "random")], 2, rules=rules, encoding="ocnaru100")
+    with pytest.raises(IllegalActionError, match=NEVER_ENDS):
+        everything([(restless(), "random")], 2, rules=rules, encoding="ocnaru100")
+
+
+def test_a_mask_is_written_for_those_that_read_it() -> None:
+    """Both policies check it, and break the rules where it is wrong."""
+    for policy in (blind(), seeing()):
+        assert everything([(policy, "random")], 4, rules="official", encoding="standard").size > 100
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import io
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +28,14 @@ from monopoly_env.board import GROUP_OF, LOT_SQUARE
 from monopoly_env.engine.step import answer, settle_one
 from monopoly_env.errors import ConfigurationError, FormatError
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy, Decisions
+from monopoly_env.policy.resolve import PolicyLike, resolve_all
 from monopoly_env.rules import Rules
 from studies import ocnaru as report
-from training.experience.streams import Experiences, stream
+from tests.policies import NEVER_ENDS, blind, restless, rich, seeing
+from training.experience.recording import Experiences
+from training.experience.streams import stream
 from training.ocnaru import experts, options, rewards, train
-from training.ocnaru.games import Moves, OwnGames, Played, joined
+from training.ocnaru.games import Moves, OwnGames, Played, compiled, joined
 from training.ocnaru.learner import HeadLearner, Memory
 from training.ocnaru.options import OcnaruOptions, check, epsilon, own_games
 from training.ocnaru.train import OcnaruTrainer, execute
@@ -223,13 +226,33 @@ def test_wrong_players_are_refused() -> None:
 # --- own games ------------------------------------------------------------------------------------------------------------
 
 
-def play(policy: OcnaruNetworks, head: str, games: int, share: float = 0.5, *, threads: int = 2, first: int = 0) -> Played:
-    own = OwnGames([agents.make(name) for name in ("strategic", "strategic/cautious")], RULES, 7, threads)  # type: ignore[list-item]
+def play(
+    policy: OcnaruNetworks, head: str, games: int, share: float = 0.5, *, threads: int = 2, first: int = 0,
+    opponents: Sequence[PolicyLike] = ("strategic", "strategic/cautious"), rules: Rules = RULES,
+) -> Played:  # fmt: skip
+    own = OwnGames(compiled(resolve_all(opponents)), rules, 7, threads)
     try:
         parts = own.begin(policy, head, range(first, first + games), np.full(games, share))
         return joined([part.result() for part in parts])
     finally:
         own.close()
+
+
+def test_an_opponent_that_never_ends_its_turn_is_named() -> None:
+    with pytest.raises(me.IllegalActionError, match=NEVER_ENDS):
+        play(player(("buy",)), "buy", 2, opponents=[restless()], rules=rich("ocnaru"))
+
+
+def test_an_opponent_that_breaks_the_rules_is_named() -> None:
+    wrong = CompiledPolicy("seeing", seeing().kernel, reads_mask=False)  # it then finds an empty mask
+    with pytest.raises(me.IllegalActionError, match=r"Policy 'seeing' in the game of seed \d+: action -1 must be"):
+        play(player(("buy",)), "buy", 2, opponents=[wrong])
+
+
+def test_a_mask_is_written_for_opponents_that_read_it() -> None:
+    """Both opponents check it, and break the rules where it is wrong."""
+    for opponent in (blind(), seeing()):
+        assert len(play(player(("buy",)), "buy", 2, opponents=[opponent]).moves.choice)
 
 
 def slow_moves(policy: OcnaruNetworks, head: str, number: int, share: float) -> Iterator[tuple[Any, ...]]:

@@ -23,8 +23,9 @@ from monopoly_env.engine.players import finish
 from monopoly_env.game import BY_CAP
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
 from monopoly_env.rules import Rules
+from tests.policies import NEVER_ENDS, blind, restless, rich, seeing
 from training.rollouts import pairs as rollouts
-from training.rollouts.pairs import KEPT, PAIR, RATES, League, Pairs, _decide, _Desk, _Room, collect
+from training.rollouts.pairs import KEPT, PAIR, RATES, League, Pairs, _Buffers, _decide, _Kept, collect
 
 LIMIT = 45  # turns of each player
 SEED = 7
@@ -158,19 +159,19 @@ def test_each_branch_remembers_what_its_player_meant() -> None:
     for number in (0, 1, 4):
         for slow, base, after, _, does in decisions(league(), number):
             game, seat, players = slow.game, int(slow.game.player), len(slow.seats)
-            before, room, desk = slow.memory[seat].copy(), _Room.empty(players), _Desk.empty()
+            before, stored, buffers = slow.memory[seat].copy(), _Kept.empty(players), _Buffers.empty()
             memory, pair = np.concatenate([slow.memory, before[None]]), np.zeros(1, PAIR)[0]
             memory[seat], pair["base"] = after, base
-            weigh(game, base, ALL, own, after.copy(), desk.seen, desk.values)
-            assert _decide(game, memory, own, 0, 1, room, desk, pair) == does
+            weigh(game, base, ALL, own, after.copy(), buffers.seen, buffers.values)
+            assert _decide(game, memory, own, 0, 1, stored, buffers, pair) == does
             follows = does == base
             kept, tried = (after, before) if follows else (before, after)
             assert np.array_equal(memory[seat], kept)
-            assert np.array_equal(room.memory[0, seat], tried)
-            assert room.branch[0] == (pair["other"] if follows else base)
+            assert np.array_equal(stored.memory[0, seat], tried)
+            assert stored.branch[0] == (pair["other"] if follows else base)
             assert follows or pair["other"] == does
-            assert room.seat[0] == seat
-            assert room.games[0].tobytes() == game.tobytes()
+            assert stored.seat[0] == seat
+            assert stored.games[0].tobytes() == game.tobytes()
             mattered[follows] += not np.array_equal(before, after)
     assert min(mattered.values()) > 5
 
@@ -188,6 +189,7 @@ COLLECT = """
 import sys
 from agents.networks.learned.policy import LearnedPolicy
 from monopoly_env.rules import Rules
+from tests.policies import NEVER_ENDS, blind, restless, rich, seeing
 from training.rollouts.pairs import League, collect
 found = collect(League([LearnedPolicy(())], [[0, 0]], Rules()), 2, 7, 4, threads=1)
 sys.stdout.buffer.write(found.pairs.tobytes() + found.seen.tobytes())
@@ -243,8 +245,8 @@ def test_both_games_of_a_pair_have_the_same_dice() -> None:
 def test_every_table_sits_in_all_seats_with_dice_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[list[int], bytes]] = []
 
-    def watch(games: Any, seated: Any, *rest: Any) -> None:
-        seen.extend((seats.tolist(), game.seed.tobytes()) for game, seats in zip(games, seated, strict=True))
+    def watch(games: Any, progress: Any, seats: Any, *rest: Any) -> None:
+        seen.extend((row.tolist(), game.seed.tobytes()) for game, row in zip(games, seats, strict=True))
         rest[-1][:] = 0
 
     monkeypatch.setattr(rollouts, "_play", watch)
@@ -256,3 +258,22 @@ def test_every_table_sits_in_all_seats_with_dice_of_its_own(monkeypatch: pytest.
         assert {tuple(seats) for seats in arrangements} == {tuple(np.roll(table, turn)) for turn in range(len(table))}
         assert len(arrangements) == 4
     assert len({seed for _, seed in seen}) == len(seen)
+
+
+@pytest.mark.parametrize("declined", [False, True], ids=["main game", "branch"])
+def test_a_policy_that_never_ends_its_turn_is_stopped(declined: bool) -> None:
+    """The learner's parent buys whatever it can, so that a lot is declined only where another action is tried."""
+    with pytest.raises(me.IllegalActionError, match=NEVER_ENDS):
+        collect(League([LearnedPolicy(()), restless(declined=declined)], [[0, 1]], rich()), 8, SEED, LIMIT, threads=1)
+
+
+def test_a_policy_that_breaks_the_rules_is_named() -> None:
+    wrong = CompiledPolicy("seeing", seeing().kernel, reads_mask=False)  # it then finds an empty mask
+    with pytest.raises(me.IllegalActionError, match=r"Policy 'seeing' in the game of seed \d+: action -1 must be"):
+        collect(League([LearnedPolicy(()), wrong], [[0, 1]], Rules()), 4, SEED, LIMIT, threads=1)
+
+
+def test_a_mask_is_written_for_those_that_read_it() -> None:
+    """Both opponents check it, and break the rules where it is wrong."""
+    for policy in (blind(), seeing()):
+        assert len(collect(League([LearnedPolicy(()), policy], [[0, 1]], Rules()), 4, SEED, LIMIT, threads=1).pairs)

@@ -1,0 +1,75 @@
+"""The compiled loop of the arena: it plays games, counts what happens in them, and records the actions of some."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.arena.counting import begin_counting, step_counting, take_stock
+from monopoly_env.engine.agenda import OVER
+from monopoly_env.game import Games
+from monopoly_env.kernels import borrowed, entry
+from monopoly_env.policy.loop import Players, next_action
+
+NOT_RECORDED: Final = -1
+
+
+class Recording(NamedTuple):
+    """The actions of recorded games.
+
+    Attributes:
+        row: (B,) int64, the row of `actions` that a game is recorded in, or NOT_RECORDED.
+        length: (B,) int64, the actions in it.
+        actions: (R, L) uint8.
+    """
+
+    row: NDArray[np.int64]
+    length: NDArray[np.int64]
+    actions: NDArray[np.uint8]
+
+
+@entry()
+def play_games(
+    games: Games,
+    memory: NDArray[np.float64],
+    seats: NDArray[np.int64],
+    progress: NDArray[Any],
+    counts: NDArray[Any],
+    recording: Recording,
+    players: Players,
+    mask: NDArray[np.bool_],
+    turn_limit: int,
+) -> None:
+    """Play games on until they end, a batched policy is to move, or the recording of a game is full.
+
+    Args:
+        games: (B,) records.
+        memory: (B, P, 64), of each game and seat.
+        seats: (B, P), the number of the player in each seat, or OUTSIDE.
+        progress: (B,) PROGRESS.
+        counts: (B,) COUNTS.
+        recording: Of these games.
+        players: The compiled policies.
+        mask: (205,), room for a mask.
+        turn_limit: Single turns that may be played before the score decides.
+    """
+    memory, seats, recording = borrowed(memory), borrowed(seats), borrowed(recording)
+    players, mask = borrowed(players), borrowed(mask)
+    for i in range(len(games)):
+        game, row = games[i], recording.row[i]
+        if game.decision == OVER:
+            continue
+        if progress[i].turn == 0:
+            begin_counting(game, counts[i])
+        while recording.length[i] < recording.actions.shape[1]:
+            action = next_action(game, players, seats[i], memory[i], mask, progress[i], turn_limit)
+            if action < 0:
+                break
+            if row != NOT_RECORDED:
+                recording.actions[row, recording.length[i]] = action
+                recording.length[i] += 1
+            step_counting(game, action, counts[i])
+        if game.decision == OVER:
+            take_stock(game, counts[i])

@@ -1,0 +1,96 @@
+"""Policies that behave badly, or that look closely, for every place where policies play."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+import agents
+import monopoly_env as me
+from monopoly_env.actions import HEADS, NUM_ACTIONS, parse
+from monopoly_env.board import SQUARE_LOT
+from monopoly_env.engine.legal import count_legal, is_legal, nth_legal
+from monopoly_env.engine.randomness import policy_draw
+from monopoly_env.engine.sets import has
+from monopoly_env.kernels import kernel
+
+RICH: Final = {"auction": "none", "trade": "none", "start_cash": 1_000_000}  # rules under which `restless` can go on for long
+NEVER_ENDS: Final = r"Policy 'restless' in the game of seed \d+: .* never came to an end"
+
+_BUY: Final = parse("buy")
+_START, _STOP = HEADS["mortgage"].start, HEADS["unmortgage"].stop
+
+
+@agents.policy_kernel
+def _restless(game: Any, mask: Any, params: Any, memory: Any) -> int:
+    """Buys everything, mortgages all it has, lifts the mortgages again, and never goes on; with params[0], only if an opponent declined."""
+    if is_legal(game, _BUY):
+        return _BUY
+    if params[0] == 0 or _somebody_declined(game):
+        for action in range(_START, _STOP):
+            if is_legal(game, action):
+                return action
+    return nth_legal(game, 0)
+
+
+@agents.policy_kernel
+def _blind(game: Any, mask: Any, params: Any, memory: Any) -> int:
+    """A random legal action; an illegal one if somebody has written the mask."""
+    for action in range(NUM_ACTIONS):
+        if mask[action]:
+            return -1
+    return nth_legal(game, policy_draw(game, int(game.player), count_legal(game)))
+
+
+@agents.policy_kernel
+def _seeing(game: Any, mask: Any, params: Any, memory: Any) -> int:
+    """A random legal action; an illegal one if the mask is not right."""
+    for action in range(NUM_ACTIONS):
+        if mask[action] != is_legal(game, action):
+            return -1
+    return nth_legal(game, policy_draw(game, int(game.player), count_legal(game)))
+
+
+@kernel
+def _somebody_declined(game: Any) -> bool:
+    """Whether another player stands on a lot that nobody owns."""
+    owned = 0
+    for seat in range(game.num_players):
+        owned |= int(game.lots[seat])
+    for seat in range(game.num_players):
+        lot = int(SQUARE_LOT[game.rules.board, game.position[seat]])
+        if seat != game.player and lot >= 0 and not has(owned, lot):
+            return True
+    return False
+
+
+class Restless(agents.BatchedPolicy):
+    """`restless`, asked in Python."""
+
+    name = "restless"
+
+    def act(self, decisions: agents.Decisions) -> NDArray[np.int64]:
+        """Choose."""
+        return restless().act(decisions)
+
+
+def restless(*, declined: bool = False) -> agents.CompiledPolicy:
+    """It never ends its turn, under the rules `RICH`; or only while an opponent stands on a lot that it could have bought."""
+    return agents.CompiledPolicy("restless", _restless, [declined], reads_mask=False)
+
+
+def blind() -> agents.CompiledPolicy:
+    """It plays as long as no mask is written at its table."""
+    return agents.CompiledPolicy("blind", _blind, reads_mask=False)
+
+
+def seeing() -> agents.CompiledPolicy:
+    """It plays as long as its masks are right."""
+    return agents.CompiledPolicy("seeing", _seeing)
+
+
+def rich(preset: str = "official") -> me.Rules:
+    """A preset with the options `RICH`."""
+    return me.Rules.preset(preset, **RICH)
