@@ -1,4 +1,4 @@
-"""The player of one network: that it plays the best or draws by its scores, keeps its moves when saved, and which files it refuses."""
+"""The actor: it plays the highest score or draws by the scores, plays the same moves when saved, and refuses files that do not match."""
 
 from __future__ import annotations
 

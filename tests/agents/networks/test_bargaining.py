@@ -110,7 +110,7 @@ def test_who_refuses_what_the_model_takes_is_left_to_the_parent() -> None:
     act(game, "reject")
     asked_of(policy, game, memory)
     assert int(memory[0, SLOT.failed]) == 1 << 1
-    assert memory[0, SLOT.leaning + 1] == 0  # nor need he go by list prices
+    assert memory[0, SLOT.leaning + 1] == 0  # it need not go by list prices either
     stated = proposed(agents.make("expert", naive=0.01), after_throw(MATCHED, {}, 4))
     memory = np.zeros((1, MEMORY))
     memory[0, SLOT.failed] = 0b1110

@@ -85,7 +85,7 @@ def parent(**options: float) -> CompiledPolicy:
 
 
 class Moment:
-    """A decision of a game: the record, and the parent's answer with his memory before and after it."""
+    """A decision of a game: the record, and the parent's answer with its memory before and after it."""
 
     def __init__(self, game: Any, memory: NDArray[np.float64]) -> None:
         self.game = me.clone(game)
@@ -267,7 +267,7 @@ def test_a_planned_offer_stands_in_the_observation_as_if_it_were_made() -> None:
 
 
 def test_both_sides_judge_an_offer_alike() -> None:
-    """What the proposer thinks that the partner gains is what the partner thinks when he is asked."""
+    """What the proposer thinks that the partner gains is what the partner thinks when it is asked."""
     policy, found = knowing(), 0
     for game in me.new_games(range(4), 3):
         memory, thoughts = np.zeros((3, MEMORY)), (0.0, 0.0)
