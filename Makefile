@@ -38,18 +38,20 @@ test: $(READY)  ## run all tests
 bench: $(READY)  ## measure the speed
 	$(BIN)/python benchmarks/run.py $(ARGS)
 
-lint: $(READY)  ## check style and types
+lint: $(READY)  ## check style, types and the layers of imports
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
 
 format: $(READY)  ## fix what can be fixed automatically
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-docs: $(READY)  ## write the generated pages of docs/
+docs: $(READY)  ## write the generated pages and pictures of docs/
 	$(BIN)/python -m monopoly_env.reference $(ARGS)
 	$(BIN)/python -m agents.reference $(ARGS)
+	$(BIN)/python docs/packages.py $(ARGS)
 
 clean:  ## remove .venv and what tools left behind
 	rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -196,15 +196,15 @@ class Arguments:
 
 def main(arguments: Arguments) -> int:
     """Write or check the pages of this module and return the exit status."""
-    return write_pages(PAGES, arguments, "monopoly_env.reference")
+    return write_pages(PAGES, arguments, "python -m monopoly_env.reference")
 
 
 def write_pages(pages: Pages, arguments: Arguments, command: str) -> int:
-    """Write or check the pages of a command (`python -m ...`) and return the exit status."""
+    """Write or check the pages that a command generates and return the exit status."""
     if arguments.check:
         outdated = stale(arguments.folder, pages)
         for name in outdated:
-            print(f"{arguments.folder / name} is out of date: run python -m {command}", file=sys.stderr)
+            print(f"{arguments.folder / name} is out of date: run {command}", file=sys.stderr)
         return 1 if outdated else 0
     for name, build in pages.items():
         print(write_atomically(arguments.folder / name, build().encode()))

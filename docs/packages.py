@@ -1,0 +1,130 @@
+"""docs/packages.svg: the packages and modules in their layers, and the imports between them.
+
+`python docs/packages.py` draws the picture: the layers are those of pyproject.toml (`[tool.importlinter]`), the arrows are the imports in
+the code. An import that follows from others (a imports b, b imports c, a imports c) is left out. With `--check` it writes nothing and
+exits with status 1 if the picture is out of date.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import grimp
+import tyro
+
+from monopoly_env.errors import MonopolyError
+from monopoly_env.reference import Arguments, write_pages
+
+ROOT: Final = Path(__file__).parents[1]
+PACKAGES: Final = ("studies", "training", "agents", "monopoly_env")  # from top to bottom
+COLOURS: Final = ("#fdf0d5", "#e2f0d9", "#dbe9f6", "#eee8f6")
+WIDTH: Final = 760
+BOX, GAP, ROW, TITLE, MARGIN = 26, 36, 54, 24, 24  # pixels: height of a box, between boxes, of a row, of a title, around
+
+
+class Box(NamedTuple):
+    """A module or subpackage in the picture: its name, its centre and its width."""
+
+    name: str
+    x: float
+    y: float
+    width: float
+
+
+def rows_of(package: str) -> list[list[str]]:
+    """The modules of a package, layer by layer, as pyproject.toml has them; in one row if it has none."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
+    layers: list[str] = next((contract["layers"] for contract in contracts if contract.get("containers") == [package]), [])
+    known = children(package)
+    rows = [[name for name in re.findall(r"\w+", layer) if name in known] for layer in layers]
+    return [row for row in rows if row] or [sorted(known)]
+
+
+def children(package: str) -> set[str]:
+    """The names of the modules and subpackages right under a package, but for those that start a command."""
+    folder = next(path for path in (ROOT / "src" / package, ROOT / package) if path.is_dir())
+    found = {path.stem for path in folder.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
+    return found - {"__init__", "__main__"}
+
+
+def imports(package: str) -> set[tuple[str, str]]:
+    """The imports among the modules right under a package, without those that follow from others."""
+    graph = grimp.build_graph(package, cache_dir=None)
+    names = children(package)
+    for name in names:
+        graph.squash_module(f"{package}.{name}")
+    after = {a: {b for b in names - {a} if f"{package}.{b}" in graph.find_modules_directly_imported_by(f"{package}.{a}")} for a in names}
+    below: dict[str, set[str]] = {}
+
+    def reach(name: str) -> set[str]:
+        if name not in below:
+            below[name] = set()  # ends the search in a cycle, which the linter reports
+            below[name] = after[name].union(*(reach(other) for other in after[name]))
+        return below[name]
+
+    return {(a, b) for a in names for b in after[a] if not any(b in reach(other) for other in after[a] - {b})}
+
+
+def picture() -> str:
+    """The text of docs/packages.svg."""
+    parts: list[str] = []
+    top: float = MARGIN
+    for package, colour in zip(PACKAGES, COLOURS, strict=True):
+        rows = rows_of(package)
+        height = TITLE + ROW * len(rows) - BOX / 2
+        if top > MARGIN:
+            parts.append(f'<path class="down" d="M{WIDTH / 2} {top - MARGIN} v{MARGIN - 6}"/>')
+        parts.append(f'<rect x="{MARGIN}" y="{top}" width="{WIDTH - 2 * MARGIN}" height="{height}" rx="8" fill="{colour}"/>')
+        parts.append(f'<text class="title" x="{2 * MARGIN}" y="{top + 22}">{package}</text>')
+        boxes = {box.name: box for number, row in enumerate(rows) for box in placed(row, top + TITLE + ROW * number + BOX / 2)}
+        parts += [arrow(boxes[a], boxes[b]) for a, b in sorted(imports(package)) if a in boxes and b in boxes]
+        for box in boxes.values():
+            parts.append(f'<rect class="box" x="{box.x - box.width / 2}" y="{box.y - BOX / 2}" width="{box.width}" height="{BOX}" rx="4"/>')
+            parts.append(f'<text x="{box.x}" y="{box.y + 4}" text-anchor="middle">{box.name}</text>')
+        top += height + MARGIN
+    return HEAD.format(width=WIDTH, height=top) + "\n".join(parts) + "\n</svg>\n"
+
+
+def placed(row: list[str], y: float) -> list[Box]:
+    """The boxes of a row, centred."""
+    widths = [20 + 8 * len(name) for name in row]
+    x = (WIDTH - sum(widths) - GAP * (len(row) - 1)) / 2
+    boxes = []
+    for name, width in zip(row, widths, strict=True):
+        boxes.append(Box(name, x + width / 2, y, width))
+        x += width + GAP
+    return boxes
+
+
+def arrow(above: Box, below: Box) -> str:
+    """An arrow from the module that imports to the one that it imports."""
+    if above.y == below.y:
+        side = 1 if below.x > above.x else -1
+        start, end = above.x + side * above.width / 2, below.x - side * below.width / 2
+        lift = above.y - BOX / 2 - 10 if abs(end - start) > GAP else above.y
+        return f'<path class="arrow" d="M{start} {above.y} Q{(start + end) / 2} {lift} {end} {below.y}"/>'
+    start, end = above.y + BOX / 2, below.y - BOX / 2
+    aside = above.width if abs(above.x - below.x) < BOX and end - start > ROW else 0  # around the boxes between them
+    return f'<path class="arrow" d="M{above.x} {start} C{above.x + aside} {start + 24} {below.x + aside} {end - 24} {below.x} {end}"/>'
+
+
+HEAD: Final = """<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">
+<style>
+text {{ font: 13px sans-serif; fill: #222 }} .title {{ font-weight: bold; font-size: 15px }}
+.box {{ fill: white; stroke: #888 }} .arrow {{ fill: none; stroke: #999; marker-end: url(#tip) }}
+.down {{ stroke: #666; stroke-width: 2; marker-end: url(#tip) }}
+</style>
+<marker id="tip" markerWidth="8" markerHeight="8" refX="5" refY="3" orient="auto" markerUnits="userSpaceOnUse">
+<path d="M0 0 L6 3 L0 6 z" fill="#666"/></marker>
+<rect width="100%" height="100%" fill="white"/>
+"""
+
+if __name__ == "__main__":
+    try:
+        sys.exit(write_pages({"packages.svg": picture}, tyro.cli(Arguments), "python docs/packages.py"))
+    except MonopolyError as error:
+        sys.exit(str(error))
