@@ -42,7 +42,7 @@ from monopoly_env.policy.protocol import Policy
 from monopoly_env.vector import VectorMonopoly
 from training import presets
 from training.experience.replay import ReplayBuffer, Transitions, unpack
-from training.experience.sources import EpsilonGreedy, Source
+from training.experience.sources import Source, epsilon_greedy
 from training.networks import HeadNetworks, optimizer_arrays, set_optimizer_arrays
 from training.run.checkpoints import Parts
 from training.run.devices import device_of
@@ -58,11 +58,7 @@ _MAX_NORM: Final = 10.0  # gradients are clipped to it
 
 @dataclass(frozen=True)
 class DQNOptions(TrainingOptions):
-    """Double deep Q-learning, one network per head, from the learner's own games and those of an expert.
-
-    The folder of a run holds config.json, curves for TensorBoard, checkpoints, the agent (`agents.load` plays it) and its win
-    rates. A run that was stopped continues with --resume and the same options.
-    """
+    """Double deep Q-learning, one network per head, from the learner's own games and those of an expert."""
 
     out: Path = Path("runs/dqn")
     opponents: tuple[str, ...] = (SELF, "algorithmic")
@@ -128,7 +124,7 @@ def check(options: DQNOptions) -> Policies[NeuralPolicy]:
 
 
 class Batch(NamedTuple):
-    """N transitions as tensors; see `Transitions`. Masks are unpacked."""
+    """N transitions as tensors; the fields are those of `Transitions`, masks are unpacked."""
 
     observation: Tensor
     choices: Tensor
@@ -138,19 +134,13 @@ class Batch(NamedTuple):
     next_observation: Tensor
     next_choices: Tensor
 
-
-def to_tensors(transitions: Transitions, device: torch.device) -> Batch:
-    """Transitions as tensors on a device."""
-    on = {name: torch.from_numpy(column).to(device) for name, column in transitions._asdict().items() if "choices" not in name}
-    return Batch(
-        observation=on["observation"].float(),
-        choices=torch.from_numpy(unpack(transitions.choices)).to(device),
-        action=on["action"].long(),
-        reward=on["reward"],
-        discount=on["discount"],
-        next_observation=on["next_observation"].float(),
-        next_choices=torch.from_numpy(unpack(transitions.next_choices)).to(device),
-    )
+    @classmethod
+    def of(cls, transitions: Transitions, device: torch.device) -> Batch:
+        """Transitions on a device."""
+        masks = {name: unpack(getattr(transitions, name)) for name in ("choices", "next_choices")}
+        columns = {name: torch.from_numpy(column).to(device) for name, column in transitions._replace(**masks)._asdict().items()}
+        seen = {name: columns[name].float() for name in ("observation", "next_observation")}
+        return cls(**(columns | seen | {"action": columns["action"].long()}))
 
 
 @torch.no_grad()
@@ -196,27 +186,14 @@ class QLearner:
         updates: Gradient steps so far.
     """
 
-    def __init__(
-        self, networks: HeadNetworks, device: torch.device, learning_rate: float, target_every: int, margin: float, margin_weight: float
-    ) -> None:
-        """Start with networks as they are initialized.
-
-        Args:
-            networks: What is trained.
-            device: Where.
-            learning_rate: Of Adam.
-            target_every: Gradient steps between two updates of the target networks.
-            margin: See `margin_losses`.
-            margin_weight: Weight of these losses beside the Huber loss.
-        """
-        self.online = networks.to(device)
+    def __init__(self, networks: HeadNetworks, options: DQNOptions) -> None:
+        """Start with networks as they are initialized."""
+        self.device = device_of(options.device)
+        self.online = networks.to(self.device)
         self.target = copy.deepcopy(self.online).requires_grad_(False)
-        self.device = device
         self.updates = 0
-        self._optimizer = torch.optim.Adam(self.online.parameters(), lr=learning_rate, fused=True)
-        self._target_every = target_every
-        self._margin = margin
-        self._margin_weight = margin_weight
+        self._options = options
+        self._optimizer = torch.optim.Adam(self.online.parameters(), lr=options.learning_rate, fused=True)
 
     @torch.no_grad()
     def best(self, observation: NDArray[np.float32], choices: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -225,11 +202,9 @@ class QLearner:
         return np.asarray(self.online.values(seen, legal).argmax(1).cpu().numpy())
 
     def update(self, own: Transitions | None, expert: Transitions | None) -> dict[str, float]:
-        """A gradient step. The loss is the sum over heads of the mean Huber loss, plus the margin loss of the expert's decisions.
+        """A gradient step on transitions of the learner's own games and the expert's.
 
-        Args:
-            own: From the learner's games.
-            expert: From the expert's games.
+        The loss is the sum over heads of the mean Huber loss, plus the margin loss of the expert's decisions.
 
         Returns:
             `loss/<head>`, `q/<head>` (mean value of the actions taken), `loss/margin`, and `agreement` (share of the expert's
@@ -241,14 +216,14 @@ class QLearner:
         metrics: dict[str, float] = {}
         losses = []
         if own is not None:
-            batch = to_tensors(own, self.device)
+            batch = Batch.of(own, self.device)
             losses.append(self._huber(batch, self.online.chosen(batch.observation, batch.action), metrics))
         if expert is not None:
-            batch = to_tensors(expert, self.device)
+            batch = Batch.of(expert, self.device)
             values = self.online.values(batch.observation, batch.choices)
             losses.append(self._huber(batch, values.gather(1, batch.action[:, None])[:, 0], metrics))
-            margin = margin_losses(values, batch.action, self._margin).mean()
-            losses.append(self._margin_weight * margin)
+            margin = margin_losses(values, batch.action, self._options.margin).mean()
+            losses.append(self._options.margin_weight * margin)
             metrics |= {"loss/margin": margin.item(), "agreement": (values.argmax(1) == batch.action).float().mean().item()}
         self._descend(sum(losses, torch.zeros((), device=self.device)), metrics)
         return metrics
@@ -275,7 +250,7 @@ class QLearner:
         torch.nn.utils.clip_grad_norm_(self.online.parameters(), _MAX_NORM)
         self._optimizer.step()
         self.updates += 1
-        if self.updates % self._target_every == 0:
+        if self.updates % self._options.target_every == 0:
             self.target.load_state_dict(self.online.state_dict())
 
     def arrays(self) -> dict[str, dict[str, NDArray[Any]]]:
@@ -316,10 +291,7 @@ class DQN:
         self.generator = np.random.Generator(np.random.PCG64(options.seed))
         self.sources = sources_of(options, policies)
         features = self.sources["own"][0].vec.encoding.size
-        networks = HeadNetworks(features, options.heads, options.hidden)
-        self.learner = QLearner(
-            networks, device_of(options.device), options.learning_rate, options.target_every, options.margin, options.margin_weight
-        )
+        self.learner = QLearner(HeadNetworks(features, options.heads, options.hidden), options)
         self.replay = {phase: ReplayBuffer(options.heads, options.replay, features) for phase in self.sources}
         self._agent = policies.agent
 
@@ -402,7 +374,7 @@ def train(dqn: DQN, session: Session) -> None:
     while dqn.step < options.steps:
         before, phase = dqn.step, dqn.phase
         # Play: one decision in every game.
-        select = EpsilonGreedy(report.clock.timed("network", dqn.learner.best), dqn.epsilon, dqn.generator) if phase == "own" else None
+        select = epsilon_greedy(report.clock.timed("network", dqn.learner.best), dqn.epsilon, dqn.generator) if phase == "own" else None
         for source in dqn.sources[phase]:
             with report.clock("engine"):
                 dqn.replay[phase].add(source.play(select))
@@ -415,7 +387,7 @@ def train(dqn: DQN, session: Session) -> None:
                     report.log(dqn.learner.update(own, expert))
         # Report, evaluate, save.
         doing, epsilon = ("watching the expert", 0.0) if phase == "expert" else ("playing", dqn.epsilon)
-        session.after_iteration(dqn, before, doing, {"epsilon": epsilon})
+        session.after_iteration(dqn, before, doing, dqn.games, {"epsilon": epsilon})
 
 
 def execute(options: DQNOptions, console: Console) -> dict[str, Any]:

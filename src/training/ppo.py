@@ -53,11 +53,7 @@ _RECENT: Final = 1000  # games whose mean reward and length the curves show
 
 @dataclass(frozen=True)
 class PPOOptions(TrainingOptions):
-    """Train an agent by MaskablePPO against other policies, and measure it against a panel of policies.
-
-    The folder of a run holds config.json, curves for TensorBoard, checkpoints, the agent (`agents.load` plays it) and its win
-    rates. A run that was stopped continues with --resume and the same options.
-    """
+    """Train an agent by MaskablePPO against other policies, and measure it against a panel of policies."""
 
     steps: int = 2_000_000
     """Budget: decisions of the learner in all games, including those without a choice."""
@@ -167,11 +163,6 @@ class PPO:
         self.model._last_obs = observations
         self.model._last_episode_starts = np.ones(len(observations), np.bool_)  # of the first step, which no advantage reads
 
-    @property
-    def games(self) -> int:
-        """Games finished so far."""
-        return self.env.finished
-
     def iterate(self) -> dict[str, float]:
         """Play a rollout and learn from it.
 
@@ -248,7 +239,7 @@ def train(ppo: PPO, session: Session) -> None:
         before = ppo.step
         with clock("network"):
             session.report.log(ppo.iterate())
-        session.after_iteration(ppo, before, "playing")
+        session.after_iteration(ppo, before, "playing", ppo.env.finished)
 
 
 def execute(options: PPOOptions, console: Console) -> dict[str, Any]:

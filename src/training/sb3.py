@@ -175,7 +175,7 @@ class MonopolyVecEnv(VecEnv):
             vec.close()
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
-        """An attribute, once per game: all games share it."""
+        """An attribute, which all games share, once per game."""
         value = getattr(self, attr_name)
         return [value for _ in self._get_indices(indices)]
 

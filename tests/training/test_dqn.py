@@ -26,7 +26,7 @@ from monopoly_env.errors import MonopolyError
 from monopoly_env.vector import VectorMonopoly
 from tests.training.transitions import FEATURES, random_transitions
 from training import dqn
-from training.dqn import DQN, DQNOptions, QLearner, margin_losses, targets, to_tensors
+from training.dqn import DQN, Batch, DQNOptions, QLearner, margin_losses, targets
 from training.experience.replay import Transitions, unpack
 from training.experience.sources import Source
 from training.networks import HeadNetworks
@@ -55,6 +55,10 @@ SMALL = DQNOptions(
 )
 
 
+def imitating(learning_rate: float, target_every: int = 10) -> DQNOptions:
+    return DQNOptions(learning_rate=learning_rate, target_every=target_every, margin=0.1, margin_weight=1.0, device="cpu")
+
+
 def networks(seed: int = 0) -> HeadNetworks:
     torch.manual_seed(seed)
     return HeadNetworks(FEATURES, LEARNED, (16, 8))
@@ -73,7 +77,7 @@ def slow_value(nets: HeadNetworks, seen: NDArray[np.float16], action: int) -> fl
 def test_targets_take_the_best_legal_action_over_all_heads_and_nothing_after_the_end() -> None:
     online, target, moves = networks(0), networks(1), random_transitions(60)
     heads = set()
-    for row, goal in enumerate(targets(online, target, to_tensors(moves, CPU)).tolist()):
+    for row, goal in enumerate(targets(online, target, Batch.of(moves, CPU)).tolist()):
         expected = float(moves.reward[row])
         if moves.discount[row] > 0:
             open_ = np.flatnonzero(unpack(moves.next_choices)[row])
@@ -86,7 +90,7 @@ def test_targets_take_the_best_legal_action_over_all_heads_and_nothing_after_the
 
 
 def test_closed_actions_have_no_value() -> None:
-    nets, batch = networks(), to_tensors(random_transitions(20), CPU)
+    nets, batch = networks(), Batch.of(random_transitions(20), CPU)
     values = nets.values(batch.observation, batch.choices)
     assert torch.isneginf(values[~batch.choices]).all()
     assert torch.isfinite(values[batch.choices]).all()
@@ -108,7 +112,7 @@ def test_torch_and_the_saved_agent_value_actions_alike() -> None:
     agent = NeuralPolicy(LEARNED, (128, 64, 32))
     agent.set_arrays(nets.arrays())
     moves = random_transitions(50, features=encodings.size("standard", 2))
-    batch = to_tensors(moves, CPU)
+    batch = Batch.of(moves, CPU)
     with torch.no_grad():
         expected = nets.values(batch.observation, batch.choices).numpy()
     assert np.allclose(agent.values(batch.observation.numpy(), unpack(moves.choices)), expected, atol=1e-4)
@@ -116,7 +120,7 @@ def test_torch_and_the_saved_agent_value_actions_alike() -> None:
 
 def test_learning_fits_fixed_targets() -> None:
     moves = random_transitions(64)._replace(discount=np.zeros(64, np.float32))
-    learner = QLearner(networks(), CPU, 3e-3, 10, 0.1, 1.0)
+    learner = QLearner(networks(), imitating(3e-3))
     first = learner.update(moves, None)
     for _ in range(200):
         last = learner.update(moves, None)
@@ -136,7 +140,7 @@ def test_decisions_of_an_expert_that_were_not_seen_are_predicted() -> None:
     shown, unseen = watched(1, 4000), watched(2, 500)
     torch.manual_seed(0)
     features, updates, generator = shown.observation.shape[1], 1000, np.random.default_rng(0)
-    learner = QLearner(HeadNetworks(features, LEARNED, (64, 32)), CPU, 5e-3, 200, 0.1, 1.0)
+    learner = QLearner(HeadNetworks(features, LEARNED, (64, 32)), imitating(5e-3, target_every=200))
 
     def agreement() -> float:
         predicted = learner.best(unseen.observation.astype(np.float32), unpack(unseen.choices))
@@ -153,7 +157,7 @@ def test_decisions_of_an_expert_that_were_not_seen_are_predicted() -> None:
 
 def test_an_expert_is_imitated() -> None:
     moves = random_transitions(64)._replace(discount=np.zeros(64, np.float32), reward=np.zeros(64, np.float32))
-    learner = QLearner(networks(), CPU, 3e-3, 10, 0.1, 1.0)
+    learner = QLearner(networks(), imitating(3e-3))
     assert learner.update(None, moves)["agreement"] < 0.5
     for _ in range(200):
         metrics = learner.update(None, moves)
@@ -161,7 +165,7 @@ def test_an_expert_is_imitated() -> None:
 
 
 def test_a_loss_that_is_not_finite_stops_and_leaves_the_networks() -> None:
-    learner, moves = QLearner(networks(), CPU, 1e-3, 10, 0.1, 1.0), random_transitions(16)
+    learner, moves = QLearner(networks(), imitating(1e-3)), random_transitions(16)
     before = learner.online.arrays()
     moves.reward[3] = np.nan
     with pytest.raises(DivergenceError, match=r"The loss is nan at update 1 \(loss/"):
@@ -182,8 +186,8 @@ def train(options: DQNOptions, *, stop_after: int | None = None, resume: bool = 
             session.restore(learner)
         save = session.save
 
-        def save_and_stop(learner: DQN) -> None:
-            save(learner)
+        def save_and_stop(learner: DQN, step: int) -> None:
+            save(learner, step)
             if next(saved) == stop_after:
                 raise KeyboardInterrupt
 

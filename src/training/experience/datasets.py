@@ -53,15 +53,7 @@ _LEVEL: Final = 1  # of npz compression: the columns are mostly zeros, and highe
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a data set, a field of `Experiences`.
-
-    Attributes:
-        name: Name of the field.
-        dtype: NumPy's name of its type.
-        shape: Shape of one row; empty for a number.
-        unit: Unit of its numbers.
-        meaning: What it is, in a sentence.
-    """
+    """A column of a data set, a field of `Experiences`; `shape` is that of one row, empty for a number."""
 
     name: str
     dtype: str
@@ -153,11 +145,7 @@ FORMATS: Final = {"parquet": Format(_to_parquet, _from_parquet), "npz": Format(_
 
 
 def check_format(name: str) -> None:
-    """Check that shards of this format can be written and read here.
-
-    Raises:
-        ConfigurationError: There is no such format, or its library is missing.
-    """
+    """Raise ConfigurationError if there is no such format, or the library that reads and writes it is missing."""
     if name not in FORMATS:
         raise ConfigurationError(f"Unknown format {name!r}. {nearest(name, FORMATS)}")
     if name == "parquet":
@@ -168,13 +156,7 @@ def check_format(name: str) -> None:
 
 
 class Shard(NamedTuple):
-    """Some whole games, ready to be written.
-
-    Attributes:
-        data: The bytes of the file.
-        experiences: How many it holds.
-        games: How many games they are from, including games without any.
-    """
+    """Some whole games, ready to be written: the bytes of the file, and how many experiences and games it holds."""
 
     data: bytes
     experiences: int
@@ -224,15 +206,12 @@ def encode(games: Iterable[tuple[Experiences, int]], form: str, threads: int) ->
         for experiences, count in games:
             waiting.append((pool.submit(FORMATS[form].encode, experiences), experiences.size, count))
             if len(waiting) > threads:
-                yield _shard(*waiting.popleft())
-        while waiting:
-            yield _shard(*waiting.popleft())
+                data, *counts = waiting.popleft()
+                yield Shard(data.result(), *counts)
+        for data, *counts in waiting:
+            yield Shard(data.result(), *counts)
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def _shard(data: Future[bytes], experiences: int, games: int) -> Shard:
-    return Shard(data.result(), experiences, games)
 
 
 # --- a folder -----------------------------------------------------------------------------------------------------------
@@ -289,11 +268,7 @@ class Writer:
         return sum(shard[what] for shard in self.shards)
 
     def add(self, shard: Shard) -> None:
-        """Write the next shard.
-
-        Raises:
-            ConfigurationError: It can't be written: no permission, or the disk is full.
-        """
+        """Write the next shard; raises ConfigurationError if that fails."""
         name = f"shard-{len(self.shards):05d}.{self._suffix}"
         self._write(name, shard.data)
         self.shards.append(
@@ -309,14 +284,7 @@ class Writer:
         self._list(finished=False)
 
     def finish(self, card: str) -> None:
-        """Mark the data set as complete.
-
-        Args:
-            card: Text of README.md.
-
-        Raises:
-            ConfigurationError: The folder can't be written.
-        """
+        """Write the card, the text of README.md, and mark the data set as complete."""
         self._write(CARD, card.encode())
         self._list(finished=True)
 

@@ -6,8 +6,8 @@ from one decision to the n-th next one of the same player, or to the end of its 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +21,8 @@ from training.experience.replay import PACKED, Transitions, pack
 _NONE: Final = -1  # no action
 
 
-class SelectAction(Protocol):
-    """Selects actions among those of the repertoire."""
-
-    def __call__(self, observation: NDArray[np.float32], choices: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """(N,) actions for (N, D) observations and (N, 205) legal actions, two or more in each row."""
+# (N,) actions for (N, D) observations and (N, 205) legal actions of the repertoire, two or more in each row.
+SelectAction: TypeAlias = Callable[[NDArray[np.float32], NDArray[np.bool_]], NDArray[np.int64]]
 
 
 class NStepBuffer:
@@ -201,29 +198,18 @@ class Source:
         self.finished = int(arrays["finished"])
 
 
-class EpsilonGreedy:
-    """The best action, or with probability epsilon a random one, see `explore_heads`."""
+def epsilon_greedy(best: SelectAction, epsilon: float, generator: np.random.Generator) -> SelectAction:
+    """Select the best action, or with probability `epsilon` a random one, see `explore_heads`."""
 
-    def __init__(self, best: SelectAction, epsilon: float, generator: np.random.Generator) -> None:
-        """Explore with probability `epsilon`.
-
-        Args:
-            best: Selects the best action.
-            epsilon: 0 to 1.
-            generator: Source of the random numbers.
-        """
-        self.best = best
-        self.epsilon = epsilon
-        self.generator = generator
-
-    def __call__(self, observation: NDArray[np.float32], choices: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """See `SelectAction`."""
-        explore = self.generator.random(len(choices)) < self.epsilon
-        actions = explore_heads(choices, self.generator)  # always drawn: random numbers do not depend on what was chosen
+    def select(observation: NDArray[np.float32], choices: NDArray[np.bool_]) -> NDArray[np.int64]:
+        explore = generator.random(len(choices)) < epsilon
+        actions = explore_heads(choices, generator)  # always drawn: random numbers do not depend on what was chosen
         greedy = np.flatnonzero(~explore)
         if len(greedy):
-            actions[greedy] = self.best(observation[greedy], choices[greedy])
+            actions[greedy] = best(observation[greedy], choices[greedy])
         return actions
+
+    return select
 
 
 def explore_heads(choices: NDArray[np.bool_], generator: np.random.Generator) -> NDArray[np.int64]:

@@ -33,11 +33,7 @@ OWN_GAMES: Final = {
 
 @dataclass(frozen=True)
 class OcnaruOptions(RunOptions):
-    """Train the seven networks of Ocnaru's thesis as it describes: on experts' games first, then on games of their own.
-
-    The folder of a run holds config.json, curves for TensorBoard, checkpoints, the agent (`agents.load` plays it) and its win
-    rates. A run that was stopped continues with --resume and the same options.
-    """
+    """Train the seven networks of Ocnaru's thesis as it describes: on experts' games first, then on games of their own."""
 
     budget: float = 1.0
     """Share of the thesis's numbers of games, in both phases."""
@@ -107,14 +103,7 @@ _RANGES: Final[dict[str, tuple[float, float]]] = {
 
 
 class OcnaruPolicies(NamedTuple):
-    """The policies that the options name, each made once.
-
-    Attributes:
-        experts: Their games are watched in phase 1.
-        opponents: They play against the networks in phase 2.
-        panel: The policies that the agent is measured against during training.
-        final_panel: The same at the end.
-    """
+    """The policies that the options of these names list, each made once."""
 
     experts: list[CompiledPolicy]
     opponents: list[CompiledPolicy]

@@ -21,17 +21,7 @@ from training.experience.streams import stream
 from training.ocnaru.experts import HEADS, Pool, chosen, goals
 from training.ocnaru.games import OwnGames, Played, joined
 from training.ocnaru.learner import HeadLearner, Memory
-from training.ocnaru.options import (
-    BLOCK,
-    EXPERT_BLOCK,
-    OcnaruOptions,
-    OcnaruPolicies,
-    check,
-    epsilon,
-    expert_games,
-    own_games,
-    settings,
-)
+from training.ocnaru.options import BLOCK, EXPERT_BLOCK, OcnaruOptions, OcnaruPolicies, check, epsilon, expert_games, own_games, settings
 from training.run import panel
 from training.run.checkpoints import Parts
 from training.run.devices import device_of
@@ -163,7 +153,7 @@ def train(trainer: OcnaruTrainer, session: Session) -> None:
         else:
             play_own_games(trainer, session)
         trainer.begin_stage(trainer.stage + 1)
-        session.save(trainer)
+        session.save(trainer, trainer.step)
 
 
 def after_games(trainer: OcnaruTrainer, games: int, session: Session) -> None:
@@ -178,7 +168,7 @@ def after_games(trainer: OcnaruTrainer, games: int, session: Session) -> None:
     if stage > 0 and trainer.due(max(1, total // EVALUATIONS), before):
         session.evaluate(trainer.agent(), trainer.done, trainer.policies.panel, trainer.options.panel_games, trainer.rules)
     if trainer.done < total and trainer.due(max(1, _CHECKPOINT_COST // _COST[trainer.name]), before):
-        session.save(trainer)
+        session.save(trainer, trainer.step)
 
 
 # --- phase 1 --------------------------------------------------------------------------------------------------------------
@@ -215,16 +205,10 @@ def watch_experts(trainer: OcnaruTrainer, session: Session) -> None:
 
 
 def log_losses(report: Report, head: str, losses: Sequence[Any], when: str) -> None:
-    """Log the means of losses and values; stop if a loss is not finite.
-
-    Args:
-        report: Where to.
-        head: The network.
-        losses: What its gradient steps returned.
-        when: For the error.
+    """Log the means of the losses and values that the gradient steps of a network returned.
 
     Raises:
-        DivergenceError: A loss is not finite.
+        DivergenceError: A loss is not finite; the message says when.
     """
     if losses:
         loss, value = torch.stack([torch.stack(pair) for pair in losses]).double().mean(0).tolist()

@@ -62,11 +62,7 @@ _HELD_OUT: Final = 10  # every tenth game of each table is kept out of training:
 
 @dataclass(frozen=True)
 class RolloutOptions(RunOptions):
-    """Train networks on top of a scripted parent on pairs of rollouts, and measure them.
-
-    The folder of a run holds config.json, curves for TensorBoard, the pairs and the agent of each round, the agent (`agents.load`
-    plays it) and its win rates. A run that was stopped continues with --resume and the same options.
-    """
+    """Train networks on top of a scripted parent on pairs of rollouts, and measure them."""
 
     pairs: int = 40_000
     """Budget: decisions that are played to the end twice. About 1,000 per second on two cores."""
@@ -126,17 +122,10 @@ _RANGES: Final[dict[str, tuple[float, float]]] = {
 
 
 class RolloutPolicies(NamedTuple):
-    """The policies that the options name, each made or loaded once.
+    """The policies that the options of these names list, each made or loaded once."""
 
-    Attributes:
-        parent: (3, P) parameters of the parent for 2, 3 and 4 players.
-        opponents: By name; `self` and `past` are not among them.
-        panel: The policies that the agent is measured against.
-        gate_against: The policies at the tables of the gate.
-    """
-
-    parent: NDArray[np.float64]
-    opponents: dict[str, CompiledPolicy]
+    parent: NDArray[np.float64]  # (3, P) its parameters for 2, 3 and 4 players
+    opponents: dict[str, CompiledPolicy]  # without `self` and `past`
     panel: list[Policy]
     gate_against: list[Policy]
 
@@ -304,8 +293,7 @@ class RolloutLearner:
 
 def held_out(games: NDArray[np.int32], tables: int) -> NDArray[np.bool_]:
     """(N,) which games are not trained on: every tenth of each table, at another place for each table."""
-    held: NDArray[np.bool_] = (games % tables + games // tables) % _HELD_OUT == 0
-    return held
+    return np.asarray((games % tables + games // tables) % _HELD_OUT == 0)
 
 
 def train(learner: RolloutLearner, report: Report) -> None:

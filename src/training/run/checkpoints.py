@@ -95,11 +95,7 @@ def understood(path: Path) -> Iterator[None]:
 
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write arrays to an npz file that exists whole or not at all.
-
-    Raises:
-        ConfigurationError: It can't be written: no permission, or the disk is full.
-    """
+    """Write arrays to an npz file that exists whole or not at all; raises as `write` does."""
     temporary = path.with_name(f".{path.name}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -8,26 +8,14 @@ import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import tyro
 from rich.console import Console
 
 from monopoly_env.errors import ConfigurationError, MonopolyError, nearest
 
-CHECKPOINT: Final = "the last checkpoint"
-
-
-class CommandOptions(Protocol):
-    """What the options of every command have."""
-
-    @property
-    def json(self) -> bool:
-        """Whether to print one JSON object instead of tables."""
-        ...
-
-
-OptionsT = TypeVar("OptionsT", bound=CommandOptions)
+OptionsT = TypeVar("OptionsT")
 ResultT = TypeVar("ResultT")
 
 
@@ -36,16 +24,14 @@ class Command(Generic[OptionsT, ResultT]):
     """What a command does.
 
     Attributes:
-        options: The options with their defaults. The docstring of their class and the strings under its fields are the help.
+        options: A dataclass with the defaults, one of them `json`. Its docstring and the strings under its fields are the help.
         execute: Carries it out. Progress goes to the console, which is stderr.
-        show: Prints the result for people, on stdout.
-        to_json: The result as JSON values.
+        show: Prints the result for people, on stdout. With `--json` the result is printed as it is.
     """
 
     options: OptionsT
     execute: Callable[[OptionsT, Console], ResultT]
     show: Callable[[ResultT], None]
-    to_json: Callable[[ResultT], Any] = lambda result: result
 
 
 @dataclass(frozen=True)
@@ -67,7 +53,7 @@ def main(
     arguments: Sequence[str] | None = None,
     *,
     default: str = "",
-    resume_from: str = CHECKPOINT,
+    resume_from: str = "the last checkpoint",
 ) -> int:
     """Run a command.
 
@@ -82,21 +68,21 @@ def main(
         The exit status: 0 only if everything went through.
     """
 
-    @resumable(resume_from)
     def body(arguments: Sequence[str] | None) -> None:
         rest, about, task = list(sys.argv[1:] if arguments is None else arguments), None, command
         if not isinstance(task, Command):
             name, rest = chosen(rest, task, default)
             presets, task = task, task[name].load()
-            about = preset_help(name, {other: preset.about for other, preset in presets.items()}, type(task.options).__doc__ or "")
+            table = "\n".join(f"--preset {other}: {preset.about}." for other, preset in presets.items())
+            about = f"{inspect.getdoc(type(task.options))}\n\n{table}\n\nBelow: the settings of --preset {name}."
         options = tyro.cli(type(task.options), args=rest, prog=f"python -m {program}", description=about, default=task.options)
         result = task.execute(options, Console(stderr=True))
         if options.json:
-            print(json.dumps(task.to_json(result)))
+            print(json.dumps(result))
         else:
             task.show(result)
 
-    return body(arguments)
+    return resumable(resume_from)(body)(arguments)
 
 
 def chosen(arguments: Sequence[str], presets: Mapping[str, Any], default: str) -> tuple[str, list[str]]:
@@ -116,18 +102,6 @@ def chosen(arguments: Sequence[str], presets: Mapping[str, Any], default: str) -
             name = value
             break
     return name, rest
-
-
-def preset_help(name: str, presets: Mapping[str, str], doc: str) -> str:
-    """What `--help` prints above the options of a preset.
-
-    Args:
-        name: The preset.
-        presets: What each preset is.
-        doc: What its options are.
-    """
-    table = "\n".join(f"--preset {other}: {about}." for other, about in presets.items())
-    return f"{inspect.cleandoc(doc)}\n\n{table}\n\nBelow: the settings of --preset {name}."
 
 
 def resumable(last: str) -> Callable[[Callable[[Sequence[str] | None], None]], Callable[..., int]]:

@@ -9,7 +9,6 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -67,31 +66,16 @@ def _locked(folder: Path) -> FileLock | None:
     return lock
 
 
-@dataclass(frozen=True)
 class Run:
-    """The folder of a run; see `FILES`."""
+    """The folder of a run, and the paths in it that `FILES` explains."""
 
-    folder: Path
-
-    @property
-    def checkpoints(self) -> Path:
-        """Folder of the checkpoints."""
-        return self.folder / "checkpoints"
-
-    @property
-    def curves(self) -> Path:
-        """Folder that TensorBoard reads."""
-        return self.folder / "curves"
-
-    @property
-    def best(self) -> Path:
-        """File of the best agent so far."""
-        return self.folder / "best.safetensors"
-
-    @property
-    def agent(self) -> Path:
-        """File of the agent that the run ended with."""
-        return self.folder / "agent.safetensors"
+    def __init__(self, folder: Path) -> None:
+        """Name the paths; `open` checks and prepares the folder."""
+        self.folder = folder
+        self.checkpoints = folder / "checkpoints"
+        self.curves = folder / "curves"
+        self.best = folder / "best.safetensors"
+        self.agent = folder / "agent.safetensors"
 
     @classmethod
     def open(
@@ -112,11 +96,10 @@ class Run:
             resume: Continue the run in the folder.
             overwrite: Delete the run in the folder.
             files: What this learner writes beside `FILES`: names or patterns of files and folders, each with its meaning.
-            marker: A setting that only runs of this kind have: a run of another kind is not overwritten.
+            marker: A setting that only runs of this kind have; a run of another kind is not overwritten.
 
         Raises:
-            ConfigurationError: There is a run and neither was asked for; there is none to resume, or one with other settings;
-                the folder holds something else, or can't be written.
+            ConfigurationError: The folder can't be used this way; the message says why.
         """
         run = cls(folder)
         if resume and overwrite:

@@ -33,15 +33,10 @@ LEARNED: Final = tuple(head for head in HEAD_NAMES if head not in OFFER_HEADS)
 # Options whose help lists what is valid.
 RulesName: TypeAlias = Annotated[str, tyro.conf.arg(help=f"Preset of rules: {', '.join(PRESETS)}.")]
 EncodingName: TypeAlias = Annotated[str, tyro.conf.arg(help=f"What is observed: {', '.join(encoding.NAMES)} (docs/observation.md).")]
-RewardName: TypeAlias = Annotated[
-    str,
-    tyro.conf.arg(
-        help=f"What is learned: {', '.join(rewards.KINDS)}. With the suffix {rewards.SHAPED}, changes in the share of worth are paid at "
-        "once (they cancel out by the end)."
-    ),
-]
+_REWARDS: Final = f"What is learned: {', '.join(rewards.KINDS)}. With the suffix {rewards.SHAPED}, changes in the share of worth are paid"
+RewardName: TypeAlias = Annotated[str, tyro.conf.arg(help=f"{_REWARDS} at once (they cancel out by the end).")]
 Device: TypeAlias = Annotated[
-    Literal["auto", "cpu", "cuda"], tyro.conf.arg(help="Where the networks are trained: auto takes a GPU if there is one.")
+    Literal["auto", "cpu", "cuda"], tyro.conf.arg(help="Where networks are trained; auto: a GPU if there is one.")
 ]
 
 
@@ -50,11 +45,11 @@ class RunOptions:
     """What every run has."""
 
     out: Path = Path("runs")
-    """Folder of the run."""
+    """Folder of the run: settings, checkpoints, curves for TensorBoard, the agent (`agents.load` plays it) and its win rates."""
     seed: int = 0
     """Seed of everything random: dice, exploration, weights. On one machine, the same seed gives the same agent."""
     resume: bool = False
-    """Continue the run in --out where it stopped. All options that affect the result must be the same."""
+    """Continue the run in --out where it stopped. All options that decide the result must be the same."""
     overwrite: bool = False
     """Delete the run in --out and start again."""
     json: bool = False
@@ -119,14 +114,11 @@ _RANGES: Final[Ranges] = {
 
 
 def check_ranges(options: Any, ranges: Ranges) -> None:
-    """Check numbers of a dataclass of options.
+    """Raise ConfigurationError if a number of a dataclass of options is out of its range.
 
     Args:
         options: Its fields are numbers, tuples of numbers, or None, which stands for a default.
         ranges: Lowest and highest valid number, by the name of the field.
-
-    Raises:
-        ConfigurationError: A number is out of its range.
     """
     for name, (low, high) in ranges.items():
         given = getattr(options, name)
@@ -137,11 +129,7 @@ def check_ranges(options: Any, ranges: Ranges) -> None:
 
 
 def check_training(options: TrainingOptions, ranges: Ranges) -> None:
-    """Check what all training options have in common, except for the names of policies.
-
-    Args:
-        options: To be checked.
-        ranges: Valid numbers of the options that this learner adds or restricts; see `check_ranges`.
+    """Check what `TrainingOptions` say, except for names of policies, and the ranges of the options that a learner adds.
 
     Raises:
         MonopolyError: A number is out of range, rules or reward are unknown, or options contradict each other.
@@ -177,15 +165,14 @@ class Policies(NamedTuple, Generic[AgentT]):
 
 
 def find_policy(name: str, *words: str) -> Policy:
-    """The policy of a name or a saved file; it is called as the user called it.
+    """The policy of a name or a saved file; tables call it what the user called it.
 
     Args:
         name: As given.
-        *words: Other words that this option takes; the error suggests them too.
+        *words: Other words that the option takes; the error suggests them too.
 
     Raises:
-        ConfigurationError: The name is unknown.
-        FormatError: The file is damaged or of another version.
+        MonopolyError: The name is unknown, or the file is missing, damaged or of another version.
     """
     if not names.knows(name) and Path(name).suffix != files.SUFFIX:
         raise ConfigurationError(f"Unknown policy {name!r}. {nearest(name, (*words, *names.names()))}")
@@ -195,13 +182,7 @@ def find_policy(name: str, *words: str) -> Policy:
 
 
 def new_agent(options: TrainingOptions, kind: Callable[..., AgentT], name: str, **more: Any) -> AgentT:
-    """The policy to train, with all weights zero.
-
-    Args:
-        options: Say what it sees and plays.
-        kind: Its class.
-        name: What tables call it.
-        **more: Further options of its class.
+    """The policy to train, of a class that takes what `NetworkPolicy` does and `more`, with all weights zero.
 
     Raises:
         ConfigurationError: An unknown head, encoding or parent, or heads that need a parent.

@@ -21,7 +21,7 @@ class Clock:
     """Adds up the time that named parts of a run take. Time in a part inside another one counts for the inner one only."""
 
     def __init__(self) -> None:
-        """Start with nothing spent."""
+        """Start the clock."""
         self.spent: dict[str, float] = defaultdict(float)
         self._inside: list[str] = []
         self._since = time.perf_counter()
@@ -58,29 +58,19 @@ class Clock:
 
 
 class Report:
-    """Progress bar, learning curves and clock of a run; a context manager.
-
-    with Report(folder, console) as report:
-        report.begin(total=1000)
-        report.log({"loss": 0.3})     # averaged until the next point of the curves
-        report.advance(10, "playing")
-        report.curves(10)
+    """Progress bar, learning curves and clock of a run; a context manager. `begin` starts the bar.
 
     Attributes:
         clock: `with report.clock("engine"): ...` counts time.
+        done: Units done so far.
     """
 
     def __init__(self, folder: Path, console: Console) -> None:
-        """Show nothing yet; `begin` does.
-
-        Args:
-            folder: Where the curves are written, for TensorBoard.
-            console: Where the bar is drawn.
-        """
+        """Write curves into a folder, for TensorBoard, and draw the bar on a console."""
         self.clock = Clock()
         self._folder = folder
         self._console = console
-        self._stage, self._unit, self._total = "", "steps", 0
+        self._stage, self._unit, self._total, self.done = "", "steps", 0, 0
         self._keep: int | None = None
         self._writer: Any = None
         shown = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[count]}"), TimeRemainingColumn())
@@ -114,7 +104,7 @@ class Report:
             step: The last point of the curves that is kept when a run is resumed; by default `done`.
         """
         self._close()
-        self._stage, self._unit, self._total = stage, unit, total
+        self._stage, self._unit, self._total, self.done = stage, unit, total, done
         self._keep = done if step is None else step
         if self._task is None:
             self._task = self._bar.add_task(stage, total=total, completed=done, count="")
@@ -124,13 +114,9 @@ class Report:
         self._began = self._written = (time.perf_counter(), float(done), 0.0)
 
     def advance(self, done: int, doing: str | None = None) -> None:
-        """Move the bar.
-
-        Args:
-            done: Units done so far.
-            doing: What is going on, written left of the bar; by default as before.
-        """
+        """Move the bar to the units done so far; `doing` is written to the left of it."""
         assert self._task is not None
+        self.done = done
         speed = (done - self._began[1]) / max(time.perf_counter() - self._began[0], 1e-9)
         count = f"{done:,}/{self._total:,} {self._unit}, {speed:,.0f}/s"
         self._bar.update(self._task, completed=min(done, self._total), count=count, description=doing)
@@ -149,11 +135,11 @@ class Report:
             total[1] += 1.0
 
     def curves(self, step: int, metrics: Mapping[str, float] | None = None, games: int | None = None) -> None:
-        """Write a point of every curve: means of what was logged since the last point, speeds, and shares of the time.
+        """Write a point of every curve: means of what was logged since the last point, speeds, shares of the time, and these metrics.
 
         Args:
             step: Where on the curves.
-            metrics: Further values, written as they are.
+            metrics: Values, written as they are.
             games: Games finished so far, if the unit is not games.
         """
         now, (then, steps, finished) = time.perf_counter(), self._written
@@ -177,16 +163,7 @@ class Report:
             self._writer.add_scalar(name, value, step)
 
     def evaluated(self, step: int, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Write win rates with their intervals to curves, and print them above the bar.
-
-        Args:
-            step: When the agent was measured.
-            rows: `opponent`, `win_rate`, `low`, `high`; see `panel.measure`.
-        """
+        """Write win rates with their intervals, rows of `panel.measure`, to curves, and print them above the bar."""
         self.scalars(step, {f"{key}/{row['opponent']}": row[key] for row in rows for key in ("win_rate", "low", "high")})
         rates = ", ".join(f"{row['win_rate']:.1%} against {row['opponent']}" for row in rows)
-        self.print(f"{self._stage and f'{self._stage}, '}{step:,} {self._unit}: wins {rates}")
-
-    def print(self, line: str) -> None:
-        """Print a line above the bar."""
-        self._console.print(line)
+        self._console.print(f"{self._stage and f'{self._stage}, '}{step:,} {self._unit}: wins {rates}")

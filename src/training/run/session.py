@@ -4,10 +4,11 @@
         learner = ...
         if options.resume:
             session.restore(learner)
+        session.report.begin(options.steps, learner.step)
         while learner.step < options.steps:
             ...                                            # the algorithm
-            session.after_iteration(learner, before, "playing")
-        results = session.finish(...)
+            session.after_iteration(learner, before, "playing", games)
+        results = session.finish_best(learner)
 
 Everything is due at fixed numbers of steps, never of seconds, so a run that was killed and resumed ends in the same weights as one
 that was not.
@@ -39,17 +40,10 @@ class DivergenceError(MonopolyError, ArithmeticError):
 
 
 class Saved(Protocol):
-    """Whatever is saved in checkpoints.
-
-    Attributes:
-        step: The step it has reached.
-    """
-
-    @property
-    def step(self) -> int: ...  # noqa: D102
+    """Whatever a checkpoint holds: arrays by part and name, and JSON values."""
 
     def state(self) -> tuple[checkpoints.Parts, dict[str, Any]]:
-        """Everything that training continues from: arrays by part and name, and JSON values."""
+        """Everything that training continues from."""
         ...
 
     def set_state(self, parts: checkpoints.Parts, values: Mapping[str, Any]) -> None:
@@ -58,22 +52,17 @@ class Saved(Protocol):
 
 
 class Learner(Saved, Protocol):
-    """A learner that is trained step by step.
+    """A learner that is trained step by step, with `TrainingOptions`.
 
     Attributes:
         options: Its options.
         panel: The policies that it is measured against.
-        games: Games finished so far.
+        step: Decisions answered so far.
     """
 
-    @property
-    def options(self) -> TrainingOptions: ...  # noqa: D102
-
-    @property
-    def panel(self) -> Sequence[Policy]: ...  # noqa: D102
-
-    @property
-    def games(self) -> int: ...  # noqa: D102
+    options: Any
+    panel: Sequence[Policy]
+    step: int
 
     def agent(self) -> Policy:
         """The policy as it is now."""
@@ -90,7 +79,7 @@ class Session:
     """
 
     def __init__(self, run: Run, report: Report) -> None:
-        """Start before the first evaluation; `open` is the way to get one."""
+        """Start before the first evaluation; use `open`."""
         self.run = run
         self.report = report
         self.best = -1.0
@@ -125,11 +114,11 @@ class Session:
             with Report(run.curves, console) as report:
                 yield cls(run, report)
 
-    def save(self, learner: Saved) -> None:
-        """Write a checkpoint."""
+    def save(self, learner: Saved, step: int) -> None:
+        """Write the checkpoint of a step."""
         with self.report.clock("checkpoints"):
             parts, values = learner.state()
-            checkpoints.write(self.run.checkpoints, learner.step, parts, values | {"best": self.best})
+            checkpoints.write(self.run.checkpoints, step, parts, values | {"best": self.best})
 
     def restore(self, learner: Saved) -> None:
         """Continue from the last checkpoint.
@@ -143,16 +132,7 @@ class Session:
         learner.set_state(parts, values)
 
     def evaluate(self, agent: Policy, step: int, panel: Sequence[Policy], games: int, rules: Rules, num_players: int = 2) -> None:
-        """Measure the agent; save it if it is the best so far.
-
-        Args:
-            agent: As it is now.
-            step: Where on the curves.
-            panel: The policies it plays against.
-            games: Games against each of them.
-            rules: Of the games.
-            num_players: Seats at the table.
-        """
+        """Measure the agent against each of a panel, see `panel.measure`; save it if it is the best so far."""
         with self.report.clock("evaluation"):
             rows = measure(agent, panel, [games] * len(panel), rules, PANEL_SEED, num_players)
             self.report.evaluated(step, rows)
@@ -161,16 +141,18 @@ class Session:
                 self.best = rate
                 agent.save(self.run.best)
 
-    def after_iteration(self, learner: Learner, before: int, doing: str, metrics: Mapping[str, float] | None = None) -> None:
+    def after_iteration(self, learner: Learner, before: int, doing: str, games: int, metrics: Mapping[str, float] | None = None) -> None:
         """Move the bar, and write curves, evaluate and save where that is due.
 
         Args:
             learner: Has just played and learned.
             before: Its step before that.
             doing: What it is doing, for the bar.
+            games: Games finished so far.
             metrics: For the curves, beside what was logged.
         """
-        options, step = learner.options, learner.step
+        options: TrainingOptions = learner.options
+        step = learner.step
 
         def due(every: int) -> bool:
             """Whether a multiple of `every` steps, or the end, has been passed since `before`."""
@@ -178,33 +160,27 @@ class Session:
 
         self.report.advance(step, doing)
         if due(max(1, options.steps // _POINTS)):
-            self.report.curves(step, metrics, learner.games)
+            self.report.curves(step, metrics, games)
         if due(options.evaluate_every):
             rules = Rules.preset(options.rules)
             self.evaluate(learner.agent(), step, learner.panel, options.panel_games, rules, options.num_players)
         if due(options.checkpoint_every):
-            self.save(learner)
+            self.save(learner, step)
 
     def finish_best(self, learner: Learner) -> dict[str, Any]:
         """Save the best agent of the run as the final one and measure it; returns as `finish` does."""
-        options, agent = learner.options, load(self.run.best)
+        options: TrainingOptions = learner.options
+        agent = load(self.run.best)
         agent.save(self.run.agent)
         self.report.advance(learner.step, "measuring")
         rows = measure(agent, learner.panel, options.final_games, Rules.preset(options.rules), FINAL_SEED, options.num_players)
         return self.finish(options.rules, learner.step, rows)
 
     def finish(self, rules: str, steps: int, rows: Sequence[Mapping[str, Any]], unit: str | None = None, **more: Any) -> dict[str, Any]:
-        """Write down what the final agent is worth.
-
-        Args:
-            rules: Name of the rules.
-            steps: Length of the run.
-            rows: Win rates of the agent; see `panel.measure`.
-            unit: What is counted, if not steps.
-            **more: Further JSON values.
+        """Write evaluation.json: the win rates of the final agent, rows of `panel.measure`, and more JSON values.
 
         Returns:
-            What evaluation.json holds, and `time`: the share of each part.
+            What it holds, and `time`: the share of each part of the run.
         """
         results = {"agent": str(self.run.agent), "rules": rules, "steps": steps} | ({"unit": unit} if unit else {})
         results |= {"opponents": rows} | more

@@ -14,7 +14,7 @@ from monopoly_env.policy.protocol import Decisions
 from monopoly_env.vector import VectorMonopoly
 from tests.training.transitions import FEATURES, random_transitions
 from training.experience.replay import ReplayBuffer, Transitions, unpack
-from training.experience.sources import EpsilonGreedy, SelectAction, Source, explore_heads
+from training.experience.sources import SelectAction, Source, epsilon_greedy, explore_heads
 from training.run.options import LEARNED
 
 
@@ -59,7 +59,7 @@ def test_transitions_lead_from_a_decision_to_a_later_one_of_the_same_player_or_t
     source = Watch(vec, 4, 0.9)
     found: list[Transitions] = []
     while source.finished < 6:
-        found.append(source.play(EpsilonGreedy(lambda seen, choices: explore_heads(choices, generator), 0.0, generator)))
+        found.append(source.play(epsilon_greedy(lambda seen, choices: explore_heads(choices, generator), 0.0, generator)))
     moves = Transitions.joined(found)
     legal = unpack(moves.choices)
     assert legal[np.arange(moves.size), moves.action].all()
