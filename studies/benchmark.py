@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import tyro
+from rich.console import Console
 
 from agents import arena
 from agents.arena.matches import Lineup, Score
@@ -39,7 +39,8 @@ from monopoly_env.reference import table as markdown
 from monopoly_env.rules import RULES_VERSION
 from studies.pages import save_picture
 from studies.published import PLAYERS as THESIS
-from training.run.command import resumable
+from training.run import command
+from training.run.command import Command
 from training.run.folder import CONFIG, Run
 
 if TYPE_CHECKING:
@@ -251,7 +252,7 @@ def measure(match: Match, agent: LearnedPolicy, options: Options, done: Done) ->
     return {"shares": shares, "differences": differences, "seconds": time.perf_counter() - began}
 
 
-def run(options: Options) -> dict[str, Any]:
+def run(options: Options, console: Console) -> dict[str, Any]:
     """Measure what is asked for, keep each match as soon as it is played, and write the page.
 
     Returns:
@@ -277,7 +278,7 @@ def run(options: Options) -> dict[str, Any]:
             for name, agent, about in todo:
                 kept["rows"][name] = about | measure(MATCHES[name], agent, options, done) | {"command": _command(options)}
                 _write(path, kept)
-                print(f"{name}: {_share(kept['rows'][name]['shares'][AGENT])}", file=sys.stderr)
+                console.print(f"{name}: {_share(kept['rows'][name]['shares'][AGENT])}")
     _write(path, kept)
     if kept["curves"]:
         save_picture(_picture_path(options.out), picture(kept["curves"]), dpi=110)
@@ -509,12 +510,10 @@ def _who(rows: Mapping[str, Mapping[str, Any]]) -> str:
     return markdown(("agent", "sha256", "heads of networks", "matches", "seconds"), cells)
 
 
-@resumable("the last match")
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if everything was played and written."""
-    options = tyro.cli(Options, args=arguments, prog="python -m studies.benchmark")
-    kept = run(options)
-    print(json.dumps(kept) if options.json else f"{options.out} is written.")
+    measuring = Command(Options(), run, lambda kept: print("The page is written."))
+    return command.main("studies.benchmark", measuring, arguments, resume_from="the last match")
 
 
 if __name__ == "__main__":

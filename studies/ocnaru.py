@@ -10,7 +10,6 @@ stale ones.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -39,7 +38,8 @@ from studies.published import PLAYERS
 from training.ocnaru.experts import PASSES
 from training.ocnaru.options import OWN_GAMES
 from training.ocnaru.train import AFTER_EXPERTS
-from training.run.command import resumable
+from training.run import command
+from training.run.command import Command
 
 _ask_fresh: Final = kernel(play_strategic.function)
 
@@ -237,15 +237,18 @@ def page(results: dict[str, Any]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-@resumable("the beginning")
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command; the exit status is 0 only if all games were played."""
-    options = tyro.cli(Options, args=arguments, prog="python -m studies.ocnaru")
-    results = measure(options, Console(stderr=True))
-    text = page(results)
+def execute(options: Options, console: Console) -> dict[str, Any]:
+    """Play all games, and write the page if that was asked for."""
+    results = measure(options, console)
     if options.out:
-        write_atomically(options.out, text.encode())
-    print(json.dumps(results) if options.json else text)
+        write_atomically(options.out, page(results).encode())
+    return results
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; the exit status is 0 only if all games were played."""
+    measuring = Command(Options(tyro.MISSING), execute, lambda results: print(page(results)))
+    return command.main("studies.ocnaru", measuring, arguments, resume_from="")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ games of the same players have. What a figure was rounded by widens its interval
 from __future__ import annotations
 
 import csv
-import json
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,7 +23,6 @@ from statistics import NormalDist
 from typing import Any, Final
 
 import numpy as np
-import tyro
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
@@ -36,7 +34,8 @@ from agents.arena.statistics import CONFIDENCE
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.rules import Rules
 from studies.pages import Page
-from training.run.command import resumable
+from training.run import command
+from training.run.command import Command
 from training.run.options import check_ranges
 
 DATA: Final = Path(__file__).parent / "data" / "published_ocnaru.csv"
@@ -296,12 +295,14 @@ class Report:
     Attributes:
         name: The experiment's.
         games: Games of each pair.
+        seed: Of the games.
         comparisons: By rules (with quirks or without), the published figures beside ours.
         pairs: By rules, of how many pairs the share of wins was compared on its own, and how many of these disagree.
     """
 
     name: str
     games: int
+    seed: int
     comparisons: dict[bool, list[Comparison]]
     pairs: dict[bool, tuple[int, int]]
 
@@ -327,7 +328,7 @@ def run(name: str, games: int | None = None, seed: int = 0, threads: int | None 
     for quirks in experiment.quirks:
         results = _play(experiment, count, quirks, seed, threads, progress)
         comparisons[quirks], pairs[quirks] = _compare_all(name, results)
-    return Report(name, count, comparisons, pairs)
+    return Report(name, count, seed, comparisons, pairs)
 
 
 def _play(experiment: Experiment, games: int, quirks: bool, seed: int, threads: int | None, progress: bool) -> Results:
@@ -399,25 +400,25 @@ def _text(estimate: Estimate, digits: int, sign: str = "") -> str:
 
 def remarks(report: Report) -> list[str]:
     """What is to be said below a table."""
-    sentences = []
+    lines = []
     for quirks, comparisons in report.comparisons.items():
         rules = "With quirks" if quirks else "Without quirks"
         beyond = sum(not comparison.agrees for comparison in comparisons)
-        sentences.append(f"{rules}: {beyond} of {len(comparisons)} differences beyond their 95% interval.")
+        lines.append(f"{rules}: {beyond} of {len(comparisons)} differences beyond their 95% interval.")
         pairs, strays = report.pairs[quirks]
         if pairs:
-            sentences.append(
+            lines.append(
                 f"Of the {pairs} pairs, {strays} differ beyond the interval in their share of wins ({pairs * 0.05:.1f} by chance)."
             )
     errors, games = crashed(report.name)
     if errors:
-        sentences.append(f"{errors} of the {games} published games crashed and are left out of the published figures.")
-    return sentences
+        lines.append(f"{errors} of the {games} published games crashed and are left out of the published figures.")
+    return lines
 
 
-def command(report: Report, seed: int) -> str:
+def repeat(report: Report) -> str:
     """The command that repeats a report."""
-    return f"python -m studies.published --only {report.name} --games {report.games} --seed {seed}"
+    return f"python -m studies.published --only {report.name} --games {report.games} --seed {report.seed}"
 
 
 def as_json(report: Report) -> dict[str, Any]:
@@ -446,13 +447,13 @@ does so by chance.
 """
 
 
-def section(report: Report, seed: int) -> str:
+def section(report: Report) -> str:
     """A report as Markdown."""
     headings, rows = table(report)
     title = EXPERIMENTS[report.name].title
     lines = [f"## {title[0].upper()}{title[1:]}", ""]
     lines += ["| " + " | ".join(cells) + " |" for cells in (headings, ["---", *["---:"] * (len(headings) - 1)], *rows)]
-    return "\n".join([*lines, "", " ".join(remarks(report)), "", "```sh", command(report, seed), "```"])
+    return "\n".join([*lines, "", " ".join(remarks(report)), "", "```sh", repeat(report), "```"])
 
 
 # --- the command --------------------------------------------------------------------------------------------------------
@@ -480,7 +481,25 @@ class Options:
     """A Markdown page: its tables are updated, text written by hand stays."""
 
 
-def show(report: Report, seed: int) -> None:
+def execute(options: Options, console: Console) -> list[dict[str, Any]]:
+    """Play, and show each report or put it on the page as soon as it is there; returns them as JSON values."""
+    check_ranges(options, {"games": (1, 1 << 31), "threads": (1, 1024)})
+    page = Page(options.out, f"{_HEAD}\n{BY_HAND}\n", BY_HAND) if options.out else None
+    names = [options.only] if options.only else list(EXPERIMENTS)
+    if page:
+        for name in names:
+            page.check(name)
+    reports = []
+    for name in names:
+        reports.append(run(name, options.games, options.seed, options.threads, progress=console.is_terminal))
+        if page:
+            page.write(name, section(reports[-1]))
+        if not options.json:
+            show(reports[-1])
+    return [as_json(report) for report in reports]
+
+
+def show(report: Report) -> None:
     """Print a report."""
     headings, rows = table(report)
     shown = Table(title=EXPERIMENTS[report.name].title)
@@ -490,28 +509,12 @@ def show(report: Report, seed: int) -> None:
         shown.add_row(*row)
     console = Console(width=None if sys.stdout.isatty() else _PIPED_WIDTH)
     console.print(shown)
-    console.print(*remarks(report), command(report, seed), sep="\n", highlight=False)
+    console.print(*remarks(report), repeat(report), sep="\n", highlight=False)
 
 
-@resumable("the beginning")
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if all games were played."""
-    options = tyro.cli(Options, args=arguments, prog="python -m studies.published")
-    check_ranges(options, {"games": (1, 1 << 31), "threads": (1, 1024)})
-    page = options.out and Page(options.out, f"{_HEAD}\n{BY_HAND}\n", BY_HAND)
-    names = [options.only] if options.only else list(EXPERIMENTS)
-    if page:
-        for name in names:
-            page.check(name)
-    reports = []
-    for name in names:
-        reports.append(run(name, options.games, options.seed, options.threads, progress=sys.stderr.isatty()))
-        if page:
-            page.write(name, section(reports[-1], options.seed))
-        if not options.json:
-            show(reports[-1], options.seed)
-    if options.json:
-        print(json.dumps([as_json(report) for report in reports]))
+    return command.main("studies.published", Command(Options(), execute, lambda reports: None), arguments, resume_from="")
 
 
 if __name__ == "__main__":

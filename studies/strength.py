@@ -6,12 +6,11 @@ python -m studies.strength --policy strategic --against 'fp/*' --games 10000 --r
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import tyro
 from rich.console import Console
@@ -25,8 +24,9 @@ from monopoly_env.errors import ConfigurationError
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.policy.resolve import resolve, resolve_all
 from monopoly_env.reference import table as markdown
-from monopoly_env.rules import PRESETS
-from training.run.command import resumable
+from training.run import command
+from training.run.command import Command
+from training.run.options import RulesName
 from training.tournament import expand
 
 
@@ -46,7 +46,7 @@ class Options:
     """Seats at the tables."""
     games: int = 2000
     """Games against each opponent at each size."""
-    rules: Annotated[str, tyro.conf.arg(help=f"A preset of rules: {', '.join(PRESETS)}.")] = "official"
+    rules: RulesName = "official"
     seed: int = 0
     """Decides all dice and cards, and what random policies do."""
     turn_limit: int = 1000
@@ -101,29 +101,29 @@ def cells(row: dict[str, Any]) -> list[str]:
     ]  # fmt: skip
 
 
-def show(options: Options, rows: list[dict[str, Any]]) -> None:
+def execute(options: Options, console: Console) -> dict[str, Any]:
+    """Play all games, and write the table if that was asked for; returns `policy`, `rules`, `seed` and `rows`."""
+    rows = measure(options, console)
+    if options.out:
+        named = [[f"`{row['opponent']}`", *cells(row)[1:]] for row in rows]
+        write_atomically(options.out, (markdown(HEADINGS, named) + "\n").encode())
+    return {"policy": options.policy, "rules": options.rules, "seed": options.seed, "rows": rows}
+
+
+def show(results: dict[str, Any]) -> None:
     """Print the table."""
-    shown = Table("against", title=f"{options.policy}, rules {options.rules}, seed {options.seed}")
+    shown = Table("against", title=f"{results['policy']}, rules {results['rules']}, seed {results['seed']}")
     for heading in HEADINGS[1:]:
         shown.add_column(heading, justify="right")
-    for row in rows:
+    for row in results["rows"]:
         shown.add_row(*cells(row), style="" if row["beats"] else "yellow")
     console = Console()
     console.print(shown) if console.is_terminal else Console(width=140).print(shown)
 
 
-@resumable("the beginning")
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if all games were played."""
-    options = tyro.cli(Options, args=arguments, prog="python -m studies.strength")
-    rows = measure(options, Console(stderr=True))
-    if options.out:
-        named = [[f"`{row['opponent']}`", *cells(row)[1:]] for row in rows]
-        write_atomically(options.out, (markdown(HEADINGS, named) + "\n").encode())
-    if options.json:
-        print(json.dumps({"policy": options.policy, "rules": options.rules, "seed": options.seed, "rows": rows}))
-    else:
-        show(options, rows)
+    return command.main("studies.strength", Command(Options(tyro.MISSING), execute, show), arguments, resume_from="")
 
 
 if __name__ == "__main__":

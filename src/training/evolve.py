@@ -17,48 +17,38 @@ python -m training.evolve --preset pring --cluster auto --out runs/far       # t
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
 
-from rich.console import Console
-from rich.table import Table
-
-from training.evolution import cmaes, generations, populations, steady
-from training.evolution.run import RunOptions, execute
+from training.evolution import cmaes, populations
+from training.evolution.generations import FRAYN, MUKHAR2012, MUKHAR2013
+from training.evolution.run import execute
+from training.evolution.steady import PRING
 from training.run import command
 from training.run.command import Command, Preset
 
 DEFAULT: Final = "cmaes"
-
-
-def _preset(options: RunOptions, about: str, tables: Callable[[Mapping[str, Any]], list[Table]]) -> Preset:
-    """A way to evolve: its options unless others are given, what it is, and the tables that show its results."""
-
-    def show(results: Mapping[str, Any]) -> None:
-        console = Console()
-        for table in tables(results):
-            console.print(table)
-
-    return Preset(about, lambda: Command(options, execute, show))
-
-
 PRESETS: Final = {
-    DEFAULT: _preset(
-        cmaes.Options(), "the numbers of a scripted family, or genes, judged by wins against a panel, by CMA-ES", cmaes.tables
+    DEFAULT: Preset(
+        "the numbers of a scripted family, or genes, judged by wins against a panel, by CMA-ES",
+        partial(Command, cmaes.Options(), execute, cmaes.show),
     ),
-    "mukhar2012": _preset(
-        generations.MUKHAR2012, "Mukhar & Kalita's paper: 1,000 players, 100 matches a generation, roulette", populations.tables
+    "mukhar2012": Preset(
+        "Mukhar & Kalita's paper: 1,000 players, 100 matches a generation, roulette",
+        partial(Command, MUKHAR2012, execute, populations.show),
     ),
-    "mukhar2013": _preset(
-        generations.MUKHAR2013,
+    "mukhar2013": Preset(
         "Mukhar's thesis: 1,024 players, fitness in percent, tournament selection, its bids and rules",
-        populations.tables,
+        partial(Command, MUKHAR2013, execute, populations.show),
     ),
-    "frayn": _preset(
-        generations.FRAYN, "Frayn 2005: 1,000 players, tournament selection, uniform crossover, official rules", populations.tables
+    "frayn": Preset(
+        "Frayn 2005: 1,000 players, tournament selection, uniform crossover, official rules",
+        partial(Command, FRAYN, execute, populations.show),
     ),
-    "pring": _preset(
-        steady.PRING, "Pring 2015: 10,000 players that make way for the winners' children, 400,000 games, UK board", populations.tables
+    "pring": Preset(
+        "Pring 2015: 10,000 players that make way for the winners' children, 400,000 games, UK board",
+        partial(Command, PRING, execute, populations.show),
     ),
 }
 

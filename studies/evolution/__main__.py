@@ -21,7 +21,7 @@ from monopoly_env.errors import ConfigurationError, nearest
 from studies.evolution import absolute, families, fitnesses, hypotheses, populations, pring, refusals, skew
 from studies.evolution.experiment import Experiment, Outcome, Outcomes, scaled
 from studies.pages import Page
-from training.evolution.run import RunOptions, execute
+from training.evolution.run import EvolutionOptions, execute
 from training.run import checkpoints
 from training.run.command import resumable
 from training.run.folder import CONFIG, Run
@@ -67,7 +67,7 @@ def check(options: Options) -> list[str]:
     return [name for name in EXPERIMENTS if not options.only or name in options.only]
 
 
-def carry_out(runs: Mapping[str, RunOptions], options: Options, console: Console) -> Outcomes:
+def carry_out(runs: Mapping[str, EvolutionOptions], options: Options, console: Console) -> Outcomes:
     """Carry out those runs that are not finished yet.
 
     Raises:

@@ -17,7 +17,7 @@ from studies.pages import Page
 from training.evolution.cmaes import Options
 from training.evolution.fitness import FITNESSES
 from training.evolution.populations import PANEL
-from training.evolution.run import RunOptions
+from training.evolution.run import EvolutionOptions
 
 # Searches by CMA-ES: the genome, and its games.
 GAMES: Final = {"tga": 200_000, "rga": 200_000, "tga, longer": 2_000_000, "rga, longer": 2_000_000, "pring": 400_000}
@@ -25,7 +25,7 @@ LEVELS: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
 # By rules, which are a fitness, too: the kind whose genes are all alike, those that come with the library, and what came of populations.
 ALIKE: Final = {"mukhar": "tga", "pring": "pring"}
 SHIPPED: Final = {"mukhar": ("rga", "tga", "sga"), "pring": ("pring",)}
-POPULATIONS: Final[dict[str, dict[str, RunOptions]]] = {
+POPULATIONS: Final[dict[str, dict[str, EvolutionOptions]]] = {
     "mukhar": {**populations.KINDS}, "pring": {"pring/00": pring.REPEATS["pring/00"]},
 }  # fmt: skip
 _MEASURED: Final = 2400
@@ -52,8 +52,8 @@ def section(runs: Outcomes, page: Page) -> str:
             f"Wins against three of each of the panel, {_MEASURED:,} games each, 95% from the spread between seeds; 25% are fair. One run "
             "a search: another one would come to other genes.",
             *(_measured(rules, runs) for rules in ALIKE),
-            f"CMA-ES from genes of a half, {_POPULATION} candidates a generation, {_EACH} games each, judged by wins against algorithmic, "
-            "gcp:",
+            f"CMA-ES from genes of a half, {_POPULATION} candidates a generation, {_EACH} games each, judged by wins against "
+            "algorithmic, gcp:",
             table(
                 ("genome", "games of evolution", "against", "start", "evolved", "gain, 95%"),
                 [row for name in SEARCHES for row in _gains(name, runs)],

@@ -20,9 +20,8 @@ from agents.arena.statistics import CONFIDENCE, half_width
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.policy.resolve import PolicyLike
 from studies.pages import Page
-from training.evolution.folder import population
 from training.evolution.populations import mean_rate, overall
-from training.evolution.run import MEAN, POPULATION, RunOptions
+from training.evolution.run import MEAN, POPULATION, EvolutionOptions, population
 from training.run import checkpoints
 from training.run.folder import Run
 
@@ -39,7 +38,7 @@ class Outcome:
     """
 
     folder: Path
-    settings: RunOptions
+    settings: EvolutionOptions
 
     @property
     def evaluation(self) -> Path:
@@ -101,11 +100,11 @@ class Experiment:
     """
 
     title: str
-    runs: Mapping[str, RunOptions]
+    runs: Mapping[str, EvolutionOptions]
     section: Callable[[Outcomes, Page], str]
 
 
-def scaled(settings: RunOptions, budget: float) -> RunOptions:
+def scaled(settings: EvolutionOptions, budget: float) -> EvolutionOptions:
     """A run of a share of its length: generations, matches and measurements are cut, each at least to the least that makes sense."""
     if budget == 1:
         return settings

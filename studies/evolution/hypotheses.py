@@ -66,11 +66,9 @@ def _gets(players: list[GeneticPolicy], seed: int) -> bool:
 def section(runs: Outcomes, page: Page) -> str:
     """Buy genes by situation, the chance to obtain, jail, trading."""
     kinds = {name: runs[name] for name in populations.KINDS}
-    explained = {name: genetic.explain(run.mean) for name, run in kinds.items()}
-    jail = [
-        (name, row["opponents own"], row["states"], f"{row['leaves']:.3f}") for name, genome in explained.items() for row in genome.jail
-    ]
-    kept = [(name, r.name, f"{r.share:.2f}", r.how) for name, genome in explained.items() for r in genome.rules if r.share is not None]
+    genomes = {name: genetic.explain(run.mean) for name, run in kinds.items()}
+    jail = [(name, row["opponents own"], row["states"], f"{row['leaves']:.3f}") for name, genome in genomes.items() for row in genome.jail]
+    kept = [(name, r.name, f"{r.share:.2f}", r.how) for name, genome in genomes.items() for r in genome.rules if r.share is not None]
     return "\n\n".join(
         [
             "Mean chance to buy by situation, over the last population and the lots of groups of three and more (two others cannot own in "
@@ -86,7 +84,7 @@ def section(runs: Outcomes, page: Page) -> str:
             "Mean chance to buy with and without trading, after as many generations; the rank correlation over lots between the two, and "
             "beside it that of two runs without trading, which differ by chance alone (one pair of runs each):",
             table(("situation", "with trading", "without", "rank correlation", "of two without"), _trading(runs)),
-            page.picture("genes", explained[_LASTING].plot(Figure(figsize=(10, 9), layout="constrained")), "The mean SGA"),
+            page.picture("genes", genomes[_LASTING].plot(Figure(figsize=(10, 9), layout="constrained")), "The mean SGA"),
         ]
     )
 

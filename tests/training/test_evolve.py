@@ -208,13 +208,14 @@ def test_the_best_is_replaced_only_by_what_is_surely_better(monkeypatch: pytest.
     evolution = Evolution(SMALL)
     evolution.optimizer.ask()
     evolution.tell(np.array([0.1, 0.5, 0.2, 0.9]))
-    report = type("Silent", (), {"points": lambda self, generation, values: None, "console": quietly(), "played": None})()
+    evolution.report = type("Silent", (), {"scalars": lambda self, step, values: None})()
+    evolution.console = quietly()
     units = np.repeat(np.arange(50), 2)
     luck = np.random.default_rng(0).integers(0, 3, 50).astype(np.float64)
 
     def measured(first: np.ndarray, second: np.ndarray) -> bool:  # type: ignore[type-arg]
         monkeypatch.setattr(evolution, "play", lambda *_: [Score("", np.repeat(won / 2, 2), units) for won in (first, second)])
-        evolution.compare(report)  # type: ignore[arg-type]
+        evolution.compare()
         return bool(evolution.measurements[-1]["kept"])
 
     slightly = luck.copy()

@@ -15,7 +15,8 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from rich import table as rich
+from rich.console import Console
+from rich.table import Table as RichTable
 
 from agents.arena.matches import Score
 from agents.arena.table import Table
@@ -24,8 +25,7 @@ from monopoly_env.policy.protocol import Policy
 from training.evolution import fitness
 from training.evolution.fitness import FITNESSES, HELD_OUT, Setting, held_out, split
 from training.evolution.genome import Genome, genome, start_of
-from training.evolution.reporting import MOST_CURVES, Reporter
-from training.evolution.run import RunOptions, Search
+from training.evolution.run import MOST_CURVES, EvolutionOptions, Search
 from training.run.folder import Run
 from training.run.options import check_ranges, digest, result_settings
 
@@ -38,7 +38,7 @@ _MANY, _LISTED = 60, 30  # numbers from which on a table lists some, and how man
 
 
 @dataclass(frozen=True)
-class Options(RunOptions):
+class Options(EvolutionOptions):
     """Evolve the numbers of a player by playing, and measure what came out.
 
     All candidates of a generation play the same seeds in all seats, the next generation has others. What is kept is the middle of
@@ -47,7 +47,7 @@ class Options(RunOptions):
     rates. A run that was stopped goes on with --resume and the same settings.
     """
 
-    free: ClassVar[tuple[str, ...]] = (*RunOptions.free, "generations", "final_games", "curve_games")
+    free: ClassVar[tuple[str, ...]] = (*EvolutionOptions.free, "generations", "final_games", "curve_games")
 
     genome: str = "expert"
     """Whose numbers evolve: expert, strategic, learned (those of a learned policy's parent, at tables of the fitness's size), or the
@@ -267,88 +267,87 @@ class Evolution(Search):
         del length
         return 2 * len(self.options.final_settings) * self.options.final_games
 
-    def play(self, players: list[Policy], settings: Sequence[Setting], games: int, seed: int, report: Reporter) -> list[Score]:
+    def play(self, players: list[Policy], settings: Sequence[Setting], games: int, seed: int) -> list[Score]:
         """Play games of each of the players."""
-        return fitness.play(players, settings, games, seed, self.options.threads, report.played, table_type=self.table_type)
+        return fitness.play(players, settings, games, seed, self.options.threads, self.played, table_type=self.table_type)
 
     def tell(self, rates: NDArray[np.float64]) -> None:
         """Learn the (L,) fitness of the generation that the optimizer was asked for."""
         self.optimizer.tell(rates)
-        self.generation += 1
+        self.step += 1
         means = zip(self.genome.names[:MOST_CURVES], self.genome.values(self.optimizer.mean), strict=False)
         self.add_row(rates, {}, {"spread": self.optimizer.spread} | {f"mean/{name}": float(value) for name, value in means})
 
-    def begin(self, report: Reporter) -> None:
+    def begin(self) -> None:
         """Measure the start."""
-        report.doing("measuring the start")
-        self.watch(report)
+        self.doing("measuring the start")
+        self.watch()
 
-    def advance(self, report: Reporter) -> None:
+    def advance(self) -> None:
         """Play a generation."""
         candidates = [self.policy(vector) for vector in self.optimizer.ask()]
-        scores = self.play(candidates, self.options.settings, self.options.games, self.game_seed(_SEARCH), report)
+        scores = self.play(candidates, self.options.settings, self.options.games, self.game_seed(_SEARCH))
         self.tell(np.array([score.rate for score in scores]))
 
-    def measure(self, run: Run, report: Reporter) -> None:
+    def measure(self, run: Run) -> None:
         """If it is due, compare the middle of the population with the best so far, and save the better one."""
-        if self.measures(self.generation):
-            report.doing(f"measuring generation {self.generation:,}")
-            self.compare(report)
-            self.watch(report)
+        if self.measures(self.step):
+            self.doing(f"measuring generation {self.step:,}")
+            self.compare()
+            self.watch()
             self.policy(self.best).save(run.best)
 
-    def compare(self, report: Reporter) -> None:
+    def compare(self) -> None:
         """Compare the middle of the population with the best so far, in fresh games; keep it if it is surely better."""
         options, mean = self.options, self.optimizer.mean
         pair = [self.policy(mean), self.policy(self.best)]
-        middle, best = self.play(pair, options.settings, options.measure_games, self.game_seed(_COMPARE), report)
+        middle, best = self.play(pair, options.settings, options.measure_games, self.game_seed(_COMPARE))
         found = middle.less(best)
         kept = found.low > 0
         if kept:
             self.best = mean
         rates = {"rate": found.rates[0], "best": found.rates[1], "difference": found.difference, "low": found.low, "high": found.high}
-        self.measurements.append({"generation": self.generation, "games": options.measure_games} | rates | {"kept": kept})
-        report.points(self.generation, {f"measured/{name}": value for name, value in rates.items()})
+        self.measurements.append({"generation": self.step, "games": options.measure_games} | rates | {"kept": kept})
+        self.report.scalars(self.step, {f"measured/{name}": value for name, value in rates.items()})
         message = f"wins {found.rates[0]:.1%}, the best so far {found.rates[1]:.1%}; difference {found.low:+.1%} to {found.high:+.1%}"
-        report.console.print(f"generation {self.generation:,}: {message}{', kept' if kept else ''}")
+        self.console.print(f"generation {self.step:,}: {message}{', kept' if kept else ''}")
 
-    def watch(self, report: Reporter) -> None:
+    def watch(self) -> None:
         """Note how often the best so far wins at each table of the end: always the same games, which it has not learned from."""
         games, tables = self.options.curve_games, self.options.final_settings
         if not games:
             return
         if self._watched is not None and np.array_equal(self._watched, self.best):  # the same player would play the same games
-            rows = [row | {"generation": self.generation} for row in self.curve[-len(tables) :]]
-            report.skipped(len(tables) * games)
+            rows = [row | {"generation": self.step} for row in self.curve[-len(tables) :]]
+            self.played(len(tables) * games)
         else:
             seed = int(np.random.SeedSequence((self.options.seed, _CURVE)).generate_state(1)[0])
-            rows = [self._watched_at(table, games, seed, report) for table in tables]
+            rows = [self._watched_at(table, games, seed) for table in tables]
         self._watched = self.best
         for row in rows:
             self.curve.append(row)
-            report.points(self.generation, {f"{name}/{row['opponent']}": row[name] for name in ("win_rate", "low", "high")})
+            self.report.scalars(self.step, {f"{name}/{row['opponent']}": row[name] for name in ("win_rate", "low", "high")})
 
-    def _watched_at(self, table: Setting, games: int, seed: int, report: Reporter) -> dict[str, Any]:
-        (score,) = self.play([self.policy(self.best)], [table], games, seed, report)
+    def _watched_at(self, table: Setting, games: int, seed: int) -> dict[str, Any]:
+        (score,) = self.play([self.policy(self.best)], [table], games, seed)
         low, high = score.interval
-        return {"generation": self.generation, "opponent": str(table), "win_rate": score.rate, "low": low, "high": high}
+        return {"generation": self.step, "opponent": str(table), "win_rate": score.rate, "low": low, "high": high}
 
-    def finish(self, run: Run, report: Reporter, seconds: float) -> dict[str, Any]:
+    def finish(self, run: Run) -> dict[str, Any]:
         """Save the best player and measure it beside the start; returns what evaluation.json holds."""
-        del seconds
         policy = self.policy(self.best)
         policy.save(run.best)
         policy.save(run.agent)
         return {
-            "agent": str(run.agent), "fitness": self.options.fitness, "generations": self.generation,
-            "tables": [self._final_row(setting, policy, report) for setting in self.options.final_settings],
+            "agent": str(run.agent), "fitness": self.options.fitness, "generations": self.step,
+            "tables": [self._final_row(setting, policy) for setting in self.options.final_settings],
             "genome": self.genome.explain(self.best), "measurements": self.measurements, "curve": self.curve,
         }  # fmt: skip
 
-    def _final_row(self, setting: Setting, policy: Policy, report: Reporter) -> dict[str, Any]:
-        report.doing(f"against {setting}")
+    def _final_row(self, setting: Setting, policy: Policy) -> dict[str, Any]:
+        self.doing(f"against {setting}")
         games, pair = self.options.final_games, [policy, self.policy(self.genome.origin)]
-        evolved, start = self.play(pair, [setting], games, self.game_seed(_FINAL), report)
+        evolved, start = self.play(pair, [setting], games, self.game_seed(_FINAL))
         found, (low, high) = evolved.less(start), evolved.interval
         return {
             "opponents": str(setting), "rules": setting.rules, "held_out": setting.opponents in HELD_OUT[1 + len(setting.opponents)],
@@ -356,39 +355,38 @@ class Evolution(Search):
             "difference": found.difference, "difference_low": found.low, "difference_high": found.high,
         }  # fmt: skip
 
-    def state(self) -> dict[str, Any]:
+    def values(self) -> dict[str, Any]:
         """What a checkpoint holds as JSON."""
-        return super().state() | {"curve": self.curve}
+        return super().values() | {"curve": self.curve}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What a checkpoint holds as arrays: the history, from which the optimizer follows."""
         return {"fitness": np.array(self.optimizer.history), "mean": self.optimizer.mean, "best": self.best}
 
-    def restore(self, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any]) -> None:
-        """Go on from a checkpoint: the optimizer goes through its history again."""
-        super().restore(arrays, state)
+    def restore(self, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
+        """Continue from a checkpoint: the optimizer goes through its history again."""
         history, best = arrays["fitness"], arrays["best"]
-        if len(history) != self.generation or not np.isfinite(history).all():
-            raise ValueError(f"{len(history)} generations of fitness, not {self.generation}, or one is no number")
+        if len(history) != self.step or not np.isfinite(history).all():
+            raise ValueError(f"{len(history)} generations of fitness, not {self.step}, or one is no number")
         if best.shape != self.best.shape:
             raise ValueError(f"best has the shape {best.shape}, not {self.best.shape}")
         self.optimizer.tell_again(history, arrays["mean"])
-        self.best, self.curve = best, list(state["curve"])
+        self.best, self.curve = best, list(values["curve"])
 
 
 # --- for a terminal -------------------------------------------------------------------------------------------------------------
 
 
-def tables(results: Mapping[str, Any]) -> list[rich.Table]:
-    """What a run came to."""
+def show(results: Mapping[str, Any]) -> None:
+    """Print what a run came to."""
     title = f"{results['agent']} after {results['generations']:,} generations"
-    return [genome_table(results["genome"]), result_table(results["tables"], title)]
+    Console().print(genome_table(results["genome"]), result_table(results["tables"], title))
 
 
-def result_table(rows: Sequence[Mapping[str, Any]], title: str) -> rich.Table:
+def result_table(rows: Sequence[Mapping[str, Any]], title: str) -> RichTable:
     """How often the best player and the start won."""
     caption = "The same seeds, from each seat. Intervals from the spread between seeds, 95%. *: not in the fitness."
-    shown = rich.Table("against", title=title, caption=caption)
+    shown = RichTable("against", title=title, caption=caption)
     for heading in ("start", "evolved", "interval", "gain", "interval"):
         shown.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
@@ -400,11 +398,11 @@ def result_table(rows: Sequence[Mapping[str, Any]], title: str) -> rich.Table:
     return shown
 
 
-def genome_table(rows: Sequence[Mapping[str, Any]]) -> rich.Table:
+def genome_table(rows: Sequence[Mapping[str, Any]]) -> RichTable:
     """What became of the numbers: of many those that moved most, whether or not it made a difference."""
     listed = sorted(rows, key=lambda row: -abs(row["after"] - row["before"]))[:_LISTED] if len(rows) > _MANY else rows
     title = "The genome" if len(listed) == len(rows) else f"The {_LISTED} of {len(rows):,} numbers that moved most"
-    shown = rich.Table("parameter", title=title)
+    shown = RichTable("parameter", title=title)
     for heading in ("before", "after", "unit", "range"):
         shown.add_column(heading, justify="right")
     for row in listed:

@@ -20,7 +20,6 @@ from monopoly_env.errors import ConfigurationError, nearest
 from training.evolution.fitness import MEASURES, SCALES, scaled, summed
 from training.evolution.operators import CROSSOVERS, MUTATIONS, OF_BITS, REALS_ONLY, SELECTIONS, Fitness, elite, legacy_sga
 from training.evolution.populations import Outcome, Population, PopulationOptions, Purpose, Seats, Tables, play_seats, table_of
-from training.evolution.reporting import Reporter
 
 Done = Callable[[int], None]
 
@@ -281,13 +280,13 @@ class Generations(Population):
         """Games of a generation."""
         return games_of(len(self.population), self.options)
 
-    def advance(self, report: Reporter) -> None:
+    def advance(self) -> None:
         """Make the next generation, and play it."""
         options, population = self.options, self.population
-        if self.generation:
+        if self.step:
             population = breed(self.kind, population, self.fitness, options, self.generator(Purpose.BREED))
         seed, generator = self.game_seed(Purpose.SEARCH), self.generator(Purpose.DEAL)
-        outcome = evaluate(self.kind, population, options, seed, generator, report.played, table_type=self.table_type)
+        outcome = evaluate(self.kind, population, options, seed, generator, self.played, table_type=self.table_type)
         self.population, self.fitness = population, outcome.fitness
         self.note(outcome)
 

@@ -16,7 +16,8 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from rich import table as rich
+from rich.console import Console
+from rich.table import Table as RichTable
 
 from agents.arena.batch import GameBatch
 from agents.arena.matches import Lineup, against
@@ -27,12 +28,11 @@ from monopoly_env.errors import ConfigurationError, FormatError, nearest
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
 from monopoly_env.policy.resolve import PolicyLike, load, resolve_all
 from monopoly_env.rules import PRESETS, Rules
-from training.evolution.folder import champion, population
-from training.evolution.reporting import MOST_CURVES, Reporter
-from training.evolution.run import MEAN, POPULATION, RunOptions, Search
+from training.evolution import run as files
+from training.evolution.run import MOST_CURVES, POPULATION, EvolutionOptions, Search
 from training.run import checkpoints
 from training.run.folder import Run
-from training.run.options import check_ranges, digest, result_settings
+from training.run.options import RulesName, check_ranges, digest, result_settings
 
 PANEL: Final = ("algorithmic", "gcp", "yasumura", "landlord/balanced")
 
@@ -55,8 +55,7 @@ class Tables:
 
     players: int = 4
     """Seats of a table."""
-    rules: str = "mukhar"
-    """Preset of rules."""
+    rules: RulesName = "mukhar"
     turn_limit: int = 500
     """Turns of each player after which the score decides a game, where the rules do not end it before."""
     threads: int | None = None
@@ -64,11 +63,11 @@ class Tables:
 
 
 @dataclass(frozen=True)
-class PopulationOptions(Tables, RunOptions):
+class PopulationOptions(Tables, EvolutionOptions):
     """What the genetic algorithms share."""
 
     free: ClassVar[tuple[str, ...]] = (
-        *RunOptions.free, "start", "generations", "waves", "final_games", "panel", "panel_every", "panel_games", "hall", "keep_every",
+        *EvolutionOptions.free, "start", "generations", "waves", "final_games", "panel", "panel_every", "panel_games", "hall", "keep_every",
     )  # fmt: skip
 
     genome: str = "rga"
@@ -244,7 +243,7 @@ class Population(Search):
 
     def generator(self, purpose: int) -> np.random.Generator:
         """The random numbers of a purpose in this generation."""
-        return np.random.Generator(np.random.PCG64(np.random.SeedSequence((self.options.seed, purpose, self.generation))))
+        return np.random.Generator(np.random.PCG64(np.random.SeedSequence((self.options.seed, purpose, self.step))))
 
     @property
     @abstractmethod
@@ -273,7 +272,7 @@ class Population(Search):
         middle = self.population.mean(axis=0)
         return np.asarray((middle >= 0.5).astype(self.population.dtype) if self.kind.bits else middle)
 
-    def values(self) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+    def numbers(self) -> tuple[tuple[str, ...], NDArray[np.float64]]:
         """(M,) names and (N, M) numbers of the genes as people read them: bits as what they stand for."""
         if self.kind.bits:
             return self.kind.number_names, self.kind.decode(self.population)
@@ -281,8 +280,8 @@ class Population(Search):
 
     def note(self, outcome: Outcome, **more: float) -> None:
         """Count the generation that was played, and add a point to every curve."""
-        self.generation += 1
-        names, values = self.values()
+        self.step += 1
+        names, values = self.numbers()
         means = values.mean(axis=0)
         before = {"games": float(outcome.games), "turns": outcome.turns, "capped": outcome.capped}
         genes = {"genes/mean": float(means.mean()), "genes/spread": float(values[:, :MOST_CURVES].std(axis=0).mean())}
@@ -291,7 +290,7 @@ class Population(Search):
 
     def explain(self) -> list[dict[str, Any]]:
         """A row for each of the first genes: `name`, `mean` and `spread` over the population."""
-        names, values = self.values()
+        names, values = self.numbers()
         shown = values[:, :MOST_CURVES]
         columns = zip(names[:MOST_CURVES], shown.mean(axis=0).tolist(), shown.std(axis=0).tolist(), strict=True)
         return [{"name": name, "mean": mean, "spread": spread} for name, mean, spread in columns]
@@ -324,16 +323,16 @@ class Population(Search):
 
     def hall_of_fame(self, run: Run) -> list[Policy]:
         """Champions of measurements before this generation, spread over the run, always the last among them."""
-        earlier = [number for number in range(1, self.generation) if champion(run, number).is_file()]
+        earlier = [number for number in range(1, self.step) if files.champion(run, number).is_file()]
         if not earlier or not self.options.hall:
             return []
         chosen = np.unique(np.linspace(len(earlier) - 1, 0, min(self.options.hall, len(earlier))).round().astype(int))
-        famous = [load(champion(run, earlier[place])) for place in chosen]
+        famous = [load(files.champion(run, earlier[place])) for place in chosen]
         for policy, place in zip(famous, chosen, strict=True):
             policy.name = f"champion of {self.unit} {earlier[place]:,}"
         return famous
 
-    def against_panel(self, games: int, run: Run, report: Reporter) -> list[dict[str, Any]]:
+    def against_panel(self, games: int, run: Run) -> list[dict[str, Any]]:
         """How often those who stand for the population win against each of the panel, in fresh games, the same dice for all of them.
 
         Returns:
@@ -346,33 +345,31 @@ class Population(Search):
         for number, opponent in enumerate(opponents):
             lineup = Lineup((opponent,) * (options.players - 1), options.rules, options.turn_limit)
             seed = self.game_seed(Purpose.PANEL, number)
-            scores = against(
-                list(players.values()), [lineup], [games], seed, options.threads, report.played, table_type=self.table_type
-            )  # fmt: skip
+            scores = against(list(players.values()), [lineup], [games], seed, options.threads, self.played, table_type=self.table_type)
             for name, score in zip(players, scores, strict=True):
                 low, high = score.interval
-                row = {"generation": self.generation, "player": name, "opponents": str(lineup), "hall": number >= len(options.panel)}
+                row = {"generation": self.step, "player": name, "opponents": str(lineup), "hall": number >= len(options.panel)}
                 rows.append(row | {"games": games, "rate": score.rate, "low": low, "high": high})
         return rows
 
-    def measure(self, run: Run, report: Reporter) -> None:
+    def measure(self, run: Run) -> None:
         """Meet the panel and keep the population if it is time to."""
-        if self.measures(self.generation):
-            self._meet(run, report)
+        if self.measures(self.step):
+            self._meet(run)
         every = self.options.keep_every
-        if every and (self.generation - 1) % every == 0:
-            checkpoints.write_arrays(population(run, self.generation), self.genomes())
+        if every and (self.step - 1) % every == 0:
+            checkpoints.write_arrays(files.population(run, self.step), self.genomes())
 
-    def _meet(self, run: Run, report: Reporter) -> None:
-        """Meet the panel: curves, a batch above the bar, and another champion in the hall of fame."""
-        report.doing(f"panel after {self.unit} {self.generation:,}")
-        rows = self.against_panel(self.options.panel_games, run, report)
+    def _meet(self, run: Run) -> None:
+        """Meet the panel: curves, a line above the bar, and another champion in the hall of fame."""
+        self.doing(f"panel after {self.unit} {self.step:,}")
+        rows = self.against_panel(self.options.panel_games, run)
         self.measurements.extend(rows)
-        next(iter(self.players().values())).save(champion(run, self.generation))
+        next(iter(self.players().values())).save(files.champion(run, self.step))
         rates = {name: overall(rows, name) for name in self.outcome()}
-        report.points(self.generation, {f"panel/{name}": rate for name, (rate, _) in rates.items()})
+        self.report.scalars(self.step, {f"panel/{name}": rate for name, (rate, _) in rates.items()})
         message = "; ".join(f"{name} wins {rate:.1%} ± {half:.1%}" for name, (rate, half) in rates.items())
-        report.console.print(f"{self.unit} {self.generation:,}: against the panel {message}")
+        self.console.print(f"{self.unit} {self.step:,}: against the panel {message}")
 
     # --- files ------------------------------------------------------------------------------------------------------------------
 
@@ -380,17 +377,17 @@ class Population(Search):
         """What the file of a population holds: `--start` begins with one."""
         return {"population": self.population, "fitness": self.fitness, "kind": np.array(self.kind.name)}
 
-    def finish(self, run: Run, report: Reporter, seconds: float) -> dict[str, Any]:
+    def finish(self, run: Run) -> dict[str, Any]:
         """Save what came out, and measure it; returns what evaluation.json holds."""
         players = self.players()
         next(iter(players.values())).save(run.agent)
-        players["mean"].save(run.folder / MEAN)
+        players["mean"].save(run.folder / files.MEAN)
         checkpoints.write_arrays(run.folder / POPULATION, self.genomes())
-        report.doing("panel at the end")
+        self.doing("panel at the end")
         return {
-            "agent": str(run.agent), "genome": self.kind.name, "unit": self.unit, "generations": self.generation,
-            "games": self.generation * self.generation_games, "seconds": seconds,
-            "panel": self.against_panel(self.options.final_games, run, report),
+            "agent": str(run.agent), "genome": self.kind.name, "unit": self.unit, "generations": self.step,
+            "games": self.step * self.generation_games, "seconds": self.seconds,
+            "panel": self.against_panel(self.options.final_games, run),
             "genes": self.explain(), "measurements": self.measurements,
         }  # fmt: skip
 
@@ -398,9 +395,9 @@ class Population(Search):
         """What a checkpoint holds as arrays."""
         return {"population": self.population, "fitness": self.fitness}
 
-    def restore(self, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any]) -> None:
-        """Go on from a checkpoint."""
-        super().restore(arrays, state)
+    def restore(self, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
+        """Continue from a checkpoint."""
+        del values
         for name, own in self.arrays().items():
             if (arrays[name].shape, arrays[name].dtype) != (own.shape, own.dtype):
                 raise ValueError(f"{name} is {arrays[name].dtype} {arrays[name].shape}, not {own.dtype} {own.shape}")
@@ -425,17 +422,17 @@ def mean_rate(rates: Sequence[tuple[float, float]]) -> tuple[float, float]:
     return float(means.mean()), float(np.sqrt((halves**2).sum()) / len(halves))
 
 
-def tables(results: Mapping[str, Any]) -> list[rich.Table]:
-    """What a run came to, for a terminal."""
-    panel = rich.Table("player", "against", title=f"{results['genome']} after {results['generations']:,} {results['unit']}s")
-    panel.caption = "Intervals 95%."
-    for heading in ("wins", "interval"):
-        panel.add_column(heading, justify="right", no_wrap=True)
-    for row in results["panel"]:
-        panel.add_row(row["player"], row["opponents"], f"{row['rate']:.1%}", f"{100 * row['low']:.1f} to {100 * row['high']:.1f}")
-    genes = rich.Table("gene", title="The genes of the population")
+def show(results: Mapping[str, Any]) -> None:
+    """Print what a run came to."""
+    genes = RichTable("gene", title="The genes of the population")
     for heading in ("mean", "spread"):
         genes.add_column(heading, justify="right")
     for row in results["genes"]:
         genes.add_row(row["name"], f"{row['mean']:.3f}", f"{row['spread']:.3f}")
-    return [genes, panel]
+    title = f"{results['genome']} after {results['generations']:,} {results['unit']}s"
+    panel = RichTable("player", "against", title=title, caption="Intervals 95%.")
+    for heading in ("wins", "interval"):
+        panel.add_column(heading, justify="right", no_wrap=True)
+    for row in results["panel"]:
+        panel.add_row(row["player"], row["opponents"], f"{row['rate']:.1%}", f"{100 * row['low']:.1f} to {100 * row['high']:.1f}")
+    Console().print(genes, panel)

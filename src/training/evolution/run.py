@@ -1,4 +1,4 @@
-"""A run of evolution on disk, the same for every algorithm: its settings, its loop, its checkpoints.
+"""A run of evolution, the same for every algorithm: its options, its loop, its checkpoints, its folder.
 
 All random numbers depend on the seed and the number of the generation, so a run that was killed and resumed comes to the same result, bit
 for bit, as one that was not.
@@ -6,10 +6,13 @@ for bit, as one that was not.
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -19,25 +22,45 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from agents.arena.table import Table
-from monopoly_env.errors import MonopolyError
+from monopoly_env.core import write_atomically
 from training.evolution import cluster
-from training.evolution.folder import FILES
-from training.evolution.reporting import Reporter, write_csv
 from training.run import checkpoints
-from training.run.folder import Run, alone
-from training.run.options import FREE
+from training.run.checkpoints import Parts
+from training.run.folder import Run
+from training.run.options import FREE, RunOptions
+from training.run.report import Report
+from training.run.session import Session
 
-POPULATION: Final = "population.npz"  # what a run of a population ends with: `population`, `fitness`, `kind`
-MEAN: Final = "mean.safetensors"  # and its mean genome
+POPULATION: Final = "population.npz"
+MEAN: Final = "mean.safetensors"
 CURVES: Final = "curves.csv"
+MOST_CURVES: Final = 200  # numbers with a curve of their own; of longer genomes the first
+# What a run of evolution has in its folder, beside what every run has (`training.run.folder.FILES`).
+FILES: Final = {
+    CURVES: "the learning curves as a table, a row for each generation",
+    "hall": "the champion of each measurement",
+    "populations": "populations that were kept",
+    POPULATION: "the last population: `population`, `fitness`, `kind`",
+    MEAN: "the player of its mean genome",
+}
 
 _SHARE: Final = 10  # saving may take a tenth of the time
 _LONGEST: Final = 60.0  # seconds that a killed run may lose, or a generation if that is longer
 _QUANTILES: Final = {"min": 0.0, "quarter": 0.25, "median": 0.5, "three_quarters": 0.75, "max": 1.0}
 
 
+def champion(run: Run, generation: int) -> Path:
+    """The file of the champion of a generation."""
+    return run.folder / "hall" / f"{generation:06d}.safetensors"
+
+
+def population(run: Run, generation: int) -> Path:
+    """The file of the population of a generation."""
+    return run.folder / "populations" / f"{generation:06d}.npz"
+
+
 @dataclass(frozen=True)
-class RunOptions:
+class EvolutionOptions(RunOptions):
     """The options of every run of evolution."""
 
     free: ClassVar[tuple[str, ...]] = (*FREE, "threads", "cluster")  # fields that do not change the result
@@ -46,17 +69,11 @@ class RunOptions:
     """Folder of the run."""
     seed: int = 0
     """Decides everything: genomes, tables, dice, cards. The same seed gives the same result, on any number of threads."""
-    resume: bool = False
-    """Go on from the last checkpoint of the run in --out. All settings that shape the result must be the same."""
-    overwrite: bool = False
-    """Remove the run that is in --out and begin anew."""
     threads: int | None = None
     """Cores to play on; default: all. The results are the same."""
     cluster: str | None = None
     """Play on a Ray cluster: local (one is started here), auto (the one that runs here), host:port or ray://host:port. The results
     are the same."""
-    json: bool = False
-    """Print one JSON object at the end instead of the tables."""
 
     @property
     def length(self) -> int:
@@ -67,7 +84,7 @@ class RunOptions:
         """Check all that can be checked without playing.
 
         Raises:
-            MonopolyError: Wrong settings.
+            MonopolyError: Wrong options.
         """
         raise NotImplementedError
 
@@ -81,37 +98,54 @@ class Search(ABC):
 
     Attributes:
         unit: What a generation is called.
-        options: The settings.
+        options: The options.
         table_type: Where games are played: on this machine, or `cluster.ClusterTable`.
-        generation: Generations that were played.
+        step: Generations that were played.
         rows: A point of every curve for each of them.
         measurements: What was found in between, as rows of JSON values.
+        report: Its progress bar and curves.
+        console: Where measurements are printed.
+        games_played: Of the run, for its progress bar.
+        seconds: That the run has taken up to the last checkpoint.
     """
 
     unit: ClassVar[str] = "generation"
+    report: Report
+    console: Console
 
-    def __init__(self, options: RunOptions, table_type: type[Table] = Table) -> None:
+    def __init__(self, options: EvolutionOptions, table_type: type[Table] = Table) -> None:
         """Begin before the first generation."""
         self.options = options
         self.table_type = table_type
-        self.generation = 0
+        self.step = 0
         self.rows: list[dict[str, float]] = []
         self.measurements: list[dict[str, Any]] = []
+        self.games_played = 0
+        self.seconds = 0.0
 
     def game_seed(self, purpose: int, *more: int) -> int:
         """The seed of the games of this generation: games of one purpose never meet those of another again."""
-        return int(np.random.SeedSequence((self.options.seed, purpose, self.generation, *more)).generate_state(1)[0])
+        return int(np.random.SeedSequence((self.options.seed, purpose, self.step, *more)).generate_state(1)[0])
+
+    def played(self, games: int) -> None:
+        """Move the bar by games that have just ended, or need not be played."""
+        self.games_played += games
+        self.report.advance(self.games_played)
+
+    def doing(self, what: str) -> None:
+        """Say what is going on, left of the bar."""
+        self.report.advance(self.games_played, what)
 
     def add_row(self, fitness: NDArray[np.float64], before: Mapping[str, float], after: Mapping[str, float]) -> None:
         """Add a point to every curve: of the (L,) fitness of a generation, and what comes before and after it."""
-        row = {"generation": float(self.generation), **before}
+        row = {"generation": float(self.step), **before}
         row |= {"fitness/mean": float(fitness.mean()), "fitness/deviation": float(fitness.std())}
         row |= {f"fitness/{name}": float(np.quantile(fitness, share)) for name, share in _QUANTILES.items()}
         self.rows.append({**row, **after})
 
     @abstractmethod
     def settings(self) -> dict[str, Any]:
-        """The settings that shape the result, as JSON has them: a resumed run must have the same."""
+        """The settings that decide the result, as JSON has them: a resumed run must have the same."""
 
     @abstractmethod
     def about(self, length: int) -> str:
@@ -125,137 +159,126 @@ class Search(ABC):
     def final_games(self, length: int) -> int:
         """Games at the end of a run of so many generations."""
 
-    def begin(self, report: Reporter) -> None:
-        """Measure what evolution begins with, if that is of interest."""
-        del report
+    def begin(self) -> None:  # noqa: B027 - most have nothing to measure
+        """Measure what evolution begins with."""
 
     @abstractmethod
-    def advance(self, report: Reporter) -> None:
+    def advance(self) -> None:
         """Play a generation."""
 
     @abstractmethod
-    def measure(self, run: Run, report: Reporter) -> None:
+    def measure(self, run: Run) -> None:
         """Measure and keep what is due after this generation."""
 
     @abstractmethod
-    def finish(self, run: Run, report: Reporter, seconds: float) -> dict[str, Any]:
-        """Save what came out and measure it.
-
-        Args:
-            run: Its folder.
-            report: Shows what goes on.
-            seconds: That the run took.
-
-        Returns:
-            What evaluation.json holds.
-        """
-
-    def state(self) -> dict[str, Any]:
-        """What a checkpoint holds as JSON."""
-        return {"generation": self.generation, "rows": self.rows, "measurements": self.measurements}
+    def finish(self, run: Run) -> dict[str, Any]:
+        """Save what came out and measure it; returns what evaluation.json holds."""
 
     @abstractmethod
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What a checkpoint holds as arrays."""
 
-    def restore(self, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any]) -> None:
-        """Go on from a checkpoint.
+    def values(self) -> dict[str, Any]:
+        """What a checkpoint holds as JSON."""
+        return {"generation": self.step, "rows": self.rows, "measurements": self.measurements, "seconds": self.seconds}
+
+    def state(self) -> tuple[Parts, dict[str, Any]]:
+        """All that the run continues from."""
+        return {"search": self.arrays()}, self.values()
+
+    def set_state(self, parts: Parts, values: Mapping[str, Any]) -> None:
+        """Continue from a checkpoint.
 
         Raises:
             ValueError: Arrays of other shapes or types, or curves that have not come so far.
         """
-        del arrays
-        rows = [{name: float(value) for name, value in row.items()} for row in state["rows"]]
-        if len(rows) != state["generation"] or any("fitness/mean" not in row for row in rows):
-            raise ValueError(f"{len(rows)} points of curves for {state['generation']} generations, or not of these curves")
-        self.generation, self.rows, self.measurements = len(rows), rows, list(state["measurements"])
+        rows = [{name: float(value) for name, value in row.items()} for row in values["rows"]]
+        if len(rows) != values["generation"] or any("fitness/mean" not in row for row in rows):
+            raise ValueError(f"{len(rows)} points of curves for {values['generation']} generations, or not of these curves")
+        self.step, self.rows, self.measurements = len(rows), rows, list(values["measurements"])
+        self.seconds = float(values["seconds"])
+        self.restore(parts["search"], values)
+
+    @abstractmethod
+    def restore(self, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
+        """Continue from the arrays of a checkpoint and from what else `values` holds."""
 
 
 class Keeper:
     """Saves a search every generation, or as often as costs little: what is lost to a power cut is a minute at most."""
 
-    def __init__(self, search: Search, run: Run) -> None:
+    def __init__(self, search: Search, session: Session) -> None:
         """Nothing is saved yet."""
-        self.search, self.run = search, run
+        self.search, self.session = search, session
         self.pending = False  # a generation has been played, and not been measured yet
-        self.earlier = 0.0  # seconds that earlier processes spent on this run
-        self._began = time.perf_counter()
+        self._began, self._earlier = time.perf_counter(), search.seconds
         self._saved = self._at = -math.inf
         self._cost = 0.0
 
-    @property
-    def spent(self) -> float:
-        """Seconds that the run has taken so far; what was lost when it was killed is not among them."""
-        return self.earlier + time.perf_counter() - self._began
-
-    def restore(self) -> None:
-        """Go on from the last checkpoint.
-
-        Raises:
-            MonopolyError: There is none, or it is damaged.
-        """
-        parts, state = checkpoints.read_last(self.run.checkpoints)
-        with checkpoints.understood(checkpoints.paths(self.run.checkpoints)[-1]):
-            self.search.restore(parts["search"], state)
-            self.earlier = float(state["seconds"])
-
     def keep(self) -> None:
         """Save if it is time to."""
-        passed = time.perf_counter() - self._at
-        if passed >= min(_SHARE * self._cost, _LONGEST):
+        if time.perf_counter() - self._at >= min(_SHARE * self._cost, _LONGEST):
             self.save()
 
     def save(self) -> None:
         """Write a checkpoint and the curves, unless this generation has one."""
-        search = self.search
-        if self.pending or self._saved == search.generation or len(search.rows) != search.generation or not search.rows:
+        search, began = self.search, time.perf_counter()
+        search.seconds = self._earlier + began - self._began  # what was lost when a run was killed is not counted
+        if self.pending or self._saved == search.step or len(search.rows) != search.step or not search.rows:
             return
-        began = time.perf_counter()
-        checkpoints.write(self.run.checkpoints, search.generation, {"search": search.arrays()}, search.state() | {"seconds": self.spent})
-        write_csv(self.run.folder / CURVES, search.rows)
-        self._saved, self._at = search.generation, time.perf_counter()
+        self.session.save(search, search.step)
+        write_csv(self.session.run.folder / CURVES, search.rows)
+        self._saved, self._at = search.step, time.perf_counter()
         self._cost = self._at - began
 
 
-def evolve(search: Search, keeper: Keeper, report: Reporter) -> None:
+def evolve(search: Search, keeper: Keeper) -> None:
     """The loop: generations, and what is measured between them."""
     length = search.options.length
     try:
-        if not search.generation:
-            search.begin(report)
-        while search.generation < length:
+        if not search.step:
+            search.begin()
+        while search.step < length:
             fitness = f", fitness {search.rows[-1]['fitness/mean']:.3g}, best {search.rows[-1]['fitness/max']:.3g}" if search.rows else ""
-            report.doing(f"{search.unit} {search.generation + 1:,}/{length:,}{fitness}")
-            search.advance(report)
+            search.doing(f"{search.unit} {search.step + 1:,}/{length:,}{fitness}")
+            search.advance()
             keeper.pending = True  # saved now, it would go on without its measurement
-            report.row(search.rows[-1])
-            search.measure(keeper.run, report)
+            search.report.scalars(search.step, {name: value for name, value in search.rows[-1].items() if name != "generation"})
+            search.measure(keeper.session.run)
             keeper.pending = False
             keeper.keep()
-    except (KeyboardInterrupt, MonopolyError):  # a cluster that failed, for instance
+    finally:  # also when it was stopped, or a cluster failed
         keeper.save()
-        raise
-    keeper.save()
 
 
-def execute(options: RunOptions, console: Console) -> dict[str, Any]:
+def execute(options: EvolutionOptions, console: Console) -> dict[str, Any]:
     """Evolve from the beginning or from a checkpoint, then measure; returns what evaluation.json holds.
 
     Raises:
-        MonopolyError: Wrong settings, a folder in the way, a checkpoint that is missing or damaged, a cluster that fails.
+        MonopolyError: Wrong options, a folder in the way, a checkpoint that is missing or damaged, a cluster that fails.
     """
     options.check()
-    with alone(options.out), cluster.joined(options.cluster, options.threads) as table_type:
+    with cluster.joined(options.cluster, options.threads) as table_type:
         search = options.search(table_type)
-        run = Run.open(options.out, search.settings(), resume=options.resume, overwrite=options.overwrite, files=FILES)
-        keeper = Keeper(search, run)
-        if options.resume:
-            keeper.restore()
-        length = max(options.length, search.generation)
-        games = search.games(length) + search.final_games(length)
-        console.print(f"{search.about(length)}, {games:,} games, into {run.folder}")
-        with Reporter(run.curves, console, games, search.games(search.generation), search.generation) as report:
-            evolve(search, keeper, report)
-            results = search.finish(run, report, keeper.spent)
-        run.write_json("evaluation.json", results)
-        return results
+        budget = f"{search.about(options.length)}, {search.games(options.length) + search.final_games(options.length):,} games,"
+        with Session.open(options, search.settings(), console, budget, FILES) as session:
+            if options.resume:
+                last = checkpoints.paths(session.run.checkpoints)[-1:]
+                with checkpoints.understood(last[0]) if last else nullcontext():
+                    session.restore(search)
+            search.report, search.console, search.games_played = session.report, console, search.games(search.step)
+            length = max(options.length, search.step)
+            session.report.begin(search.games(length) + search.final_games(length), search.games_played, "games", step=search.step)
+            evolve(search, Keeper(search, session))
+            results = search.finish(session.run)
+            session.run.write_json("evaluation.json", results)
+    return results
+
+
+def write_csv(path: Path, rows: Sequence[Mapping[str, float]]) -> None:
+    """Write rows of the same names; the file is there whole or not at all."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_atomically(path, text.getvalue().encode())

@@ -20,7 +20,6 @@ from monopoly_env.errors import ConfigurationError, nearest
 from training.evolution.fitness import num_wins, summed
 from training.evolution.operators import MUTATIONS, OF_BITS, UNIONS
 from training.evolution.populations import Outcome, Population, PopulationOptions, Purpose, play_seats, table_of
-from training.evolution.reporting import Reporter
 
 _ROUNDING: Final = 1e-9  # of a gene that has its value already
 
@@ -182,11 +181,11 @@ class Waves(Population):
         """Games of a wave."""
         return self.options.matings * self.options.parents
 
-    def advance(self, report: Reporter) -> None:
+    def advance(self) -> None:
         """Play a wave."""
         options, seed, generator = self.options, self.game_seed(Purpose.SEARCH), self.generator(Purpose.BREED)
         played = wave(
-            self.kind, self.population, self.depth, options, seed=seed, generator=generator, done=report.played, table_type=self.table_type
+            self.kind, self.population, self.depth, options, seed=seed, generator=generator, done=self.played, table_type=self.table_type
         )  # fmt: skip
         self.population, self.depth = played.population, played.depth
         self.note(played.outcome, **{"depth/mean": float(self.depth.mean()), "depth/max": float(self.depth.max())})
@@ -199,7 +198,7 @@ class Waves(Population):
         """What a checkpoint holds as arrays."""
         return super().arrays() | {"depth": self.depth}
 
-    def restore(self, arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any]) -> None:
-        """Go on from a checkpoint."""
-        super().restore(arrays, state)
+    def restore(self, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
+        """Continue from a checkpoint."""
+        super().restore(arrays, values)
         self.depth = arrays["depth"]

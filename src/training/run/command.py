@@ -62,7 +62,7 @@ def main(
         command: What it does; or a table of presets.
         arguments: By default those of the process.
         default: The preset without `--preset`.
-        resume_from: Where a stopped run continues.
+        resume_from: Where a stopped run continues; empty if it can't.
 
     Returns:
         The exit status: 0 only if everything went through.
@@ -108,7 +108,7 @@ def resumable(last: str) -> Callable[[Callable[[Sequence[str] | None], None]], C
     """Decorate the body of a command whose run can be resumed: it then returns the exit status.
 
     Args:
-        last: Where a stopped run continues.
+        last: Where a stopped run continues; empty if it can't.
     """
 
     def decorate(body: Callable[[Sequence[str] | None], None]) -> Callable[..., int]:
@@ -120,10 +120,10 @@ def resumable(last: str) -> Callable[[Callable[[Sequence[str] | None], None]], C
                 print(f"error: {error}", file=sys.stderr)
                 return 2
             except OSError as error:  # the disk is full, for instance
-                print(f"error: {error}. Fix that and continue with --resume.", file=sys.stderr)
+                print(f"error: {error}.{' Fix that and continue with --resume.' if last else ''}", file=sys.stderr)
                 return 2
             except KeyboardInterrupt:
-                print(f"Stopped. Continue from {last} with the same command and --resume.", file=sys.stderr)
+                print("Stopped." + (f" Continue from {last} with the same command and --resume." if last else ""), file=sys.stderr)
                 return 130
             return 0
 

@@ -19,7 +19,7 @@ class Asked(agents.BatchedPolicy):
     """A scripted policy that is asked in batches; it counts them."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(name)
+        self.name = name
         self.inner = agents.make(name)
         self.batches: list[int] = []
 
@@ -37,7 +37,7 @@ def test_each_lineup_is_a_table_of_the_arena() -> None:
         for found, played in zip(score.results, parts, strict=True):
             assert found.names == played.names
             for name in ("seats", "place", "unit", "first", "capped", "seat_counts", "game_counts"):
-                assert getattr(found, name).tolist() == getattr(played, name).tolist()
+                assert getattr(found, name).tobytes() == getattr(played, name).tobytes()
             assert (found.rules, found.turn_limit, found.rows()) == (played.rules, played.turn_limit, played.rows())
         rows = [next(row for row in played.rows() if row["name"] == "algorithmic") for played in parts[:1]]
         assert score.rows()[0] == rows[0]
