@@ -37,7 +37,6 @@ Progress: TypeAlias = bool | Callable[[int], None]
 
 _MAX_SEED: Final = (1 << 32) - 1  # game seeds are 64 bits: the seed above, the number of the unit below
 _MAX_GAMES: Final = 1 << 31
-_MAX_TURNS: Final = 1 << 24
 _FIRST_BLOCK: Final = 64  # seeds, before the first look at the intervals
 _GROWTH: Final = (1.25, 4.0)  # least and most that the games grow by from one look to the next
 _SPARE: Final = 1.05  # games beyond those that the last interval makes expect
@@ -339,11 +338,9 @@ def against(
     Raises:
         ConfigurationError: And the others that `play` raises.
     """
-    _check_number("seed", seed, 0, _MAX_SEED)
     for lineup, count in zip(lineups, games, strict=True):
         _check_number("policies at a table", 1 + len(lineup.opponents), MIN_PLAYERS, MAX_PLAYERS)
-        _check_number("games", count, 1, _MAX_GAMES)
-        _check_number("turn_limit", lineup.turn_limit, 1, _MAX_TURNS)
+        _check_numbers(count, seed, lineup.turn_limit, threads)
     players = resolve_all(candidates)
     opponents = iter(resolve_all([opponent for lineup in lineups for opponent in lineup.opponents]))
     parts: list[_Part] = []
@@ -424,37 +421,28 @@ def _sitting(opponents: Sequence[PolicyLike]) -> NDArray[np.int16]:
 # --- a match: tables that play the same seeds -----------------------------------------------------------------------------
 
 
+@dataclass
 class _Match:
     """Tables of a field, their games laid out as one batch for all cores."""
 
-    def __init__(
-        self,
-        field: list[Policy],
-        tables: list[list[int]],
-        games: int,
-        rules: Rules | str,
-        seed: int,
-        threads: int | None,
-        turn_limit: int,
-        progress: Progress,
-        record: int | Sequence[int] = 0,
-    ) -> None:
-        self.rules = Rules.coerce(rules)
-        _check_number("games", games, 1, _MAX_GAMES)
-        _check_number("seed", seed, 0, _MAX_SEED)
-        _check_number("turn_limit", turn_limit, 1, _MAX_TURNS)
-        if threads is not None:
-            _check_number("threads", threads, 1, 1024)
-        self.field = field
-        self.names = tuple(unique_names(field))
-        self.tables = [np.array(table, np.int16) for table in tables]
-        self.games = games
-        self.title = _title(rules)
-        self.seed = seed
-        self.turn_limit = turn_limit
-        self.progress = progress
-        self.recorded = _recorded(record, games, len(tables))
-        self.table = Table(field, self.rules, turn_limit, threads)
+    field: list[Policy]
+    seated: list[list[int]]
+    games: int
+    given_rules: Rules | str
+    seed: int
+    threads: int | None
+    turn_limit: int
+    progress: Progress
+    record: int | Sequence[int] = 0
+
+    def __post_init__(self) -> None:
+        self.rules = Rules.coerce(self.given_rules)
+        _check_numbers(self.games, self.seed, self.turn_limit, self.threads)
+        self.title = _title(self.given_rules)
+        self.names = tuple(unique_names(self.field))
+        self.tables = [np.array(table, np.int16) for table in self.seated]
+        self.recorded = _recorded(self.record, self.games, len(self.tables))
+        self.table = Table(self.field, self.rules, self.turn_limit, self.threads)
 
     def play(self) -> Results:
         """Play all games."""
@@ -588,6 +576,14 @@ def _title(rules: Rules | str) -> str:
             return preset
     official = Rules()
     return ", ".join(f"{name}={value}" for name, value in vars(rules).items() if value != getattr(official, name))
+
+
+def _check_numbers(games: int, seed: int, turn_limit: int, threads: int | None) -> None:
+    _check_number("games", games, 1, _MAX_GAMES)
+    _check_number("seed", seed, 0, _MAX_SEED)
+    _check_number("turn_limit", turn_limit, 1, 1 << 24)
+    if threads is not None:
+        _check_number("threads", threads, 1, 1024)
 
 
 def _check_number(what: str, given: object, low: int, high: int) -> None:
