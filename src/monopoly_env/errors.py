@@ -38,18 +38,6 @@ class EngineError(MonopolyError, RuntimeError):
     """An invariant of the engine is broken. This is a bug: please report it with the saved game."""
 
 
-class QuitError(MonopolyError):
-    """The person at the terminal quit.
-
-    Attributes:
-        on_purpose: False if the input merely ended.
-    """
-
-    def __init__(self, message: str, on_purpose: bool) -> None:
-        super().__init__(message)
-        self.on_purpose = on_purpose
-
-
 def nearest(name: object, valid: Iterable[object]) -> str:
     """A hint for an error message: the closest valid name, then all of them.
 

@@ -19,9 +19,9 @@ import tyro
 from rich.console import Console
 
 from monopoly_env import core, replays
-from monopoly_env.errors import ConfigurationError, MonopolyError, QuitError
+from monopoly_env.errors import ConfigurationError, MonopolyError
 from monopoly_env.game import Game
-from monopoly_env.policy.protocol import MEMORY, Decisions, Policy
+from monopoly_env.policy.protocol import MEMORY, Decisions, Policy, QuitError
 from monopoly_env.policy.resolve import make, resolve
 from monopoly_env.render import narrate
 from monopoly_env.render.text import PLAYERS, board

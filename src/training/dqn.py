@@ -406,5 +406,7 @@ def execute(options: DQNOptions, console: Console) -> dict[str, Any]:
         return session.finish_best(dqn)
 
 
+main = presets.main  # `python -m training.dqn` is the command of all presets
+
 if __name__ == "__main__":
-    sys.exit(presets.main())
+    sys.exit(main())

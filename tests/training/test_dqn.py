@@ -232,7 +232,7 @@ def test_a_run_that_was_killed_and_resumed_ends_in_the_same_weights(tmp_path: Pa
         ({"encoding": "ocnaru"}, "Unknown encoding 'ocnaru'"),
         ({"reward": "wins"}, "Unknown reward 'wins'. Did you mean 'win'"),
         ({"heads": ("biuld",)}, "Unknown head 'biuld'. Did you mean 'build'"),
-        ({"heads": ("buy",)}, "a parent has to play"),
+        ({"heads": ("buy",)}, "name a parent that does"),
         ({"encoding": "ocnaru100", "num_players": 3}, "for 2 players"),
         ({"final_games": (5, 5)}, "one number per policy of the panel"),
         ({"replay": 3}, "--replay 3 must hold a batch of 8"),

@@ -293,7 +293,7 @@ def test_parquet_needs_its_library(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_only_a_data_set_is_ever_replaced(copy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ConfigurationError, match="continue it with --resume, replace it with --overwrite"):
         write(dataclasses.replace(SMALL, out=copy))
-    with pytest.raises(ConfigurationError, match="begun with other settings: games is 300, was 200; seed is 1, was 0"):
+    with pytest.raises(ConfigurationError, match="begun with other settings: seed is 1, was 0; games is 300, was 200"):
         write(dataclasses.replace(SMALL, out=copy, resume=True, games=300, seed=1))
     with pytest.raises(ConfigurationError, match="choose one"):
         write(dataclasses.replace(SMALL, out=copy, resume=True, overwrite=True))

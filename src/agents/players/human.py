@@ -10,9 +10,9 @@ from rich.console import Console
 
 from monopoly_env import actions, core
 from monopoly_env.board import LOT_NAME, PRICE
-from monopoly_env.errors import ConfigurationError, MonopolyError, QuitError
+from monopoly_env.errors import ConfigurationError, MonopolyError
 from monopoly_env.game import Game
-from monopoly_env.policy.protocol import BatchedPolicy, Decisions
+from monopoly_env.policy.protocol import BatchedPolicy, Decisions, QuitError
 from monopoly_env.render.text import PLAYERS, board
 
 HELP = """Answer with the number of an action or with its text, such as: build Boardwalk

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.engine.randomness import POLICIES, draw
 from monopoly_env.engine.step import write_mask
-from monopoly_env.errors import ConfigurationError, FormatError, nearest
+from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, nearest
 from monopoly_env.game import GAME, Games
 from monopoly_env.kernels import entry
 from monopoly_env.policy import files
@@ -196,6 +196,18 @@ class Policy(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
+
+
+class QuitError(MonopolyError):
+    """The person behind a policy left the game.
+
+    Attributes:
+        on_purpose: False if the input merely ended.
+    """
+
+    def __init__(self, message: str, on_purpose: bool) -> None:
+        super().__init__(message)
+        self.on_purpose = on_purpose
 
 
 class BatchedPolicy(Policy):

@@ -129,7 +129,9 @@ class _Play:
         stuck = np.flatnonzero(self.patience[open_] >= PATIENCE)
         if len(stuck):
             name = self.table.policies[who[stuck[0]]].name
-            raise CheckError(f"Policy {name!r} has made {PATIENCE} decisions within one turn: expected an end. {self._where(open_[stuck[0]])}.")
+            raise CheckError(
+                f"Policy {name!r} has made {PATIENCE} decisions within one turn: expected an end. {self._where(open_[stuck[0]])}."
+            )
 
     def _ask(self, policy: Policy, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """The actions of a policy, which must not change anything but what it may draw and remember."""
@@ -160,7 +162,9 @@ class _Play:
             return
         changed = [name for name in GAME.names or () if (expected[name] != after[name]).any()]
         game = next(i for i in range(len(after)) if expected[i].tobytes() != after[i].tobytes())
-        raise CheckError(f"Policy {policy.name!r} changed {', '.join(changed)} of a game that it may only read. {self._where(numbers[game])}.")
+        raise CheckError(
+            f"Policy {policy.name!r} changed {', '.join(changed)} of a game that it may only read. {self._where(numbers[game])}."
+        )
 
     def _checked(self, policy: Policy, given: Any, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """What a policy returned, as legal actions."""

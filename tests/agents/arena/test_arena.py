@@ -343,7 +343,10 @@ def without(path: Path, name: str) -> None:
         (lambda folder: changed(folder / "found.json", format="other"), "format is 'other', expected 'monopoly-results'"),
         (lambda folder: changed(folder / "found.json", format_version=1), "format_version is 1, expected 2"),
         (lambda folder: changed(folder / "found.json", rules_version=-1), "rules_version is -1, expected"),
-        (lambda folder: changed(folder / "found.json", names=["algorithmic", "somebody"]), "a policy has another name in the JSON"),
+        (
+            lambda folder: changed(folder / "found.json", names=["algorithmic", "somebody"]),
+            "a policy is missing from the names in the JSON",
+        ),
         (lambda folder: without(folder / "found.json", "setup"), "holds no results: 'setup'"),
     ],
 )

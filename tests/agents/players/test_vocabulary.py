@@ -66,7 +66,7 @@ def test_layouts_leave_room_for_the_offer_and_do_not_overlap(layout: tuple[Any, 
 
 
 def test_policies_with_networks_keep_their_numbers_after_those_of_the_parent() -> None:
-    assert trading.SLOT.end <= bargaining._TRIED
+    assert trading.SLOT.end <= bargaining._SLOT.partner
 
 
 @pytest.mark.parametrize(
