@@ -11,7 +11,7 @@ import re
 import sys
 import tomllib
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import grimp
 import tyro
@@ -35,12 +35,16 @@ class Box(NamedTuple):
     width: float
 
 
-def rows_of(package: str) -> list[list[str]]:
-    """The modules of a package, layer by layer, as pyproject.toml has them; in one row if it has none."""
+def contract_of(package: str) -> dict[str, Any]:
+    """The contract of pyproject.toml that names the layers of a package; empty if it has none."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
-    layers: list[str] = next((contract["layers"] for contract in contracts if contract.get("containers") == [package]), [])
+    return next((contract for contract in contracts if contract.get("containers") == [package]), {})
+
+
+def rows_of(package: str) -> list[list[str]]:
+    """The modules of a package, layer by layer; in one row if it has no layers."""
     known = children(package)
-    rows = [[name for name in re.findall(r"\w+", layer) if name in known] for layer in layers]
+    rows = [[name for name in re.findall(r"\w+", layer) if name in known] for layer in contract_of(package).get("layers", ())]
     return [row for row in rows if row] or [sorted(known)]
 
 
@@ -52,21 +56,17 @@ def children(package: str) -> set[str]:
 
 
 def imports(package: str) -> set[tuple[str, str]]:
-    """The imports among the modules right under a package, without those that follow from others."""
-    graph = grimp.build_graph(package, cache_dir=None)
-    names = children(package)
+    """The imports among the modules right under a package, without those that follow from others or that the contract ignores."""
+    graph, names = grimp.build_graph(package, cache_dir=None), children(package)
     for name in names:
         graph.squash_module(f"{package}.{name}")
-    after = {a: {b for b in names - {a} if f"{package}.{b}" in graph.find_modules_directly_imported_by(f"{package}.{a}")} for a in names}
-    below: dict[str, set[str]] = {}
-
-    def reach(name: str) -> set[str]:
-        if name not in below:
-            below[name] = set()  # ends the search in a cycle, which the linter reports
-            below[name] = after[name].union(*(reach(other) for other in after[name]))
-        return below[name]
-
-    return {(a, b) for a in names for b in after[a] if not any(b in reach(other) for other in after[a] - {b})}
+    edges = {(a, b) for a in names for b in names - {a} if f"{package}.{b}" in graph.find_modules_directly_imported_by(f"{package}.{a}")}
+    ignored = contract_of(package).get("ignore_imports", ())
+    direct = {(a, b) for a, b in edges if f"{package}.{a} -> {package}.{b}" not in ignored}
+    indirect: set[tuple[str, str]] = set()
+    while longer := {(a, c) for a, b in direct | indirect for d, c in direct if b == d} - indirect:
+        indirect |= longer
+    return direct - indirect
 
 
 def picture() -> str:

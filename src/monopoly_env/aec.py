@@ -118,7 +118,8 @@ class MonopolyAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # Petti
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._skip_agent_selection: str | None = None
         self.agent_selection = self.agents[0]
-        self._settle()
+        kind, _, discount = self._terms
+        self._settle((kind, 0.0, discount))  # no shaping before the first step
 
     def step(self, action: int | None) -> None:
         """Carry out the action of `agent_selection`. None removes an agent that is terminated or truncated.
@@ -142,12 +143,12 @@ class MonopolyAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # Petti
         core.apply_unchecked(self._games, number)
         self._cumulative_rewards[agent] = 0.0
         self.infos[agent] = {}
-        self._settle()
+        self._settle(self._terms)
 
-    def _settle(self) -> None:
+    def _settle(self, terms: Terms) -> None:
         """Update the environment's attributes from the game after a step."""
         before = self._alive
-        _look(self._games, self._terms, self._potential, self._paid, self._mask, self._facts)
+        _look(self._games, terms, self._potential, self._paid, self._mask, self._facts)
         player, decision, turns, self._alive, fault = self._facts.tolist()
         if fault:
             raise EngineError(f"The engine stopped: {FAULTS[fault]}. Please report this bug with monopoly_env.save(env.game, path).")

@@ -1,1 +1,168 @@
-def check_encoding() -> None: ...
+"""The contract of an encoding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monopoly_env import core
+from monopoly_env import encoding as encodings
+from monopoly_env.encoding import Encoding
+from monopoly_env.errors import ConfigurationError
+from monopoly_env.game import Game, Games
+from monopoly_env.rules import PRESETS, Rules
+from monopoly_env.stepping import write_observations
+from monopoly_env.testing.games import CheckError, Start
+
+_GUARD: Final = 8  # numbers before and after a row, which must stay as they are
+_MARK: Final = np.float32(7.5)  # out of the range of a feature
+
+
+def check_encoding(
+    encoding: str | Encoding,
+    *,
+    rules: Sequence[Rules | str] = tuple(PRESETS),
+    num_players: Sequence[int] | None = None,
+    seed: int = 0,
+    decisions: int = 400,
+) -> None:
+    """Check that an encoding keeps its contract, at decisions of games of random play.
+
+    - Its names are unique, one for each feature.
+    - It writes every feature of its row and nothing else, whatever the row held before. It does not change the game.
+    - Features are finite and in [-1, 1].
+    - It shows nothing hidden: neither seed and dice to come, nor the order of the cards to come, nor the sealed bids of others.
+    - Many games at once give the same rows as one game, and so do the environments.
+
+    Example:
+        >>> from monopoly_env.testing import check_encoding
+        >>> check_encoding("standard", rules=["official"], num_players=[3])
+
+    Args:
+        encoding: A name, or an `Encoding`.
+        rules: Presets or `Rules`; all presets by default.
+        num_players: Sizes of tables; for a name, by default those of 2, 3 and 8 that the encoding knows.
+        seed: The seed of all games.
+        decisions: Decisions of random play in each game; some of the positions are checked, for every seat.
+
+    Raises:
+        CheckError: The encoding breaks its contract.
+        ConfigurationError: The name is unknown, or `num_players` is missing. RulesError: The rules are unknown.
+    """
+    for size, made in _sizes(encoding, num_players):
+        if len(set(made.names)) != len(made.names):
+            twice = next(name for number, name in enumerate(made.names) if name in made.names[:number])
+            raise CheckError(f"Encoding {made.name!r} has two features named {twice!r}: expected a name of its own for each.")
+        for one in rules:
+            start = Start(size, one, seed)
+            games = list(_positions(start, decisions))
+            for number, game in games:
+                for seat in range(size):
+                    _check_row(made, game, seat, f"Game: {start}, after {number} decisions of random play, seen from seat {seat}.")
+            _check_batch(made, games, start)
+
+
+def _sizes(encoding: str | Encoding, num_players: Sequence[int] | None) -> Iterator[tuple[int, Encoding]]:
+    """The encoding for each size of table."""
+    if isinstance(encoding, Encoding):
+        if num_players is None:
+            raise ConfigurationError(f"Give num_players, the sizes of tables that the encoding {encoding.name!r} is for.")
+        yield from ((size, encoding) for size in num_players)
+    elif num_players is not None:
+        yield from ((size, encodings.make(encoding, size)) for size in num_players)
+    else:
+        encodings.make(encoding, 2)  # all know tables of two
+        for size in (2, 3, 8):
+            try:
+                made = encodings.make(encoding, size)
+            except ConfigurationError:
+                continue
+            yield size, made
+
+
+def _positions(start: Start, decisions: int) -> Iterator[tuple[int, Game]]:
+    """Positions of a game of random play, at growing distances, and the last one."""
+    game, rng, due = start.game(), np.random.default_rng(start.seed), 0
+    for number in range(decisions + 1):
+        over = core.is_over(game)
+        if number in (due, decisions) or over:
+            yield number, core.clone(game)
+            due = number + 1 + number // 4
+        if over:
+            return
+        core.step(game, int(rng.choice(core.legal_actions(game))))
+
+
+def _check_row(encoding: Encoding, game: Game, seat: int, where: str) -> None:
+    """Check what a seat sees of a game."""
+    what, before = f"Encoding {encoding.name!r}", game.tobytes()
+    row, again = _written(encoding, game, seat, _MARK, where), _written(encoding, game, seat, np.float32(np.nan), where)
+    if game.tobytes() != before:
+        raise CheckError(f"{what} changed the game: expected it only to read the game. {where}")
+    for number in np.flatnonzero((row != again) | (row == _MARK)):
+        raise CheckError(f"{what} does not write feature {encoding.names[number]!r}, or adds to what was there. {where}")
+    for number in np.flatnonzero(np.abs(row) > 1):
+        raise CheckError(f"{what}: feature {encoding.names[number]!r} is {row[number]}, expected a number from -1 to 1. {where}")
+    for hidden, change in _HIDDEN.items():
+        changed = core.clone(game)
+        change(changed, seat)
+        other = _written(encoding, changed, seat, _MARK, where)
+        for number in np.flatnonzero(row != other):
+            raise CheckError(f"{what} shows {hidden}, by feature {encoding.names[number]!r}: expected it to be hidden. {where}")
+
+
+def _written(encoding: Encoding, game: Game, seat: int, filled: np.float32, where: str) -> NDArray[np.float32]:
+    """The row of an encoding, written over another row that lies between guards."""
+    room = np.full(encoding.size + 2 * _GUARD, filled)
+    room[:_GUARD] = room[-_GUARD:] = _MARK
+    encoding.write(game, seat, room[_GUARD:-_GUARD])
+    if (room[:_GUARD] != _MARK).any() or (room[-_GUARD:] != _MARK).any():
+        raise CheckError(f"Encoding {encoding.name!r} writes outside its row of {encoding.size} features. {where}")
+    return room[_GUARD:-_GUARD]
+
+
+def _change_seed(game: Game, _: int) -> None:
+    core.reseed(game, int(game.seed[0]) ^ 0xABCDEF)
+
+
+def _change_throws(game: Game, _: int) -> None:
+    game.forced_throws[:2] = 11, 66
+    game.num_forced = 2
+
+
+def _change_decks(game: Game, _: int) -> None:
+    for deck in range(2):
+        rest = slice(int(game.deck_next[deck]), int(game.deck_size[deck]))
+        game.deck[deck, rest] = game.deck[deck, rest][::-1].copy()
+
+
+def _change_bids(game: Game, seat: int) -> None:
+    for other in range(int(game.num_players)):
+        if other != seat:
+            game.sealed[other] += 25
+
+
+_HIDDEN: Final[dict[str, Callable[[Game, int], None]]] = {
+    "the seed of the dice to come": _change_seed,
+    "forced throws to come": _change_throws,
+    "the order of the cards to come": _change_decks,
+    "the sealed bids of other players": _change_bids,
+}
+
+
+def _check_batch(encoding: Encoding, positions: list[tuple[int, Game]], start: Start) -> None:
+    """The kernel of the environments must write the same rows, for all games and seats at once."""
+    if encoding.code not in range(len(encodings.NAMES)) or encodings.NAMES[encoding.code] != encoding.name:
+        return  # the environments do not know it
+    games: Games = np.concatenate([core.batch_of(game) for _, game in positions])
+    seats = np.tile(np.arange(start.num_players), (len(games), 1))
+    rows = np.full((*seats.shape, encoding.size), _MARK)
+    write_observations(encoding.code, games, seats, rows)
+    for game, seen, (number, _) in zip(games, rows, positions, strict=True):
+        where = f"Game: {start}, after {number} decisions of random play."
+        for seat, row in enumerate(seen):
+            if not np.array_equal(row, _written(encoding, game, seat, _MARK, where)):
+                raise CheckError(f"Encoding {encoding.name!r} gives seat {seat} another row in a batch than alone. {where}")

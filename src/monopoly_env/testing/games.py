@@ -1,34 +1,36 @@
-"""Whole games between policies, played in step by Python and inspected at every decision."""
+"""Whole games between policies, in which every decision is inspected."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from monopoly_env import core
-from monopoly_env.actions import DECISION_NAMES, NUM_ACTIONS, describe
-from monopoly_env.engine.agenda import FAULTS, OVER
+from monopoly_env.actions import DECISION_NAMES, NUM_ACTIONS
+from monopoly_env.engine.agenda import FAULTS
 from monopoly_env.engine.step import apply
 from monopoly_env.errors import EngineError, MonopolyError
 from monopoly_env.game import GAME, Games
-from monopoly_env.kernels import entry
+from monopoly_env.kernels import array_kernel, borrowed, entry
+from monopoly_env.policy.loop import BROKEN, ILLEGAL, OUTSIDE, PATIENCE, PROGRESS, STUCK, WAITING, Players, next_action, refusal
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy, Decisions, Policy
 from monopoly_env.rules import Rules
 
-PATIENCE: Final = 10_000  # decisions in one turn after which a policy counts as stuck, as in the arena
+_CHUNK: Final = 4096  # actions of a game that are collected at a time
+_DRAWS: Final = np.dtype(GAME).fields["policy_draws"][1] // 4  # type: ignore[index]  # the word of the record where `policy_draws` begins
 
 
 class CheckError(MonopolyError, AssertionError):
-    """Something does not keep its contract; the message says what was expected and in which game."""
+    """Something breaks its contract. The message says what was expected and in which game."""
 
 
 @dataclass(frozen=True)
 class Start:
-    """Where a game begins; `core.new_game(num_players, rules, seed)` begins it again."""
+    """How a game starts: the arguments of `core.new_game`."""
 
     num_players: int
     rules: Rules | str
@@ -38,156 +40,192 @@ class Start:
         rules = self.rules if isinstance(self.rules, str) else self.rules.changed()
         return f"new_game({self.num_players}, {rules!r}, seed={self.seed})"
 
+    def game(self) -> Any:
+        """The game at its first decision."""
+        return core.new_game(self.num_players, self.rules, self.seed)
 
-@dataclass
-class Table:
-    """Games to be played in step, all with the same number of players.
+
+@dataclass(frozen=True)
+class Match:
+    """B games at tables of one size, and who plays them.
 
     Attributes:
-        policies: The policies that play.
-        starts: B games.
-        seats: (B, P) the index of the policy in each seat of each game.
+        policies: The policies.
+        starts: How each game starts.
+        seats: (B, P) int, the index of the policy in each seat of each game.
     """
 
     policies: Sequence[Policy]
     starts: Sequence[Start]
     seats: NDArray[np.int64]
 
-    def part(self, numbers: NDArray[np.int64]) -> Table:
-        """The games with these numbers alone."""
-        return Table(self.policies, [self.starts[number] for number in numbers], self.seats[numbers])
+    def part(self, numbers: NDArray[np.int64]) -> Match:
+        """Some of the games."""
+        return Match(self.policies, [self.starts[number] for number in numbers], self.seats[numbers])
 
 
-def play(
-    table: Table, turn_limit: int, decisions: int | None = None, look: Callable[[Games], None] | None = None
-) -> list[NDArray[np.int64]]:
-    """Play games until each of them is over or has reached a limit.
+def play(match: Match, turn_limit: int, decisions: int | None = None, compiled: bool = True) -> list[NDArray[np.uint8]]:
+    """Play games and check every decision.
 
     Args:
-        table: The games.
-        turn_limit: Turns per player after which a game is left as it stands.
-        decisions: Decisions after which a game is left as it stands; None for no limit.
-        look: Called with the (B,) records before each round of decisions, and at the end. It must not change them.
+        match: The games.
+        turn_limit: Turns per player after which the score decides a game.
+        decisions: Stop each game after so many decisions; None plays it to its end.
+        compiled: False asks compiled policies through `act`, like batched ones.
 
     Returns:
         The actions of each game, in order.
 
     Raises:
-        CheckError: A policy returned something other than a legal action for each decision, changed a game, or never ends its turn.
-        EngineError: The engine stopped.
+        CheckError: A policy returned anything but a legal action for each decision, changed a game, or never ended its turn.
+        EngineError: The engine broke one of its own invariants.
     """
-    return _Play(table).run(turn_limit, decisions, look)
+    return _Play(match, turn_limit, decisions, compiled).run()
+
+
+class _State(NamedTuple):
+    """The games as the compiled loop sees them."""
+
+    games: Games  # (B,)
+    words: NDArray[np.int32]  # (B, W), the same records as numbers
+    before: NDArray[np.int32]  # (B, W), as they were before the last decision
+    memory: NDArray[np.float64]  # (B, P, 64)
+    seats: NDArray[np.int64]  # (B, P), the player in each seat, or OUTSIDE
+    progress: NDArray[Any]  # (B,) PROGRESS
+    actions: NDArray[np.uint8]  # (B, L)
+    lengths: NDArray[np.int64]  # (B,), of the rows of actions
 
 
 @entry()
-def _apply_all(games: Games, numbers: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
-    for i in range(len(numbers)):
-        apply(games[numbers[i]], actions[i])
+def _advance(state: _State, players: Players, turn_limit: int) -> int:
+    """Play games on until each has stopped or filled its row of actions; the index of a game that a policy has changed, or -1."""
+    state, players, mask = borrowed(state), borrowed(players), np.zeros(NUM_ACTIONS, np.bool_)
+    words, before, lengths = state.words, state.before, state.lengths
+    for i in range(len(state.games)):
+        game = state.games[i]
+        while lengths[i] < state.actions.shape[1]:
+            own = _DRAWS + int(game.player)  # a policy may draw from its own stream
+            _copy(words[i], before[i])
+            action = next_action(game, players, state.seats[i], state.memory[i], mask, state.progress[i], turn_limit)
+            if action < 0:
+                break
+            before[i, own] = words[i, own]
+            if _differ(words[i], before[i]):
+                return i
+            state.actions[i, lengths[i]] = action
+            lengths[i] += 1
+            apply(game, action)
+    return -1
+
+
+@array_kernel
+def _copy(source: Any, target: Any) -> None:
+    for word in range(len(source)):
+        target[word] = source[word]
+
+
+@array_kernel
+def _differ(first: Any, second: Any) -> bool:
+    different = 0
+    for word in range(len(first)):
+        different |= first[word] ^ second[word]
+    return different != 0
 
 
 class _Play:
-    """Games that are being played, and what each policy remembers of them."""
+    """Games under way."""
 
-    def __init__(self, table: Table) -> None:
-        self.table = table
-        self.games = np.concatenate([core.new_games([start.seed], start.num_players, start.rules) for start in table.starts])
-        self.memory = np.zeros((*table.seats.shape, MEMORY))
-        self.turn = np.full(len(self.games), -1)
-        self.patience = np.zeros(len(self.games), np.int64)
-        self.rounds: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []  # games, and their actions
+    def __init__(self, match: Match, turn_limit: int, decisions: int | None, compiled: bool) -> None:
+        self.match = match
+        self.turn_limit = turn_limit * match.seats.shape[1]
+        self.decisions = decisions
+        inside = [policy for policy in match.policies if compiled and isinstance(policy, CompiledPolicy)]
+        numbers = {id(policy): number for number, policy in enumerate(inside)}
+        seats = np.array([numbers.get(id(policy), OUTSIDE) for policy in match.policies])[match.seats]
+        self.players = Players.of(inside)
+        self.games = np.concatenate([core.new_games([start.seed], start.num_players, start.rules) for start in match.starts])
+        words, count = _words(self.games), len(self.games)
+        self.state = _State(
+            self.games, words, words.copy(), np.zeros((*seats.shape, MEMORY)), seats, np.zeros(count, PROGRESS),
+            np.zeros((count, decisions or _CHUNK), np.uint8), np.zeros(count, np.int64),
+        )  # fmt: skip
+        self.made: list[list[NDArray[np.uint8]]] = [[] for _ in self.games]  # actions, but for those in `state`
 
-    def run(self, turn_limit: int, decisions: int | None, look: Callable[[Games], None] | None) -> list[NDArray[np.int64]]:
-        limit = turn_limit * self.table.seats.shape[1]
-        while decisions is None or len(self.rounds) < decisions:
-            if look:
-                look(self.games)
-            open_ = np.flatnonzero((self.games["decision"] != OVER) & (self.games["turns"] <= limit))
-            if not len(open_):
-                break
-            self._round(open_)
-        numbers, actions = (np.concatenate(parts) for parts in zip(*self.rounds, strict=True))
-        return [actions[numbers == game] for game in range(len(self.games))]
+    def run(self) -> list[NDArray[np.uint8]]:
+        actions, lengths = self.state.actions, self.state.lengths
+        while True:
+            self._check(_advance(self.state, self.players, self.turn_limit))
+            full = lengths == actions.shape[1]
+            waiting = np.flatnonzero((self.state.progress["stop"] == WAITING) & ~full)
+            if len(waiting):
+                self._ask_all(waiting)
+            elif self.decisions or not full.any():
+                return [np.concatenate([*made, row[:length]]) for made, row, length in zip(self.made, actions, lengths, strict=True)]
+            for number in np.flatnonzero(full) if not self.decisions else ():
+                self.made[number].append(actions[number].copy())
+                lengths[number] = 0
 
-    def _round(self, open_: NDArray[np.int64]) -> None:
-        """One decision in each of these games."""
-        who = self.table.seats[open_, self.games["player"][open_]]
-        actions = np.zeros(len(open_), np.int64)
+    def _check(self, changed: int) -> None:
+        """Raise what went wrong in the compiled loop."""
+        state = self.state
+        if changed >= 0:
+            self._refuse_change(changed, state.before[changed], state.words[changed])
+        for number in np.flatnonzero(state.progress["stop"] <= ILLEGAL).tolist():
+            game, stop, who, where = self.games[number], state.progress["stop"][number], self._who(number), self._where(number)
+            if stop == BROKEN:
+                raise EngineError(f"The engine broke an invariant: {FAULTS[game.fault]}. {where} Please report it.")
+            if stop == STUCK:
+                raise CheckError(f"{who} made {PATIENCE} decisions in one turn: expected an end of the turn. {where}")
+            raise CheckError(f"{refusal(who, game, int(state.progress['answer'][number]))} {where}")
+
+    def _refuse_change(self, number: int, before: NDArray[np.int32], after: NDArray[np.int32]) -> NoReturn:
+        was, is_ = before.view(GAME), after.view(GAME)
+        fields = ", ".join(repr(name) for name in GAME.names or () if (was[name] != is_[name]).any())
+        raise CheckError(f"{self._who(number)} changed {fields} of a game: expected it only to read the game. {self._where(number)}")
+
+    def _ask_all(self, waiting: NDArray[np.int64]) -> None:
+        """Ask each policy outside the compiled loop for all its decisions."""
+        who = self.match.seats[waiting, self.games["player"][waiting]]
         for number in np.unique(who):
-            actions[who == number] = self._ask(self.table.policies[number], open_[who == number])
-        self.rounds.append((open_, actions))
-        _apply_all(self.games, open_, actions)
-        broken = np.flatnonzero(self.games["fault"])
-        if len(broken):
-            raise EngineError(f"The engine stopped: {FAULTS[self.games['fault'][broken[0]]]}. {self._where(broken[0])}. Please report it.")
-        self._count(open_, who)
-
-    def _count(self, open_: NDArray[np.int64], who: NDArray[np.int64]) -> None:
-        """Count decisions within a turn."""
-        same = self.games["turns"][open_] == self.turn[open_]
-        self.patience[open_] = np.where(same, self.patience[open_] + 1, 0)
-        self.turn[open_] = self.games["turns"][open_]
-        stuck = np.flatnonzero(self.patience[open_] >= PATIENCE)
-        if len(stuck):
-            name = self.table.policies[who[stuck[0]]].name
-            raise CheckError(
-                f"Policy {name!r} has made {PATIENCE} decisions within one turn: expected an end. {self._where(open_[stuck[0]])}."
-            )
+            asked = waiting[who == number]
+            self.state.progress["answer"][asked] = self._ask(self.match.policies[number], asked)
+            self.state.progress["answered"][asked] = 1
 
     def _ask(self, policy: Policy, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The actions of a policy, which must not change anything but what it may draw and remember."""
-        games = self.games[numbers]
+        games, first = self.state.words[numbers].view(GAME).reshape(-1), int(numbers[0])
         seats = games["player"].astype(np.int64)
-        compiled = isinstance(policy, CompiledPolicy)  # it draws for itself; a batched one gets a key for each decision
-        asked = Decisions(games, self.memory[numbers, seats], np.zeros(len(games), np.uint64) if compiled else None)
-        if isinstance(policy, CompiledPolicy) and not policy.reads_mask:
-            asked.mask = np.zeros((len(games), NUM_ACTIONS), np.bool_)  # as in the arena, which writes no mask for it
-        before = games.copy()
+        key = np.zeros(len(games), np.uint64) if isinstance(policy, CompiledPolicy) else None  # it draws for itself; others get a key
+        decisions = Decisions(games, self.state.memory[numbers, seats], key)
+        before = _words(games).copy()
         try:
-            given = policy.act(asked)
+            given = np.asarray(policy.act(decisions))
         except Exception as error:
-            error.add_note(f"Policy {policy.name!r} was asked for {len(numbers)} decisions; the first: {self._where(numbers[0])}.")
+            error.add_note(f"{self._who(first)} was asked for {len(numbers)} decisions. The first: {self._where(first)}")
             raise
-        self._check_untouched(policy, before, games, numbers)
-        actions = self._checked(policy, given, numbers)
-        self.games["policy_draws"][numbers] = games["policy_draws"]
-        self.memory[numbers, seats] = asked.memory
-        return actions
-
-    def _check_untouched(self, policy: Policy, before: Games, after: Games, numbers: NDArray[np.int64]) -> None:
-        """Only the policy stream of the deciding seat may have moved."""
-        own = np.arange(before["policy_draws"].shape[1]) == before["player"][:, None]
-        expected = before.copy()
-        expected["policy_draws"] = np.where(own, after["policy_draws"], before["policy_draws"])
-        if expected.tobytes() == after.tobytes():
-            return
-        changed = [name for name in GAME.names or () if (expected[name] != after[name]).any()]
-        game = next(i for i in range(len(after)) if expected[i].tobytes() != after[i].tobytes())
-        raise CheckError(
-            f"Policy {policy.name!r} changed {', '.join(changed)} of a game that it may only read. {self._where(numbers[game])}."
-        )
-
-    def _checked(self, policy: Policy, given: Any, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """What a policy returned, as legal actions."""
-        actions = np.asarray(given)
-        if actions.shape != numbers.shape or actions.dtype.kind not in "iu":
+        if given.shape != numbers.shape or given.dtype.kind not in "iu":
             raise CheckError(
-                f"Policy {policy.name!r} returned {actions.dtype} of shape {actions.shape}: expected integers of shape {numbers.shape}, one "
-                f"action for each decision. The first: {self._where(numbers[0])}."
+                f"{self._who(first)} returned {given.dtype} of shape {given.shape}: expected {numbers.shape} integers, one for each "
+                f"decision. The first: {self._where(first)}"
             )
-        actions = actions.astype(np.int64)
-        words = np.clip(actions, 0, NUM_ACTIONS - 1)
-        legal = self.games["legal"][numbers, words >> 5] >> (words & 31) & 1
-        wrong = np.flatnonzero((words != actions) | (legal == 0))
-        if len(wrong):
-            number, action = numbers[wrong[0]], int(actions[wrong[0]])
-            game = self.games[number]
-            what = f"{action} ({describe(action, game)!r})" if 0 <= action < NUM_ACTIONS else f"{action}, which does not exist"
-            options = ", ".join(f"{a} {describe(a, game)!r}" for a in core.legal_actions(game).tolist())
-            raise CheckError(f"Policy {policy.name!r} chose action {what}: expected a legal one of {options}. {self._where(number)}.")
-        return actions
+        after, own = _words(games), (np.arange(len(games)), _DRAWS + seats)
+        before[own] = after[own]  # a policy may draw from its own stream
+        for changed in np.flatnonzero((before != after).any(axis=1)):
+            self._refuse_change(int(numbers[changed]), before[changed], after[changed])
+        self.state.words[numbers] = after
+        self.state.memory[numbers, seats] = decisions.memory
+        return given.astype(np.int64)
+
+    def _who(self, number: int) -> str:
+        """The policy that decides in a game."""
+        return f"Policy {self.match.policies[self.match.seats[number, self.games['player'][number]]].name!r}"
 
     def _where(self, number: int) -> str:
-        """A game and its open decision, in words."""
-        game, made = self.games[number], sum(int(number in numbers) for numbers, _ in self.rounds)
-        decision = DECISION_NAMES[game.decision]
-        return f"Game {self.table.starts[number]}, turn {game.turns}, decision {made} ({decision!r} of seat {game.player})"
+        """A game and its open decision."""
+        game = self.games[number]
+        made, decision = sum(map(len, self.made[number])) + self.state.lengths[number], DECISION_NAMES[game.decision]
+        return f"Game: {self.match.starts[number]}, decision {made} ({decision!r} of seat {game.player}), turn {game.turns}."
+
+
+def _words(games: Games) -> NDArray[np.int32]:
+    """Records as rows of numbers, which share their memory."""
+    return games.view(np.int32).reshape(len(games), -1)

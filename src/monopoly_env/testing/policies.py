@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import pickle
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from monopoly_env import core
 from monopoly_env.actions import describe
-from monopoly_env.core import check_players
+from monopoly_env.errors import MonopolyError
 from monopoly_env.policy import files, names
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
 from monopoly_env.policy.resolve import PolicyLike, load, resolve_all
 from monopoly_env.rules import PRESETS, Rules
-from monopoly_env.testing.games import CheckError, Start, Table, play
+from monopoly_env.testing.games import CheckError, Match, Start, play
 
-_SAMPLE: Final = 200  # decisions of a game that is played again
+_AGAIN: Final = 150  # decisions of a game that is played again
+_SAME: Final[dict[str, Callable[[Policy], Any]]] = {
+    "name": lambda policy: policy.name,
+    "kind": lambda policy: policy.kind,
+    "options": lambda policy: policy.options(),
+    "encoding": lambda policy: policy.encoding(),
+    "arrays": lambda policy: {name: np.ascontiguousarray(array).tobytes() for name, array in policy.arrays().items()},
+}  # what a copy must have in common with a policy
 
 
 def check_policy(  # noqa: PLR0913 - keyword options
@@ -38,114 +46,107 @@ def check_policy(  # noqa: PLR0913 - keyword options
 ) -> None:
     """Check that a policy keeps its contract, by playing whole games.
 
-    - Its actions are legal, one for each decision, and its turns end.
-    - It leaves the games as they are; it only draws from the stream of its own seat.
-    - It plays the same game again if the seed is the same: in another batch, and on several threads if it is compiled.
-    - Its parameters (`arrays()`) stay the same while it plays.
-    - A saved and loaded copy, and a pickled copy, play the same moves.
+    - It returns a legal action for each decision, and its turns end.
+    - It does not change a game. It may draw from the random stream of its own seat (`policy_draws`).
+    - It plays the same game again from the same seed: whatever the batch, and if it is compiled, in the compiled loop, through `act` and
+      on several threads.
+    - Its arrays (`arrays()`) do not change while it plays.
+    - A copy that was saved and loaded, or pickled, plays the same moves.
 
     Example:
-        >>> import agents
         >>> from monopoly_env.testing import check_policy
-        >>> check_policy(agents.make("algorithmic", reserve=300.0), rules=["official"], num_players=[2], games=1)
+        >>> check_policy("algorithmic", rules=["official"], num_players=[2], games=1)
 
     Args:
-        policy: A policy, a name or a saved file.
-        opponents: They sit at the table with it: the seats are filled with the policy, then the opponents, again and again.
+        policy: A policy, a name, or a saved file.
+        opponents: Policies to play against. The seats are filled with the policy and its opponents in turn, until all are taken.
         rules: Presets or `Rules`; all presets by default.
         num_players: Sizes of tables, each 2 to 8.
-        games: Games for each rules and each size of table; the seats are rotated from game to game.
+        games: Games for each rules and size of table. The seats rotate from game to game.
         seed: The seed of the first of these games; the next game has the next seed.
-        turn_limit: Turns per player after which a game is left as it stands.
-        any_batch: Whether the policy promises the same moves whatever the batch. False for networks whose last bits differ.
-        saved: Whether to check `save` and `load`; its kind must be registered (`agents.register`).
+        turn_limit: Turns per player after which the score decides a game.
+        any_batch: Whether the policy makes the same decisions whatever else is in the batch. Networks may differ in the last bits.
+        saved: Whether to check `save` and `load`. The kind of the policy must be registered (`agents.register`).
         pickled: Whether to check pickling, which worker processes need.
 
     Raises:
-        CheckError: The contract is broken.
-        ConfigurationError: A wrong argument; RulesError: unknown rules; FormatError: a file that does not match.
+        CheckError: The policy breaks its contract.
+        ConfigurationError: An argument is wrong. FormatError: The file is not a policy. RulesError: The rules are unknown.
     """
-    checked, *others = resolve_all([policy, *opponents])
+    table = resolve_all([policy, *opponents])
+    checked = table[0]
     if not isinstance(checked.name, str) or not checked.name:
         raise CheckError(f"A policy needs a name, not {checked.name!r}.")
-    before = _numbers(checked)
+    arrays = _SAME["arrays"](checked)
+    copies = _copies(checked, saved, pickled)
+    enough = _AGAIN if any_batch else None  # a batch changes as soon as one of its games stops
     for size in num_players:
-        table = _table(checked, others, rules, check_players(size), games, seed)
-        told = play(table, turn_limit)
-        _check_again(table, told, turn_limit, any_batch)
-        for how, copy in _copies(checked, saved and size == num_players[0], pickled and size == num_players[0]):
-            policies = [copy if one is checked else one for one in table.policies]
-            _compare(table, told, play(Table(policies, table.starts, table.seats), turn_limit, _SAMPLE), how)
-    if before != _numbers(checked):
+        match = _match(table, rules, core.check_players(size), games, seed)
+        actions = play(match, turn_limit)
+        if any_batch:
+            _check_batches(match, actions, turn_limit)
+        else:
+            _compare(match, actions, play(match, turn_limit), "")
+        for how, copy in copies if size == num_players[0] else ():
+            policies = [copy if policy is checked else policy for policy in match.policies]
+            _compare(match, actions, play(Match(policies, match.starts, match.seats), turn_limit, enough), how)
+    if _SAME["arrays"](checked) != arrays:
         raise CheckError(f"Policy {checked.name!r} changed its arrays while it played: expected the same numbers before and after.")
 
 
-def _table(checked: Policy, others: Sequence[Policy], rules: Sequence[Rules | str], size: int, games: int, seed: int) -> Table:
-    """Games of all rules at tables of one size; the seats rotate from game to game."""
-    field = list(dict.fromkeys([checked, *others]))
-    order = [field.index(policy) for policy in [checked, *others]]
-    seated = np.array([order[seat % len(order)] for seat in range(size)])
+def _match(table: Sequence[Policy], rules: Sequence[Rules | str], size: int, games: int, seed: int) -> Match:
+    """Games by all rules at tables of one size."""
+    field = list(dict.fromkeys(table))
+    seats = np.array([field.index(table[seat % len(table)]) for seat in range(size)])
     starts = [Start(size, one, seed + number) for one in rules for number in range(games)]
-    return Table(field, starts, np.array([np.roll(seated, number % games) for number in range(len(starts))]))
+    return Match(field, starts, np.array([np.roll(seats, number % games) for number in range(len(starts))]))
 
 
-def _numbers(policy: Policy) -> dict[str, bytes]:
-    return {name: np.ascontiguousarray(array).tobytes() for name, array in policy.arrays().items()}
-
-
-def _check_again(table: Table, told: list[NDArray[np.int64]], turn_limit: int, any_batch: bool) -> None:
-    """The beginning of the same games, all at once again, or in two batches and the first game alone."""
-    whole = np.arange(len(told))
-    parts = [whole[::2], whole[1::2], whole[:1]] if any_batch else [whole]
-    compiled = all(isinstance(policy, CompiledPolicy) for policy in table.policies)
+def _check_batches(match: Match, actions: list[NDArray[np.uint8]], turn_limit: int) -> None:
+    """Play the first decisions again through `act`, in two batches and one game alone, each on a thread if all policies are compiled."""
+    every = np.arange(len(actions))
+    parts = [part for part in (every[::2], every[1::2], every[:1]) if len(part)]
+    compiled = all(isinstance(policy, CompiledPolicy) for policy in match.policies)
     with ThreadPoolExecutor(len(parts) if compiled else 1) as pool:
-        stories = list(pool.map(lambda part: play(table.part(part), turn_limit, _SAMPLE), [part for part in parts if len(part)]))
-    for part, story in zip([part for part in parts if len(part)], stories, strict=True):
-        how = "in another batch or on another thread" if any_batch else "when it was asked again"
-        _compare(table.part(part), [told[number] for number in part], story, how)
+        again = pool.map(lambda part: play(match.part(part), turn_limit, _AGAIN, compiled=False), parts)
+        for part, played in zip(parts, again, strict=True):
+            _compare(match.part(part), [actions[number] for number in part], played, f" in a batch of {len(part)} instead of {len(every)}")
 
 
 def _copies(policy: Policy, saved: bool, pickled: bool) -> list[tuple[str, Policy]]:
-    """Copies of a policy that must play as it does, and how they were made."""
+    """Copies that must play as the policy does, each with how it was made."""
     copies: list[tuple[str, Policy]] = []
     if saved:
         if not names.knows(policy.kind):
             raise CheckError(
-                f"Policy {policy.name!r} can't be saved: no factory is registered as {policy.kind!r}. Register it with agents.register, or "
-                "check the policy with saved=False."
+                f"Policy {policy.name!r} cannot be loaded: expected a factory registered as {policy.kind!r} (agents.register). Or check it "
+                "with saved=False."
             )
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / f"policy{files.SUFFIX}"
             policy.save(path)
-            copies.append(("after it was saved and loaded", load(path)))
+            try:
+                copies.append((" after it was saved and loaded", load(path)))
+            except MonopolyError as error:
+                raise CheckError(f"Policy {policy.name!r} cannot be loaded after it was saved: {error}") from error
     if pickled:
-        copies.append(("after it was pickled", pickle.loads(pickle.dumps(policy))))  # noqa: S301 - made a moment ago
+        copies.append((" after it was pickled", pickle.loads(pickle.dumps(policy))))  # noqa: S301 - made a moment ago
     for how, copy in copies:
-        for what in ("name", "kind", "options", "encoding"):
-            was, is_ = (getattr(one, what) for one in (policy, copy))
-            if (was() if callable(was) else was) != (is_() if callable(is_) else is_):
-                raise CheckError(f"Policy {policy.name!r} has another {what} {how}.")
-        if _numbers(copy) != _numbers(policy):
-            raise CheckError(f"Policy {policy.name!r} has other arrays {how}.")
+        for what, of in _SAME.items():
+            if of(copy) != of(policy):
+                raise CheckError(f"Policy {policy.name!r} is not the same{how}: expected equal {what}.")
     return copies
 
 
-def _compare(table: Table, told: list[NDArray[np.int64]], again: list[NDArray[np.int64]], how: str) -> None:
-    """Two plays of the same games, the second perhaps cut short, must consist of the same actions."""
-    for start, seats, first, second in zip(table.starts, table.seats, told, again, strict=True):
+def _compare(match: Match, actions: list[NDArray[np.uint8]], again: list[NDArray[np.uint8]], how: str) -> None:
+    """The same games must consist of the same actions, as far as they were played again."""
+    for start, seats, first, second in zip(match.starts, match.seats, actions, again, strict=True):
         different = np.flatnonzero(first[: len(second)] != second)
         if len(different):
-            raise CheckError(_difference(table, start, seats, first, int(different[0]), int(second[different[0]]), how))
-
-
-def _difference(table: Table, start: Start, seats: NDArray[np.int64], actions: NDArray[np.int64], number: int, other: int, how: str) -> str:
-    from monopoly_env import core
-
-    game = core.new_game(start.num_players, start.rules, start.seed)
-    for action in actions[:number]:
-        core.step(game, int(action))
-    name, action = table.policies[seats[game.player]].name, int(actions[number])
-    return (
-        f"Policy {name!r} plays another game {how}: expected the same moves for the same seed. Game {start}, decision {number} of seat "
-        f"{game.player}: {describe(action, game)!r} at first, then {describe(other, game)!r}."
-    )
+            number, game = int(different[0]), start.game()
+            for action in first[:number]:
+                core.step(game, int(action))
+            raise CheckError(
+                f"Policy {match.policies[seats[game.player]].name!r} does not play the same game again{how}. Game: {start}, decision "
+                f"{number} of seat {game.player}: {describe(int(first[number]), game)!r}, then {describe(int(second[number]), game)!r}."
+            )

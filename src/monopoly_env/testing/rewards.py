@@ -1,1 +1,104 @@
-def check_reward() -> None: ...
+"""The contract of a reward."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monopoly_env import rewards
+from monopoly_env.aec import MonopolyAEC
+from monopoly_env.game import Game
+from monopoly_env.rewards import SHAPED, Reward
+from monopoly_env.rules import Rules
+from monopoly_env.testing.games import CheckError
+from monopoly_env.vector import VectorMonopoly
+
+# Games that end soon: by a cap, with several players left, and by bankruptcies.
+SHORT: Final = (Rules(max_turns=60), Rules(start_cash=150, start_lots=3, go_salary=0, trade="none", max_turns=400))
+_EXACT: Final = 1e-4  # sums of float32
+
+
+def check_reward(
+    reward: str | Reward,
+    *,
+    rules: Sequence[Rules | str] = SHORT,
+    num_players: Sequence[int] = (2, 4),
+    games: int = 4,
+    seed: int = 0,
+    decisions: int = 5000,
+) -> None:
+    """Check that a reward keeps its contract, in games of random play in the environments.
+
+    - Each step gives every seat a finite reward, the same in the PettingZoo environment and in `VectorMonopoly`.
+    - The rewards of a seat add up to its final reward, which is in [-1, 1]; those of all seats add up to 0. Shaping adds nothing to these
+      sums, unless it has a discount: then they are not checked.
+
+    Example:
+        >>> from monopoly_env.testing import check_reward
+        >>> check_reward("win_shaped", num_players=[3], games=1)
+
+    Args:
+        reward: A name, or a `Reward`.
+        rules: Presets or `Rules`; by default two under which games end soon.
+        num_players: Sizes of tables, each 2 to 8.
+        games: Games for each rules and size of table.
+        seed: The seed of all games.
+        decisions: Decisions within which each game must end.
+
+    Raises:
+        CheckError: The reward breaks its contract, or a game did not end.
+        ConfigurationError: The name is unknown. RulesError: The rules are unknown.
+    """
+    made = reward if isinstance(reward, Reward) else rewards.make(reward)
+    for one in rules:
+        for size in num_players:
+            for number in range(games):
+                _check_game(made, one, size, number, seed, decisions)
+
+
+def _check_game(reward: Reward, rules: Rules | str, size: int, number: int, seed: int, decisions: int) -> None:
+    vec = VectorMonopoly(1, size, rules, reward=reward, seed=seed + number, threads=1, turn_limit=1 << 20)
+    aec = MonopolyAEC(size, rules, reward=reward, turn_limit=1 << 20)
+    batch, rng = vec.reset(), np.random.default_rng(seed + number)
+    start = int(vec.seeds[0])
+    aec.reset(seed=start)
+    told = Rules.coerce(rules).changed()
+    total = np.zeros(size)
+    for step in range(decisions):
+        where = f"Reward {reward.name!r}. Game: new_game({size}, Rules(**{told}), seed={start}), decision {step} of random play."
+        action = int(rng.choice(np.flatnonzero(batch.action_mask[0])))
+        batch = vec.step([action])
+        _step(aec, action)
+        paid = batch.reward[0]
+        others = np.array([aec.rewards.get(agent, 0.0) for agent in aec.possible_agents], np.float32)
+        if not np.isfinite(paid).all():
+            raise CheckError(f"Rewards {paid} are not finite. {where}")
+        if not np.array_equal(paid, others):
+            raise CheckError(f"The environments differ: {paid} in VectorMonopoly, {others} in the PettingZoo environment. {where}")
+        total += paid
+        if batch.terminated[0]:
+            _check_total(reward, batch.final_games[0], total, where)
+            return
+    raise CheckError(f"The game did not end within {decisions} decisions. {where}")
+
+
+def _step(aec: MonopolyAEC, action: int) -> None:
+    """Carry out an action once the players who are out have left the table."""
+    while aec.terminations[aec.agent_selection]:
+        aec.step(None)
+    aec.step(action)
+
+
+def _check_total(reward: Reward, game: Game, total: NDArray[np.float64], where: str) -> None:
+    if reward.shaping and reward.discount != 1.0:
+        return  # the sums are discounted ones
+    if abs(total.sum()) > _EXACT:
+        raise CheckError(f"The rewards of all seats add up to {total.sum():g}, expected 0. {where}")
+    final = rewards.make(reward.name.removesuffix(SHAPED)).after(game, np.zeros(len(total)))
+    if not np.allclose(total, final, atol=_EXACT):
+        raise CheckError(f"The rewards of the seats add up to {total}, expected the final ones, {final}. {where}")
+    if np.abs(total).max() > 1 + _EXACT:
+        raise CheckError(f"The rewards of the seats add up to {total}, expected numbers from -1 to 1. {where}")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from monopoly_env import actions, board, cards, core
 from monopoly_env.actions import HEAD_OF, HEADS
@@ -187,28 +188,57 @@ def play_cases(seed: int, numbers: range, most: int) -> FuzzResult:
     for i, number in enumerate(numbers):
         games[i] = case(seed, number)
     result.refused = sum(_refusals(games[i : i + 1].copy(), seed, number) for i, number in enumerate(numbers))
-    decisions = np.zeros(len(numbers), np.int64)
-    failures = np.zeros(len(numbers), np.int64)
-    _play_checked(games, np.zeros(1, GAME), most, decisions, failures)
+    decisions, failures = play_checked(games, most)
     result.decisions = int(decisions.sum())
     result.finished = int((games["decision"] == agenda.OVER).sum())
     result.failures = [(numbers[int(i)], FAILURES[failures[i]]) for i in np.flatnonzero(failures)]
     return result
 
 
+def play_checked(games: Games, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Play games at random, with every check after every task, until they end or have seen `most` decisions.
+
+    Args:
+        games: (B,) records; they change.
+        most: Decisions after which a game is stopped.
+
+    Returns:
+        (B,) the decisions of each game, and (B,) what is broken in it: an index into `FAILURES`, 0 for nothing.
+    """
+    decisions, failures = np.zeros(len(games), np.int64), np.zeros(len(games), np.int64)
+    _play_checked(games, np.zeros(1, GAME), most, decisions, failures)
+    return decisions, failures
+
+
 def _refusals(batch: Games, seed: int, number: int) -> int:
-    """Try illegal actions on a game. Each must raise and leave every byte unchanged. Returns how many were tried."""
+    """Try illegal actions on a game and return how many were tried."""
+    tried, passed = try_illegal(batch, np.random.default_rng([seed, number, 1]))
+    if passed is not None:
+        raise AssertionError(f"case {number} of seed {seed}: illegal action {actions.describe(passed)!r} was not refused cleanly")
+    return tried
+
+
+def try_illegal(batch: Games, rng: np.random.Generator) -> tuple[int, int | None]:
+    """Try up to three illegal actions on a game. Each must raise and leave every byte unchanged.
+
+    Args:
+        batch: (1,) records.
+        rng: Draws the actions.
+
+    Returns:
+        How many were tried, and the first that did not raise or left a trace, or None.
+    """
     game, before = batch[0], batch.tobytes()
     illegal = np.flatnonzero(~core.action_mask(game))
-    tried = np.random.default_rng([seed, number, 1]).choice(illegal, min(3, len(illegal)), replace=False)
-    for action in tried:
+    tried = rng.choice(illegal, min(3, len(illegal)), replace=False)
+    for action in tried.tolist():
         try:
-            core.step(game, int(action))
+            core.step(game, action)
         except MonopolyError:
             if batch.tobytes() == before:
                 continue
-        raise AssertionError(f"case {number} of seed {seed}: illegal action {actions.describe(int(action))!r} was not refused cleanly")
-    return len(tried)
+        return len(tried), action
+    return len(tried), None
 
 
 def run(num_games: int, seed: int = 0, most: int = 2000, threads: int = 1, first: int = 0) -> Iterator[FuzzResult]:

@@ -14,7 +14,6 @@ from agents.players import fp
 from tests.agents.players.trading import asked_of, landed, proposed, trades
 from tests.play import act, asked, offer
 
-NAMES = tuple(fp.POLICIES)
 A, B, C = (agents.make(f"fp/{letter}") for letter in "abc")
 GUARDED_A, GUARDED_B = agents.make("fp/a/guarded"), agents.make("fp/b/guarded")
 ORANGE = ["St. James Place", "Tennessee Avenue", "New York Avenue"]
@@ -284,18 +283,6 @@ def test_a_guarded_policy_keeps_what_it_wants() -> None:
 
 
 # --- whole games --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("preset", me.Rules.presets())
-@pytest.mark.parametrize("num_players", [2, 3, 8])
-def test_they_answer_every_decision_legally(preset: str, num_players: int) -> None:
-    table = ["fp/b", "random", "fp/c", "fp/a", "fp/a/guarded", "fp/c/guarded", "algorithmic", "fp/b/guarded"][:num_players]
-    assert agents.arena.play(table, 16, preset).games == 16
-
-
-@pytest.mark.parametrize("rules", [{"debt_trade": True}, {"trade": "one_for_one_cash"}, {"trade_mortgaged": False, "houses": 8}])
-def test_they_answer_under_rules_of_no_preset(rules: dict[str, Any]) -> None:
-    assert agents.arena.play([*NAMES, "random"], 16, me.Rules.preset("official", **rules)).games == 16
 
 
 @pytest.mark.parametrize(("stronger", "weaker", "least"), [("fp/a", "random", 0.9), ("fp/c", "algorithmic", 0.5)])

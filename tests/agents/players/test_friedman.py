@@ -59,13 +59,6 @@ def test_it_leaves_jail_when_it_must() -> None:
     assert asked_of(PLAYER, game) == "use a jail card"
 
 
-@pytest.mark.parametrize("preset", me.Rules.presets())
-@pytest.mark.parametrize("num_players", [2, 3, 8])
-def test_it_answers_every_decision_legally(preset: str, num_players: int) -> None:
-    table = ["friedman", "random", "algorithmic", "random", "friedman", "random", "friedman", "random"][:num_players]
-    assert agents.arena.play(table, 16, preset).games == 16
-
-
 def test_strength() -> None:
     """Measured shares 1.00 and .12 of 2,000 games: at 400 games a share beyond these bounds has a chance below 1e-6."""
     row = agents.arena.play(["friedman", "random"], 400, seed=3).rows()[0]

@@ -229,18 +229,6 @@ def test_a_refused_offer_is_not_made_again_for_a_while() -> None:
 # --- whole games --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("preset", me.Rules.presets())
-@pytest.mark.parametrize("num_players", [2, 3, 8])
-def test_it_answers_every_decision_legally(preset: str, num_players: int) -> None:
-    table = [*PROFILES, "random", "landlord/balanced", "random", "landlord/aggressive"][8 - num_players :]
-    assert agents.arena.play(table, 12, preset).games == 12
-
-
-@pytest.mark.parametrize("rules", [{"debt_trade": True}, {"liquidation": "one_request"}, {"trade": "one_for_one_cash"}])
-def test_it_answers_under_rules_of_no_preset(rules: dict[str, Any]) -> None:
-    assert agents.arena.play([*PROFILES, "random"], 20, me.Rules.preset("official", **rules)).games == 20
-
-
 def test_strength() -> None:
     """Measured shares .59 of 4,000 games and 1.00 of 2,000: here a share below these bounds has a chance below 1e-6."""
     against_plain = agents.arena.play(["landlord/aggressive", "algorithmic"], 2000, seed=3)

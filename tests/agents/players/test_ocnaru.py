@@ -414,14 +414,6 @@ def test_random_raises_cash_by_railroads_and_utilities_first() -> None:
 # --- whole games --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("preset", me.Rules.presets())
-@pytest.mark.parametrize("num_players", [2, 3, 5, 8])
-def test_they_answer_every_decision_legally(preset: str, num_players: int) -> None:
-    players = (["ocnaru/algorithmic", "ocnaru/random", "random"] * 3)[:num_players]
-    results = agents.arena.play(players, 12, preset, turn_limit=300)
-    assert results.games == 12
-
-
 def test_they_stay_legal_under_random_rules() -> None:
     from monopoly_env.validate.fuzz import random_rules
 

@@ -453,23 +453,6 @@ def test_houses_are_built_evenly_where_they_are_built_one_by_one() -> None:
 # --- whole games --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("preset", me.Rules.presets())
-@pytest.mark.parametrize("num_players", [2, 3, 8])
-def test_it_answers_every_decision_legally(preset: str, num_players: int) -> None:
-    table: list[agents.Policy | str | Path] = [
-        PLAYER,
-        "random",
-        COMPLETE,
-        MAY,
-        "strategic/adaptive",
-        "strategic/late_game",
-        "strategic/cautious",
-        "strategic/aggressive",
-    ]
-    results = agents.arena.play(table[:num_players], 24, preset, turn_limit=200)
-    assert results.games == 24
-
-
 def test_the_quirks_of_the_program_are_played_too() -> None:
     rules = me.Rules.preset("ocnaru", ocnaru_quirks=True)
     results = agents.arena.play([PLAYER, "strategic/trademaster"], 400, rules)

@@ -252,19 +252,6 @@ def test_it_builds_leaves_jail_and_lifts_mortgages() -> None:
 # --- whole games --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("preset", me.Rules.presets())
-@pytest.mark.parametrize("num_players", [2, 3, 8])
-def test_it_answers_every_decision_legally(preset: str, num_players: int) -> None:
-    legacy = agents.make("yasumura", legacy=True)
-    table = [legacy, "random", "algorithmic", "landlord/balanced", "random", legacy, "random", "yasumura"][8 - num_players :]
-    assert agents.arena.play(table, 12, preset).games == 12
-
-
-@pytest.mark.parametrize("rules", [{"debt_trade": True}, {"liquidation": "one_request"}, {"trade": "one_for_one_cash"}])
-def test_it_answers_under_rules_of_no_preset(rules: dict[str, Any]) -> None:
-    assert agents.arena.play(["yasumura", "landlord/aggressive", "random"], 20, me.Rules.preset("official", **rules)).games == 20
-
-
 def test_strength() -> None:
     """Measured shares .66 of 4,000 games and 1.00 of 2,000: here a share below these bounds has a chance below 1e-6."""
     against_cautious = agents.arena.play(["yasumura", "landlord/cautious"], 800, seed=3)
