@@ -20,6 +20,7 @@ from monopoly_env.errors import MonopolyError
 from monopoly_env.reference import Arguments, write_pages
 
 ROOT: Final = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))  # for `studies`, which is not installed
 PACKAGES: Final = ("studies", "training", "agents", "monopoly_env")  # from top to bottom
 COLOURS: Final = ("#fdf0d5", "#e2f0d9", "#dbe9f6", "#eee8f6")
 WIDTH: Final = 760

@@ -1,6 +1,6 @@
 """The reference pages, generated from the tables that the code itself is built from.
 
-`python -m monopoly_env.reference` writes docs/actions.md, observation.md, options.md and rewards.md. With `--check` it writes
+`python -m monopoly_env.reference` writes docs/actions.md, observation.md, options.md, rewards.md and board.svg. With `--check` it writes
 nothing and exits with status 1 if one of them is out of date.
 """
 
@@ -168,7 +168,24 @@ def rewards_page() -> str:
     )
 
 
+def board_picture() -> str:
+    """The text of docs/board.svg: the game between four `algorithmic` players of seed 12, after 90 turns."""
+    import numpy as np
+
+    from monopoly_env import core
+    from monopoly_env.policy.protocol import MEMORY, Decisions
+    from monopoly_env.policy.resolve import make
+    from monopoly_env.render.svg import draw
+
+    game, policy, memory = core.new_game(4, seed=12), make("algorithmic"), np.zeros((4, 1, MEMORY))
+    while game.turns <= 90:
+        action = policy.act(Decisions(core.batch_of(game), memory[game.player]))[0]
+        core.step(game, int(action))
+    return str(draw(game)) + "\n"
+
+
 PAGES: Final[dict[str, Callable[[], str]]] = {
+    "board.svg": board_picture,
     "actions.md": actions_page,
     "observation.md": observation_page,
     "options.md": options_page,

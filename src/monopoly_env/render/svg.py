@@ -193,7 +193,7 @@ def _middle(root: ET.Element, game: Game) -> None:
     _text(middle, f"Bank: {game.houses} houses, {game.hotels} hotels{parking}", 0, below, 11, _FAINT)
     question = _add(middle, "g", id="question")
     for number, line in enumerate(textwrap.wrap(_question(game), 72)):
-        _text(question, line, 0, below + 22 + 16 * number, 12, weight="bold" if number == 0 else "normal")
+        _text(question, line, 0, below + 22 + 16 * number, 12)
 
 
 def _die(parent: ET.Element, eyes: int, left: int, top: int) -> None:
@@ -227,9 +227,9 @@ def _player(parent: ET.Element, game: Game, seat: int, top: int) -> None:
         x = 190 + 10 * lot + 2 * int(board.GROUP_OF[lot])
         colour = _GROUP_COLOURS[board.GROUP_OF[lot]]
         if int(game.lots[seat]) >> lot & 1:
-            _rectangle(row, x - 28, 8, 8, 16, "none" if _is_mortgaged(game, lot) else colour, stroke=colour, rx=1)
+            _rectangle(row, x - 4, 8, 8, 16, "none" if _is_mortgaged(game, lot) else colour, stroke=colour, rx=1)
         else:
-            _rectangle(row, x - 28, 8, 8, 16, "none", stroke="#e3e0d6", rx=1)
+            _rectangle(row, x - 4, 8, 8, 16, "none", stroke="#e3e0d6", rx=1)
 
 
 # --- words ----------------------------------------------------------------------------------------------------------------
