@@ -307,15 +307,16 @@ def collect(league: League, games: int, seed: int, limit: int, threads: int | No
     Raises:
         IllegalActionError: A policy chose an illegal action or never ended its turn.
     """
+    players = Players.of(league.policies)
     parts = []
     for table in range(len(league.tables)):
         numbers = np.arange(table, games, len(league.tables))
         parts += [(table, numbers[start : start + _SLICE]) for start in range(0, len(numbers), _SLICE)]
     with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
-        return Pairs.joined(pool.map(lambda part: _collect(league, part[0], part[1], seed, limit), parts))
+        return Pairs.joined(pool.map(lambda part: _collect(league, players, *part, seed, limit), parts))
 
 
-def _collect(league: League, table: int, numbers: NDArray[np.int64], seed: int, limit: int) -> Pairs:
+def _collect(league: League, players: Players, table: int, numbers: NDArray[np.int64], seed: int, limit: int) -> Pairs:
     """The pairs of some games of one table."""
     table_seats, count = league.tables[table], len(numbers)
     seats = np.array([np.roll(table_seats, number // len(league.tables)) for number in numbers], np.int64)
@@ -324,7 +325,7 @@ def _collect(league: League, table: int, numbers: NDArray[np.int64], seed: int, 
     pairs, seen = np.zeros((count, KEPT + 1), PAIR), np.zeros((count, KEPT, FEATURES), np.float32)
     pairs["game"] = numbers[:, None]
     _play(
-        games, progress, seats, Players.of(league.policies), league.rates, limit * seats.shape[1],
+        games, progress, seats, players, league.rates, limit * seats.shape[1],
         _Kept.empty(seats.shape[1]), _Buffers.empty(), seen, pairs, kept,
     )  # fmt: skip
     check(games, progress, lambda game, seat: league.policies[seats[game, seat]])
