@@ -16,7 +16,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -27,7 +26,6 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import tyro
-from numba import NumbaExperimentalFeatureWarning
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
@@ -553,7 +551,6 @@ def show(results: dict[str, Any]) -> Table:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command. The exit status is 0 if everything was measured, whether or not targets are met."""
-    warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)  # first-class functions, by which the arena calls policies
     try:
         options = tyro.cli(Options, args=arguments, prog="python benchmarks/run.py")
         about = machine()

@@ -1,4 +1,4 @@
-"""The compiled loop of `VectorMonopoly`: games in step, with the opponents that are compiled."""
+"""The compiled loop of `VectorMonopoly`: it advances games in step and lets the compiled opponents play."""
 
 from __future__ import annotations
 
@@ -20,56 +20,56 @@ from monopoly_env.policy.loop import BROKEN, ILLEGAL, NO_LIMIT, OUTSIDE, PROGRES
 from monopoly_env.policy.loop import begin as begin_progress
 from monopoly_env.rewards import Terms, staying, write_reward
 
-LEARNER: Final = OUTSIDE  # in a seat: the learner, in place of the number of an opponent
-BEGIN: Final = -1  # in place of an action: begin the next game
-GO_ON: Final = -2  # in place of an action: a batched opponent has answered
-READY: Final = -1  # of a game: it waits for no opponent
-MANY_GAMES: Final = 1000  # in a row that end before the learner is asked anything
-NEVER_ASKED: Final = BROKEN - 1  # why a game stopped: so many games ended
+LEARNER: Final = OUTSIDE  # instead of the number of an opponent: the learner sits in this seat
+BEGIN: Final = -1  # instead of an action: begin the next game
+GO_ON: Final = -2  # instead of an action: a batched opponent has answered
+READY: Final = -1  # instead of the number of an opponent: the game waits for none
+MANY_GAMES: Final = 1000  # games in a row that may end before the learner has a decision
+NEVER_ASKED: Final = BROKEN - 1  # why a game stopped, beside the reasons of the loop: MANY_GAMES have ended
 
 _WORD: Final = 0xFFFFFFFF
 
 
 class Settings(NamedTuple):
-    """What is the same for all games, as the kernels see it."""
+    """The settings that all games share, as the kernels read them."""
 
     num_players: int
-    turn_limit: int  # single turns
+    turn_limit: int  # turns of all players together
     autoreset: bool
-    seat: int  # the learner's; LEARNER: another one every game
+    seat: int  # the learner's seat; LEARNER: a random one in every game
     encoding: int
     terms: Terms
     key_low: int
     key_high: int
 
 
-# What is to be known of a game beside its record. Kernels pass this one pointer instead of many arrays.
+# The state of a game beside its record. Kernels pass one pointer to it instead of many arrays.
 STATE: Final = np.dtype(
     (
         np.record,
         [
-            ("generation", np.int64),  # games begun at this place
-            ("progress", PROGRESS),
-            ("potential", np.float64, (MAX_PLAYERS,)),  # of shaped rewards
-            ("unpaid", np.int32),  # seats that have not left yet, a bit each
-            ("sitting", np.int16, (MAX_PLAYERS,)),  # with opponents: who sits where, LEARNER or the number of an opponent
-            ("learner", np.int16),  # the learner's seat; NOBODY: self-play
-            ("asked", np.int16),  # 1: the learner has been asked in this game
-            ("waiting", np.int16),  # the batched opponent that the game waits for, or READY
-            ("spare", np.int16, (3,)),  # fills the record to whole 8 bytes
+            ("generation", np.int64),  # games begun in this row
+            ("progress", PROGRESS),  # of the game loop
+            ("potential", np.float64, (MAX_PLAYERS,)),  # of shaped rewards, by seat
+            ("unpaid", np.int32),  # the seats still in the game, one bit each
+            ("seats", np.int16, (MAX_PLAYERS,)),  # the number of the opponent in each seat, or LEARNER; unused in self-play
+            ("learner", np.int16),  # the learner's seat, or NOBODY in self-play
+            ("asked", np.int16),  # 1: the learner has had a decision in this game
+            ("waiting", np.int16),  # the number of the batched opponent that the game waits for, or READY
+            ("spare", np.int16, (3,)),  # pads the record to a multiple of 8 bytes
         ],
     )
 )
 
 
 class Tables(NamedTuple):
-    """The games, as the kernels see them."""
+    """The games, as the kernels read them."""
 
     games: Games
     ended: Games  # (B,) the last game that ended
     template: Games  # (1,) an empty game with its rules
     states: NDArray[Any]  # (B,) of STATE
-    order: NDArray[np.int16]  # (P - 1,) opponents clockwise from the learner; empty in self-play
+    order: NDArray[np.int16]  # (P - 1,) the numbers of the opponents, clockwise from the learner; empty in self-play
     memory: NDArray[np.float64]  # (B, P, 64) of compiled opponents; (0, P, 64) in self-play
 
 
@@ -100,16 +100,16 @@ def advance(  # noqa: PLR0917 - compiled
     tables: Tables, views: Views, settings: Settings, players: Players, mask: NDArray[np.bool_], todo: NDArray[np.int64],
     actions: NDArray[np.int64],
 ) -> None:  # fmt: skip
-    """Carry out a legal action in each of some games (or BEGIN, or GO_ON) and go on until the learner or a batched opponent is asked.
+    """Carry out an action in some of the games and advance each until the learner or a batched opponent is to move.
 
     Args:
         tables: The games.
-        views: The batch, which is written.
-        settings: Of all games.
-        players: The compiled opponents; opponents of higher numbers are batched.
-        mask: (205,), room for a mask.
-        todo: (T,), numbers of games.
-        actions: (T,), what is done in each.
+        views: The arrays of the batch, which are written.
+        settings: The settings of all games.
+        players: The compiled opponents. Opponents with higher numbers are batched.
+        mask: (205,), a buffer.
+        todo: (T,), the numbers of the games.
+        actions: (T,), a legal action for each, or BEGIN or GO_ON.
     """
     tables, views, players, mask = borrowed(tables), borrowed(views), borrowed(players), borrowed(mask)
     for j in range(len(todo)):
@@ -151,7 +151,7 @@ def advance(  # noqa: PLR0917 - compiled
 
 @kernel
 def _begin(game: Game, state: Any, settings: Settings, order: NDArray[np.int16], i: int) -> None:
-    """Begin the next game number i: its seed, and the seat of a learner that has no fixed one, follow from the vector's seed."""
+    """Begin the next game in row i. Its seed, and the learner's seat if it is random, follow from the seed of the vector."""
     i, generation = int(i), int(state.generation)
     state.generation = generation + 1
     state.unpaid = (1 << settings.num_players) - 1
@@ -165,9 +165,9 @@ def _begin(game: Game, state: Any, settings: Settings, order: NDArray[np.int16],
         if seat == LEARNER:
             seat = (_random_word(settings, i, generation, 2) * settings.num_players) >> 32
         state.learner = seat
-        state.sitting[seat] = LEARNER
+        state.seats[seat] = LEARNER
         for offset in range(len(order)):
-            state.sitting[(seat + 1 + offset) % settings.num_players] = order[offset]
+            state.seats[(seat + 1 + offset) % settings.num_players] = order[offset]
     low, high = _random_word(settings, i, generation, 0), _random_word(settings, i, generation, 1)
     start(game, settings.num_players, low, high)
 
@@ -179,21 +179,21 @@ def _random_word(settings: Settings, i: int, generation: int, number: int) -> in
 
 @kernel
 def _let_opponents_play(game: Game, state: Any, settings: Settings, players: Players, memory: Any, mask: Any) -> None:
-    """Compiled opponents answer until somebody else is asked or the game has ended; one at the turn limit is cut off, not decided."""
+    """Let compiled opponents play until someone else is to move or the game is over. At the turn limit it is cut off, not decided."""
     players, memory, mask = borrowed(players), borrowed(memory), borrowed(mask)
     state.waiting = READY
     while not _is_over(game, state) and game.turns <= settings.turn_limit:
-        action = next_action(game, players, state.sitting, memory, mask, state.progress, NO_LIMIT)
+        action = next_action(game, players, state.seats, memory, mask, state.progress, NO_LIMIT)
         if action < 0:
-            if action == WAITING and state.sitting[game.player] != LEARNER:
-                state.waiting = state.sitting[game.player]
+            if action == WAITING and state.seats[game.player] != LEARNER:
+                state.waiting = state.seats[game.player]
             return
         apply(game, action)
 
 
 @kernel
 def _is_stopped(game: Game, state: Any, attempt: int) -> bool:
-    """Whether a game waits for a batched opponent, or something is wrong in it."""
+    """Whether a game waits for a batched opponent or has failed."""
     if game.fault != 0:
         state.progress.stop = BROKEN
     elif attempt == MANY_GAMES:
@@ -209,7 +209,7 @@ def _is_over(game: Game, state: Any) -> bool:
 
 @kernel
 def _pay(game: Game, state: Any, settings: Settings, reward: Any, out: Any) -> None:
-    """Write the rewards of a step, and who left in it."""
+    """Write the rewards of a step and the seats that left in it."""
     before = int(state.unpaid)
     now = staying(game)
     write_reward(settings.terms, game, before, now, state.potential, reward)
@@ -221,7 +221,7 @@ def _pay(game: Game, state: Any, settings: Settings, reward: Any, out: Any) -> N
 
 @entry()
 def write_observations(code: int, games: Games, seats: NDArray[np.int64], out: NDArray[np.float32]) -> None:
-    """What several seats of each game see: `seats` is (B, S), `out` (B, S, D)."""
+    """Write the observations of several seats of each game: `seats` is (B, S), `out` (B, S, D)."""
     out = borrowed(out)
     for i in range(len(games)):
         for k in range(seats.shape[1]):

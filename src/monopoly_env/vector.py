@@ -1,14 +1,14 @@
 """Thousands of games in step: `VectorMonopoly`.
 
-All games advance in one compiled call, on all cores, each to the next decision of whoever is asked, and what the learner reads
-is written straight into its arrays. Two ways to use it:
+One compiled call advances all games on all cores, each to its next open decision, and writes observations, masks and rewards straight
+into the arrays of the batch. There are two ways to use it:
 
-- **self-play** (`opponents=None`): every decision of every seat is yours; `batch.player` says whose it is.
-- **one learner**: `opponents` sit clockwise from the learner's seat and answer inside the same call, so that every decision
-  you are asked for is the learner's. The game ends for him when he is bankrupt.
+- **self-play** (`opponents=None`): you make every decision of every seat; `batch.player` says whose it is.
+- **one learner**: `opponents` sit clockwise from the learner's seat and play inside the same call, so that you make only the learner's
+  decisions. The game ends for the learner when it is bankrupt.
 
-A game that ends is followed by its next one in the same step. Game i of generation k depends on `(seed, i, k)` and the actions
-alone, whatever the number of games or threads.
+When a game ends, the next one begins in the same step. Game i of generation k depends only on `(seed, i, k)` and the actions, not on the
+number of games or threads.
 
     vec = VectorMonopoly(num_games=4096, num_players=4, seed=0)
     batch = vec.reset()
@@ -59,28 +59,28 @@ from monopoly_env.stepping import (
 )
 
 DEFAULT_PLAYERS: Final = 4
-_SLICE: Final = 256  # games; for fewer, a thread costs more than it brings
+_SLICE: Final = 256  # games per thread; with fewer, the thread costs more than it saves
 
 
 @dataclass
 class Batch:
-    """What a step brings, a row a game: B games, P players, D features, F games that ended in this step.
+    """The result of a step, one row per game: B games, P players, D features, F games that ended in this step.
 
     Attributes:
-        observation: (B, D) float32, what the player who is asked sees.
-        action_mask: (B, 205) bool, his legal actions.
-        player: (B,) int16, his seat.
-        decision: (B,) int16, what is asked: an index into `actions.DECISION_NAMES`.
-        reward: (B, P) float32, what the step brought to each seat; a bankrupt player is paid when he leaves. With opponents,
-            only the learner's column counts, `reward[i, actor[i]]`.
-        terminated: (B,) bool, the game ended by its rules; with opponents also: the learner is bankrupt.
+        observation: (B, D) float32, what the player to move observes.
+        action_mask: (B, 205) bool, its legal actions.
+        player: (B,) int16, its seat.
+        decision: (B,) int16, the open decision: an index into `actions.DECISION_NAMES`.
+        reward: (B, P) float32, the reward of each seat in this step; a bankrupt player gets its last one when it leaves. With opponents,
+            only the learner's column is valid: `reward[i, actor[i]]`.
+        terminated: (B,) bool, the game ended by its rules or, with opponents, the learner is bankrupt.
         truncated: (B,) bool, the game was cut off at `turn_limit`.
         actor: (B,) int16, the seat that made the last move.
-        out: (B, P) bool, seats that left in this step: bankrupt, or the game ended by its rules. They are not asked again.
-        finished: (F,) int64, the games that ended. Their rows of `observation`, `action_mask`, `player` and `decision` belong
-            to the games that follow them.
-        final_observation: What was last to be seen of them, for the value of a truncated game. Self-play: (F, P, D) float32, by
-            each seat; with opponents: (F, D), by the learner. Row f is of game `finished[f]`.
+        out: (B, P) bool, the seats that left in this step because they are bankrupt or the game ended by its rules.
+        finished: (F,) int64, the games that ended. Their rows of `observation`, `action_mask`, `player` and `decision` already belong
+            to the next games.
+        final_observation: The last observation of the games that ended, for the value of a truncated game. In self-play (F, P, D)
+            float32, of each seat; with opponents (F, D), of the learner. Row f belongs to game `finished[f]`.
         final_games: (F,) records, the games as they ended.
     """
 
@@ -99,17 +99,17 @@ class Batch:
 
 
 class VectorMonopoly:
-    """Many games in step, see the module's text.
+    """Many games in step; see the module's docstring.
 
     Attributes:
         num_games: B.
         num_players: P.
         rules: The rules of all games.
-        encoding: Of the observations; `encoding.size` is D.
-        reward: What players are paid for.
-        opponents: The policies that sit clockwise from the learner; empty: self-play.
-        threads: Threads at work.
-        batch: What `reset` and `step` return: always the same object, its arrays overwritten by each step.
+        encoding: The encoding of the observations; `encoding.size` is D.
+        reward: The reward function.
+        opponents: The policies that sit clockwise from the learner; empty in self-play.
+        threads: The number of threads.
+        batch: What `reset` and `step` return. It is always the same object, and each step overwrites its arrays.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917 - the options of a table
@@ -127,20 +127,20 @@ class VectorMonopoly:
         seat: int | Literal["random"] = "random",
         autoreset: bool = True,
     ) -> None:
-        """Set the tables up; `reset` begins the games.
+        """Allocate the arrays; `reset` begins the games.
 
         Args:
             num_games: 1 or more.
             num_players: 2 to 8; by default 4, or one more than there are opponents.
-            rules: Rules, or the name of a preset.
-            encoding: A name, or an `Encoding` (one with `pad_to`, for instance).
-            opponents: Policies, names or saved files, one for each seat but the learner's. None: every seat is asked.
+            rules: `Rules`, or the name of a preset.
+            encoding: A name, or an `Encoding` (for example one with `pad_to`).
+            opponents: Policies, names or saved files, one for each seat except the learner's. None: self-play.
             seed: 0 to 2**64 - 1.
-            threads: Threads to use; by default a core each. The games do not depend on it.
-            reward: A name, or a `Reward` (one with a discount, for instance).
-            turn_limit: Turns a player after which a game is truncated.
-            seat: The learner's seat among opponents; "random": drawn anew for every game.
-            autoreset: False: games stay as they ended, and `reset` is due as soon as one has.
+            threads: Number of threads; by default one per core. The games do not depend on it.
+            reward: A name, or a `Reward` (for example one with a discount).
+            turn_limit: Turns per player after which a game is truncated.
+            seat: The learner's seat among opponents, or "random" to draw one for every game.
+            autoreset: If False, games stay as they ended, and `reset` must be called as soon as one has ended.
 
         Raises:
             ConfigurationError: A wrong number, name or combination.
@@ -166,10 +166,10 @@ class VectorMonopoly:
         self._build()
 
     def _build(self) -> None:
-        """Make the arrays."""
+        """Allocate the arrays."""
         count, players = self.num_games, self.num_players
         kept = count if self.opponents else 0
-        # The compiled opponents come first: they are the players of the compiled loop.
+        # Compiled opponents come first: these numbers are those of the players in the compiled loop.
         numbered = sorted(set(self.opponents), key=lambda policy: (not isinstance(policy, CompiledPolicy), self.opponents.index(policy)))
         self._numbered = numbered
         self._players = self._compiled_opponents()
@@ -207,27 +207,27 @@ class VectorMonopoly:
 
     @property
     def games(self) -> Games:
-        """(B,) records, the games under way. Read them; to change one is to change the game."""
+        """(B,) records of the running games, not copies: writing to a record changes the game."""
         return self._tables.games
 
     @property
     def seeds(self) -> NDArray[np.uint64]:
-        """(B,) uint64, the seeds of the games under way: `new_game(num_players, rules, seed)` begins the same game."""
+        """(B,) uint64, the seeds of the running games: `new_game(num_players, rules, seed)` begins the same game."""
         words = self.games["seed"].astype(np.uint64)
         seeds: NDArray[np.uint64] = words[:, 0] | words[:, 1] << np.uint64(32)
         return seeds
 
     def reset(self, seed: int | None = None) -> Batch:
-        """Begin all games anew, from generation 0: the same seed gives the same games again.
+        """Begin all games again from generation 0: the same seed gives the same games.
 
         Args:
-            seed: A new seed from 0 to 2**64 - 1; None: the one there is.
+            seed: A new seed, 0 to 2**64 - 1. None keeps the old one.
 
         Returns:
-            The batch; its rewards are 0 and nothing has ended.
+            The batch; its rewards are 0 and no game has ended.
 
         Raises:
-            ConfigurationError: A seed out of range, or rules under which nobody is ever asked anything.
+            ConfigurationError: A seed out of range, or rules under which no player ever has a decision.
         """
         if seed is not None:
             self._seed(seed)
@@ -240,7 +240,7 @@ class VectorMonopoly:
         return self.batch
 
     def step(self, actions: ArrayLike) -> Batch:
-        """Carry out an action in every game and go on to the next decision.
+        """Carry out an action in every game and advance to the next decision.
 
         Args:
             actions: (B,) integers, each legal by `batch.action_mask`.
@@ -249,10 +249,10 @@ class VectorMonopoly:
             The batch.
 
         Raises:
-            ConfigurationError: Actions of a wrong shape or dtype; or `reset` is due.
-            IllegalActionError: An action is not legal: the first such game, what was given and what was legal. Nothing has
-                changed in any game. Or an opponent broke the rules; then `reset` is due.
-            GameOverError: A game has ended and there is no autoreset.
+            ConfigurationError: Actions of a wrong shape or dtype, or `reset` must be called first.
+            IllegalActionError: An action is illegal; the message names the first such game, the action and what was legal, and no game
+                has changed. Or an opponent chose an illegal action or never ended its turn; then `reset` must be called.
+            GameOverError: A game has ended and autoreset is off.
         """
         chosen = self._check_actions(actions)
         batch = self.batch
@@ -263,13 +263,13 @@ class VectorMonopoly:
         return batch
 
     def observe(self, seats: ArrayLike) -> NDArray[np.float32]:
-        """What some seat of every game sees now, asked or not.
+        """The current observation of any seat of every game, whether it is to move or not.
 
         Args:
             seats: (B,) integers, a seat for each game; or (B, S), several.
 
         Returns:
-            (B, D) or (B, S, D) float32, an array of your own.
+            (B, D) or (B, S, D) float32, a new array.
 
         Raises:
             ConfigurationError: A wrong shape, dtype or seat.
@@ -304,7 +304,7 @@ class VectorMonopoly:
         return tables | {name: getattr(self.batch, name) for name in (*Views._fields, "actor")}
 
     def close(self) -> None:
-        """Let the threads go; they come back when they are needed."""
+        """Stop the threads. They are started again when needed."""
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None
@@ -317,13 +317,13 @@ class VectorMonopoly:
         return f"VectorMonopoly(num_games={self.num_games}, num_players={self.num_players}, opponents={names or None})"
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but threads and machine code."""
+        """Everything except threads and machine code."""
         return self.__dict__ | {"_pool": None, "_players": None, "_views": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._players = self._compiled_opponents()
-        # The kernels must write the arrays that the batch has.
+        # The kernels must write to the arrays of the batch.
         self._views = Views(*(getattr(self.batch, name) for name in Views._fields))
 
     def _compiled_opponents(self) -> Players:
@@ -361,7 +361,7 @@ class VectorMonopoly:
         return chosen
 
     def _run(self, actions: NDArray[np.int64]) -> None:
-        """Carry the actions out in all games; ask batched opponents, each for all its decisions at once, until none is left."""
+        """Carry out the actions in all games, and ask each batched opponent for all its decisions at once until none is open."""
         self._running = False  # until all went well
         todo = self._all
         while len(todo):
@@ -390,7 +390,7 @@ class VectorMonopoly:
         advance(self._tables, self._views, self._settings, self._players, np.zeros(NUM_ACTIONS, np.bool_), todo, actions)
 
     def _ask(self, policy: Policy, games: NDArray[np.int64]) -> None:
-        """Ask a batched opponent for its actions in the games of these numbers; they are carried out as the games go on."""
+        """Ask a batched opponent for its actions in these games. The next call of the compiled loop carries them out."""
         records = self.games[games]
         decisions = Decisions(records)
         self.games["policy_draws"][games] = records["policy_draws"]  # keys were drawn
@@ -402,7 +402,7 @@ class VectorMonopoly:
         progress["answered"][games] = 1
 
     def _collect(self) -> None:
-        """What was last to be seen of the games that ended."""
+        """Collect the final records and observations of the games that ended."""
         batch = self.batch
         finished = np.flatnonzero(batch.terminated | batch.truncated)
         if len(finished) or len(batch.finished):
@@ -419,11 +419,11 @@ class VectorMonopoly:
         return out[:, 0] if self.opponents else out
 
     def _check(self) -> None:
-        """Raise what went wrong inside the kernels, if anything did."""
+        """Raise the error of a game that failed in the compiled loop, if any did."""
         progress = self._tables.states["progress"]
         if (progress["stop"] == NEVER_ASKED).any():
-            raise ConfigurationError(f"{MANY_GAMES} games in a row ended before the learner was asked anything: check the rules.")
-        check(self.games, progress, lambda game, seat: self._numbered[self._tables.states["sitting"][game, seat]])
+            raise ConfigurationError(f"{MANY_GAMES} games in a row ended before the learner was asked for a decision: check the rules.")
+        check(self.games, progress, lambda game, seat: self._numbered[self._tables.states["seats"][game, seat]])
 
 
 def check_count(name: str, value: object) -> int:

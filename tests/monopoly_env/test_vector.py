@@ -253,7 +253,7 @@ def illegal_kernel(game: Any, mask: Any, params: Any, memory: Any) -> int:
         (
             Wrong(lambda decisions: np.full(len(decisions), 204)),
             me.IllegalActionError,
-            r"Policy 'wrong' in the game of seed \d+: Action .*Legal: ",
+            r"Policy 'wrong' in the game of seed \d+: .*Legal: ",
         ),
         (Wrong(lambda decisions: np.full(len(decisions), 999)), me.IllegalActionError, "999 must be an integer"),
         (Wrong(lambda decisions: [0.5] * len(decisions)), me.ConfigurationError, "'wrong' must return integers"),

@@ -279,7 +279,7 @@ def test_wrong_options_are_refused_before_anything_is_written(tmp_path: Path, ch
 def test_a_policy_that_is_not_compiled_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "network.safetensors"
     NeuralPolicy(("buy",), (4,), parent="random").save(path)
-    with pytest.raises(ConfigurationError, match="Policy 'neural' is no compiled one"):
+    with pytest.raises(ConfigurationError, match="Policy 'neural' is not compiled"):
         write(dataclasses.replace(SMALL, out=tmp_path / "data", policies=("random", str(path))))
     assert not (tmp_path / "data").exists()
 

@@ -1,4 +1,4 @@
-"""A batch of games: what is to be played, and what came of it."""
+"""A batch of games: the games to play and, once they are played, their results."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from agents.arena.counting import GAME_COUNTS, SEAT_COUNTS
 
 @dataclass
 class GameBatch:
-    """G games of P seats. `Table.play` fills in the results.
+    """G games of P seats. `Table.play` writes the results: everything after `recorded`.
 
     Attributes:
-        seeds: (G,) uint64, seeds of the games.
+        seeds: (G,) uint64, the seeds of the games.
         seats: (G, P) int16, the number of the policy in each seat.
-        recorded: Numbers of the games whose actions are kept.
-        place: (G, P) final ranks, 1 won; several 1: a draw.
-        first: (G,) the seat that began.
-        capped: (G,) whether the turn limit or a cap of the rules ended it.
+        recorded: The numbers of the games whose actions are recorded.
+        place: (G, P), the final ranks: 1 won, and several 1s are a draw.
+        first: (G,), the seat that began.
+        capped: (G,), whether the turn limit or a cap of the rules ended the game.
         seat_counts: (G, P) SEAT_COUNTS.
         game_counts: (G,) GAME_COUNTS.
         owned: (G, P) int32, the lots of each seat at the end, as bits.
-        score: (G, P) int32, dollars at the end as the rules count them to decide a capped game.
-        actions: Of the recorded games, by number: the actions, and a hash of the last record.
+        score: (G, P) int32, what decides a capped game, counted at the end as the rules say (dollars).
+        actions: For each recorded game, by number: its actions, and a hash of its final record.
     """
 
     seeds: NDArray[np.uint64]
@@ -42,7 +42,7 @@ class GameBatch:
     actions: dict[int, tuple[NDArray[np.uint8], str]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Make room for the results."""
+        """Allocate the results."""
         games, players = self.seats.shape
         self.place = np.zeros((games, players), np.int16)
         self.first = np.zeros(games, np.int16)

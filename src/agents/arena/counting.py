@@ -1,7 +1,7 @@
-"""What is counted in a game while it is played: `STATISTICS` says what, the kernels here look at each step.
+"""What is counted in a game while it is played: `STATISTICS` lists it, and the kernels here count it at each step.
 
-The engine knows nothing of this. A game is stepped by its own `answer` and `settle_one`; what is on top of the agenda before a step
-and what has changed after it tells what happened.
+The engine is not involved. `step_counting` carries out an action by the engine's own `answer` and `settle_one`, and looks at the task on
+top of the agenda before each of them and at what has changed after it.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from monopoly_env.kernels import kernel
 
 @dataclass(frozen=True)
 class Statistic:
-    """Something that is counted.
+    """A quantity that is counted.
 
     Attributes:
-        name: The field of the record, and the beginning of the columns in reports.
-        unit: Of its mean.
-        doc: What it counts.
-        dtype: How it is stored.
-        parts: Names of its parts, where it is a row of numbers.
+        name: The field of the record, and the first part of its columns' names in reports.
+        unit: The unit of its mean.
+        doc: What is counted.
+        dtype: Its type in the record.
+        parts: The names of its parts, if it is a row of numbers.
     """
 
     name: str
@@ -43,11 +43,11 @@ class Statistic:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Its names in reports: its own, or one a part."""
+        """Its columns in reports: its own name, or one for each part."""
         return tuple(f"{self.name}_{part}" for part in self.parts) or (self.name,)
 
 
-# Of each seat in each game. The small types hold whatever a game can bring: a lot leaves the bank at most 8 times.
+# Counted for each seat in each game. The small types are wide enough: a lot leaves the bank at most 8 times.
 STATISTICS: Final = (
     Statistic("bankrupt", "share of games", "went bankrupt", "u1"),
     Statistic("worth", "dollars", "at the end: cash, printed prices of the lots, purchase prices of the own buildings"),
@@ -55,44 +55,44 @@ STATISTICS: Final = (
     Statistic("lots", "lots", "at the end", "u1"),
     Statistic("groups", "groups", "most complete groups held at once, railroads and utilities included", "u1"),
     Statistic("buildings", "buildings", "bought: houses, and hotels as one building more"),
-    Statistic("rent_paid", "dollars", "rent paid in full; what an estate brings the creditor is no rent"),
+    Statistic("rent_paid", "dollars", "rent paid in full; what a creditor gets from a bankrupt estate is not rent"),
     Statistic("rent_received", "dollars", "rent received in full"),
     Statistic("offers", "offers", "finished offers put to a partner, counter-offers included"),
     Statistic("trades", "trades", "concluded, whoever proposed them"),
-    Statistic("purchases", "lots", "got from the bank, at the printed price or by auction, by group", "u1", GROUPS),
-    Statistic("decisions", "decisions", "asked and answered, by head of the action", "i4", HEAD_NAMES),
+    Statistic("purchases", "lots", "bought from the bank, at the printed price or by auction, by group", "u1", GROUPS),
+    Statistic("decisions", "decisions", "made, by head of the action", "i4", HEAD_NAMES),
 )
-# Of each game.
+# Counted for each game.
 GAME_STATISTICS: Final = (
-    Statistic("turns", "turns", "single turns, all players together"),
-    Statistic("choices", "decisions", "asked of all players"),
+    Statistic("turns", "turns", "of all players together"),
+    Statistic("choices", "decisions", "made by all players"),
     Statistic("trades", "trades", "concluded"),
-    Statistic("lot_moves", "trades", "the most that one lot changed hands by"),
+    Statistic("lot_moves", "trades", "that moved the same lot, for the lot that was traded most often"),
 )
 
 
 def _fields(statistics: tuple[Statistic, ...], shape: tuple[int, ...] = ()) -> list[tuple[str, str, tuple[int, ...]]]:
-    """Fields of a record, the wide ones first."""
+    """Fields of a record, widest first."""
     ordered = sorted(statistics, key=lambda statistic: -np.dtype(statistic.dtype).itemsize)
     return [(s.name, s.dtype, (*shape, len(s.parts)) if s.parts else shape) for s in ordered]
 
 
 SEAT_COUNTS: Final = np.dtype(_fields(STATISTICS))
 GAME_COUNTS: Final = np.dtype(_fields(GAME_STATISTICS))
-# What the kernels count on: all of a game in one record.
+# The record that the kernels count in, one per game.
 COUNTS: Final = np.dtype(
     (
         np.record,
         [
             ("game", np.dtype((np.record, _fields(GAME_STATISTICS)))),
-            ("moves", "i4", (NUM_LOTS,)),  # how often each lot has changed hands by trade
-            ("score", "i4", (MAX_PLAYERS,)),  # at the end, by the rules of the game: what decides one that is capped (dollars)
+            ("moves", "i4", (NUM_LOTS,)),  # trades of each lot
+            ("score", "i4", (MAX_PLAYERS,)),  # at the end, as the rules count it to decide a capped game (dollars)
             *_fields(STATISTICS, (MAX_PLAYERS,)),
         ],
     )
 )
 
-# Tasks that may move rent, ruin a player, or bring him a lot or a building without a decision.
+# Tasks that may move rent, ruin a player, or give it a lot or a building without a decision.
 _WATCHED: Final = np.isin(
     np.arange(agenda.LAST_TASK + 1),
     [
@@ -105,14 +105,14 @@ _NOTED[[A_CASH, A_REPLY + ACCEPT, A_BUY + 1, *range(A_BUILD, A_SELL)]] = True
 
 @kernel
 def begin_counting(game: Game, counts: Any) -> None:
-    """The game is at its first decision: lots may have been dealt."""
+    """Count what players have at the first decision of a game: lots may have been dealt."""
     for seat in range(game.num_players):
         _count_groups(game, seat, counts)
 
 
 @kernel
 def step_counting(game: Game, action: int, counts: Any) -> None:
-    """Carry out a legal action, settle everything up to the next real choice, and count what happens on the record `counts`."""
+    """Carry out a legal action, settle everything up to the next real choice, and count what happens in the COUNTS of the game."""
     seat = int(game.player)
     counts.decisions[seat, HEAD_OF[action]] += 1
     if _NOTED[action] or game.decision == agenda.DEBT:
@@ -152,7 +152,7 @@ def _answer_noted(game: Game, action: int, counts: Any) -> None:
 
 @kernel
 def _settle_watched(game: Game, counts: Any) -> bool:
-    """Settle the top task as the engine does, and count what has come of it."""
+    """Settle the top task as the engine does, and count what it did."""
     top = int(game.depth) - 1
     task, seat = int(game.agenda[top, 0]), int(game.agenda[top, 1])
     first, second = int(game.agenda[top, 2]), int(game.agenda[top, 3])
@@ -179,9 +179,9 @@ def _settle_watched(game: Game, counts: Any) -> bool:
 
 @kernel
 def _landlord(game: Game, top: int, task: int, creditor: int) -> int:
-    """Whom the task on top pays rent to, or NOBODY.
+    """The seat that the task on top pays rent to, or NOBODY.
 
-    Players owe each other rent and what cards say; the task of such a card waits right below for its next payer or payee.
+    Players owe each other rent or what a card says. In the second case the task of the card lies right below, for its next payer or payee.
     """
     if creditor < 0 or (task != agenda.CHARGE and task != agenda.TAKE):
         return NOBODY
@@ -223,7 +223,7 @@ def _count_groups(game: Game, seat: int, counts: Any) -> None:
 
 @kernel
 def _count_trade(game: Game, counts: Any) -> None:
-    """The offer at hand is accepted: count it before it is carried out and forgotten."""
+    """Count an accepted offer, before it is carried out and cleared."""
     counts.game.trades += 1
     counts.trades[game.offer_from] += 1
     counts.trades[game.offer_to] += 1
@@ -237,7 +237,7 @@ def _count_trade(game: Game, counts: Any) -> None:
 
 @kernel
 def take_stock(game: Game, counts: Any) -> None:
-    """The game is over: write down what everybody has."""
+    """Record what each player has when the game is over."""
     counts.game.turns = game.turns
     counts.game.choices = counts.decisions.sum()
     for seat in range(game.num_players):

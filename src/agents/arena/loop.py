@@ -1,4 +1,4 @@
-"""The compiled loop of the arena: it plays games, counts what happens in them, and records the actions of some."""
+"""The arena's compiled loop: it plays games, counts what happens in them, and records the actions of some of them."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ def play_games(
     mask: NDArray[np.bool_],
     turn_limit: int,
 ) -> None:
-    """Play games on until they end, a batched policy is to move, or the recording of a game is full.
+    """Play each game until it ends, a batched policy is to move, or its recording is full.
 
     Args:
         games: (B,) records.
-        memory: (B, P, 64), of each game and seat.
+        memory: (B, P, 64), the memory of each seat.
         seats: (B, P), the number of the player in each seat, or OUTSIDE.
         progress: (B,) PROGRESS.
         counts: (B,) COUNTS.
         recording: Of these games.
         players: The compiled policies.
-        mask: (205,), room for a mask.
-        turn_limit: Single turns that may be played before the score decides.
+        mask: (205,), a buffer.
+        turn_limit: Turns of all players together after which the score decides a game.
     """
     memory, seats, recording = borrowed(memory), borrowed(seats), borrowed(recording)
     players, mask = borrowed(players), borrowed(mask)

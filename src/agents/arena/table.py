@@ -1,6 +1,6 @@
-"""Games at a table: threads play them in compiled code, and batched policies are asked in between.
+"""Plays batches of games: threads run the compiled loop, and batched policies are asked in between.
 
-Games do not touch each other, so results depend neither on the number of threads nor on how games are cut into slices.
+Games are independent of each other, so results depend neither on the number of threads nor on how the games are split among them.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from monopoly_env.policy.loop import OUTSIDE, PROGRESS, Players, check
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy, Decisions, Policy, draw_keys
 from monopoly_env.rules import Rules
 
-MAX_POLICIES: Final = np.iinfo(np.int16).max + 1  # that `GameBatch.seats` can number
+MAX_POLICIES: Final = np.iinfo(np.int16).max + 1  # as many as `GameBatch.seats` can number
 
-_SLICE: Final = 128  # games a thread plays at a time: their records stay in its cache
-_WINDOW: Final = 2048  # games under way at once where batched policies play: enough for a network, little enough for memory
-_RECORDED: Final = 4096  # actions of a recorded game that are kept before they are taken away
+_SLICE: Final = 128  # games that a thread plays at a time: their records fit its cache
+_WINDOW: Final = 2048  # games that run at once where batched policies play: enough for a network, and they fit in memory
+_RECORDED: Final = 4096  # actions of a recorded game after which the compiled loop returns to have them copied
 
 
 class Table:
-    """Policies that are ready to play batches of games."""
+    """Policies that are compiled and ready to play batches of games."""
 
     def __init__(self, policies: Sequence[Policy], rules: Rules, turn_limit: int, threads: int | None = None) -> None:
-        """Compile what is not compiled yet.
+        """Compile policies that are not compiled yet.
 
         Args:
-            policies: Who plays; `GameBatch.seats` holds their numbers.
+            policies: The policies; `GameBatch.seats` holds their numbers.
             rules: The rules of all games.
             turn_limit: Turns of each player after which the score decides a game.
-            threads: Cores to play on; all by default.
+            threads: Number of threads; by default one per core.
         """
         self.policies = list(policies)
         self.rules = rules
@@ -56,22 +56,22 @@ class Table:
     def of_population(
         cls, player: CompiledPolicy, rows: NDArray[np.float64], rules: Rules, turn_limit: int, threads: int | None = None
     ) -> Self:
-        """Players that share a kernel and differ in their parameters alone, without a policy object for each.
+        """Players with the same kernel and different parameters, without a policy object for each.
 
         Args:
             player: One of them, for its kernel.
-            rows: (K, L) float64; player k, as `GameBatch.seats` numbers them, plays by row k.
+            rows: (K, L) float64, the parameters; `GameBatch.seats` holds the numbers of rows.
             rules: The rules of all games.
             turn_limit: Turns of each player after which the score decides a game.
-            threads: Cores to play on; all by default.
+            threads: Number of threads; by default one per core.
 
         Raises:
-            ConfigurationError: The rows are no finite (K, L) numbers of the player's length, or more than seats can number.
+            ConfigurationError: The rows are not finite (K, L) numbers of the player's length, or there are too many.
         """
         length = len(player.params)
         if rows.ndim != 2 or rows.shape[1] != length or not 1 <= len(rows) <= MAX_POLICIES or not np.isfinite(rows).all():
             raise ConfigurationError(
-                f"Rows of {player.name!r} are finite numbers of shape (1 to {MAX_POLICIES:,}, {length}), not {rows.shape} or not finite."
+                f"Rows of {player.name!r} must be finite numbers of shape (1 to {MAX_POLICIES:,}, {length}); these have shape {rows.shape}."
             )
         table = cls([player], rules, turn_limit, threads)
         table.policies = [player] * len(rows)
@@ -80,16 +80,16 @@ class Table:
         return table
 
     def play(self, batch: GameBatch, done: Callable[[int], None] = lambda games: None) -> None:
-        """Play all games of a batch and fill in its results.
+        """Play all games of a batch and write its results.
 
         Args:
             batch: The games.
             done: Called with the number of games that have ended since the last call.
 
         Raises:
-            IllegalActionError: A policy chose an action that the rules do not allow, or never came to an end of its turn.
-            ConfigurationError: A batched policy returned something else than (B,) integers.
-            EngineError: The engine broke an invariant of its own.
+            IllegalActionError: A policy chose an illegal action or never ended its turn.
+            ConfigurationError: A batched policy returned something other than (B,) integers.
+            EngineError: The engine broke one of its own invariants.
         """
         asks = (self.row_of[batch.seats] == OUTSIDE).any(axis=1)
         with ThreadPoolExecutor(self.threads) as pool:
@@ -99,21 +99,21 @@ class Table:
                 self._play_asking(batch, np.flatnonzero(asks), pool, done)
 
     def slices(self, numbers: NDArray[np.int64], longest: int) -> list[NDArray[np.int64]]:
-        """Games in parts for the threads: short ones where games are few, so that no thread is left idle for long."""
+        """Split games among the threads; if there are few games, into short slices, so that no thread is idle for long."""
         size = max(1, min(longest, -(-len(numbers) // (4 * self.threads))))
         return [numbers[start : start + size] for start in range(0, len(numbers), size)]
 
     def _play_slice(self, batch: GameBatch, numbers: NDArray[np.int64]) -> int:
         games = _Games(self, batch, len(numbers))
         games.begin(np.arange(len(numbers)), numbers)
-        while len(games.running()):  # comes back only to empty a full recording
+        while len(games.running()):  # it only returns early if a recording is full
             games.advance(slice(None))
             games.check()
         games.report(np.arange(len(numbers)))
         return len(numbers)
 
     def _play_asking(self, batch: GameBatch, numbers: NDArray[np.int64], pool: ThreadPoolExecutor, done: Callable[[int], None]) -> None:
-        """Play games with batched policies: two streams, so that the threads play one while a policy is asked in the other."""
+        """Play games with batched policies as two streams: the threads play one while a policy is asked in the other."""
         streams = [_Stream(self, batch, half, pool) for half in np.array_split(numbers, 2) if len(half)]
         while streams:
             for stream in streams:
@@ -122,7 +122,7 @@ class Table:
 
 
 class _Games:
-    """Games of a batch that are under way, each in a place of its own."""
+    """The running games of a batch. Each has a place, an index into the arrays."""
 
     def __init__(self, table: Table, batch: GameBatch, count: int) -> None:
         self.table = table
@@ -140,7 +140,7 @@ class _Games:
         self._actions: dict[int, list[NDArray[np.uint8]]] = {}
 
     def begin(self, places: NDArray[np.int64], numbers: NDArray[np.int64]) -> None:
-        """Begin games of the batch in these places."""
+        """Begin games of the batch in these places, which may have held others."""
         batch = self.batch
         self.numbers[places] = numbers
         _bytes(self.records)[places] = _bytes(new_games(batch.seeds[numbers].tolist(), self.num_players, self.table.rules))
@@ -152,11 +152,11 @@ class _Games:
         self.recording.length[places] = 0
 
     def running(self) -> NDArray[np.int64]:
-        """The places whose games go on."""
+        """The places of games that have not ended."""
         return np.flatnonzero(self.records["decision"])
 
     def advance(self, part: slice) -> None:
-        """Play some of the games on until they end or wait."""
+        """Run the compiled loop on some of the games."""
         recording = self.recording._replace(row=self.recording.row[part], length=self.recording.length[part])
         play_games(
             self.records[part], self.memory[part], self.seats[part], self.progress[part], self.counts[part],
@@ -164,7 +164,7 @@ class _Games:
         )  # fmt: skip
 
     def ask(self, policy: Policy, places: NDArray[np.int64]) -> None:
-        """Ask a batched policy for its decisions in these places; they are carried out as the games go on."""
+        """Ask a batched policy for its actions in these places. The compiled loop carries them out."""
         records = _bytes(self.records).take(places, axis=0).view(GAME).ravel()
         key = draw_keys(records)
         self.records["policy_draws"][places] = records["policy_draws"]
@@ -176,19 +176,19 @@ class _Games:
         memory[rows] = decisions.memory
 
     def check(self) -> None:
-        """Raise what went wrong in a game, if anything did; empty full recordings."""
+        """Raise the error of a game that failed, if any did, and empty full recordings."""
         check(self.records, self.progress, lambda place, seat: self.table.policies[self.batch.seats[self.numbers[place], seat]])
         if self.batch.recorded:
             self._take_actions(np.flatnonzero(self.recording.length == _RECORDED))
 
     def _take_actions(self, places: NDArray[np.int64]) -> None:
-        """Take what is recorded of these games away."""
+        """Copy the recorded actions of these games and empty their recordings."""
         for place in places.tolist():
             self._actions.setdefault(place, []).append(self.recording.actions[place, : self.recording.length[place]].copy())
         self.recording.length[places] = 0
 
     def report(self, places: NDArray[np.int64]) -> None:
-        """Write the results of ended games into the batch."""
+        """Write the results of games that have ended to the batch."""
         if not len(places):
             return
         batch, numbers = self.batch, self.numbers[places]
@@ -210,7 +210,7 @@ class _Games:
 
 
 class _Stream:
-    """Games with batched policies: as one ends, the next takes its place, so that a policy has many to answer at once."""
+    """Games with batched policies. When one ends, the next takes its place, so that each call of a policy has many decisions."""
 
     def __init__(self, table: Table, batch: GameBatch, numbers: NDArray[np.int64], pool: ThreadPoolExecutor) -> None:
         self.pool = pool
@@ -224,7 +224,7 @@ class _Stream:
 
     @property
     def busy(self) -> bool:
-        """Whether games are under way."""
+        """Whether games are running."""
         return bool(self.under_way.any())
 
     def _begin(self, places: NDArray[np.int64]) -> None:
@@ -235,10 +235,10 @@ class _Stream:
             self.waiting = self.waiting[count:]
 
     def go_on(self) -> int:
-        """Ask each policy for all its decisions in one call, and let the threads go on from there.
+        """Ask each policy for all its actions in one call, then let the threads play on.
 
         Returns:
-            How many games have ended.
+            The number of games that have ended.
         """
         for future in self.futures:
             future.result()
@@ -265,7 +265,7 @@ class _Stream:
 
 
 def _bytes(records: NDArray[Any]) -> NDArray[np.uint8]:
-    """Records as rows of bytes: NumPy copies structured ones a field at a time."""
+    """Records as rows of bytes, which are copied faster: NumPy copies structured records one field at a time."""
     return records.view(np.uint8).reshape(len(records), -1)
 
 

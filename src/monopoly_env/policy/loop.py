@@ -1,15 +1,14 @@
-"""The loop that plays games between policies. Everything that plays whole games in compiled code is built on `next_action`.
-
-The loop is pulled, not pushed: `next_action` finds out what is done next in a game and checks it, and whoever runs the loop carries it out.
+"""The game loop, on which everything is built that plays whole games in compiled code.
 
     while True:
         action = next_action(game, players, seats, memory, mask, progress, turn_limit)
         if action < 0:
             break
-        ...                     # record, count, copy: whatever this loop is for
+        ...                     # what this loop is for: record, count, copy
         apply(game, action)
 
-So all loops share the rules by which a game stops, and a loop pays only for what it does itself.
+`next_action` asks the player to move and checks its action; the caller carries the action out. So the rules by which a game stops are
+the same everywhere, and a loop pays only for the work that it adds.
 """
 
 from __future__ import annotations
@@ -26,39 +25,39 @@ from monopoly_env.core import illegal
 from monopoly_env.engine.agenda import FAULTS, OVER
 from monopoly_env.engine.players import finish
 from monopoly_env.engine.step import is_legal, write_mask
-from monopoly_env.errors import EngineError, IllegalActionError, MonopolyError
+from monopoly_env.errors import EngineError, IllegalActionError
 from monopoly_env.game import BY_CAP, Game, Games
 from monopoly_env.kernels import inlined, kernel
 from monopoly_env.policy.protocol import CompiledPolicy, Policy, call
 
-PATIENCE: Final = 10_000  # decisions within one turn after which a policy is held to be stuck
-OUTSIDE: Final = -1  # in a seat, in place of a row of `Players`: its policy is not compiled, and is asked outside the loop
-NO_LIMIT: Final = np.iinfo(np.int32).max  # as a turn limit
+PATIENCE: Final = 10_000  # decisions in one turn after which the game is stopped: the policy never ends its turn
+OUTSIDE: Final = -1  # instead of the number of a player: the policy in this seat is asked outside the loop
+NO_LIMIT: Final = np.iinfo(np.int32).max  # a turn limit that no game reaches
 
-# Why a game stopped: what `next_action` returns in place of an action. From ILLEGAL down, something is wrong.
+# Why a game stopped: what `next_action` returns instead of an action. From ILLEGAL downwards it is an error.
 ENDED, WAITING, ILLEGAL, STUCK, BROKEN = -1, -2, -3, -4, -5
 
-# What the loop remembers of a game under way; zeros when the game begins.
+# The state of the loop for one game. All zeros when the game begins.
 PROGRESS: Final = np.dtype(
     (
         np.record,
         [
-            ("answer", np.int64),  # the action that a policy outside the loop has chosen; or, if ILLEGAL, the action that was refused
+            ("answer", np.int64),  # the action that a policy outside the loop has chosen; after ILLEGAL, the illegal action
             ("answered", np.int32),  # 1: `answer` is still to be carried out
-            ("turn", np.int32),  # the turn of the last decision; 0: there was none yet
+            ("turn", np.int32),  # the turn of the last decision; 0: no decision yet
             ("decisions", np.int32),  # made in this turn
-            ("stop", np.int32),  # why the game stopped last, or 0
+            ("stop", np.int32),  # why the game last stopped; 0: it has not
         ],
     )
 )
 
 
 class Players(NamedTuple):
-    """Compiled policies as the loop reads them. It does not keep them alive: whoever makes it must keep the policies.
+    """Compiled policies as the loop reads them. Keep a reference to the policies for as long as you use it.
 
     Attributes:
-        kernels: (K,) what `call` takes.
-        params: (K, L) float64, rows of parameters, padded; L is at least 1.
+        kernels: (K,) handles of kernels, for `call`.
+        params: (K, L) float64, rows of parameters, padded with zeros; L is at least 1.
         lengths: (K,) int64, the lengths of the rows.
         reads_mask: (K,) bool, whether the kernels read the mask.
     """
@@ -70,7 +69,7 @@ class Players(NamedTuple):
 
     @classmethod
     def of(cls, policies: Sequence[CompiledPolicy]) -> Players:
-        """The players that these policies are; policy k is row k. There may be none."""
+        """Each policy as a player, in the same order. There may be none."""
         lengths = np.array([len(policy.params) for policy in policies], np.int64)
         params = np.zeros((len(policies), lengths.max(initial=1)))
         for row, policy in zip(params, policies, strict=True):
@@ -79,11 +78,11 @@ class Players(NamedTuple):
 
     @classmethod
     def of_rows(cls, policy: CompiledPolicy, params: NDArray[np.float64]) -> Players:
-        """Players that share a kernel and differ in their parameters alone, without a policy for each.
+        """Players with the same kernel and different parameters, without a policy object for each.
 
         Args:
-            policy: Whose kernel they share.
-            params: (K, L), the rows.
+            policy: The policy whose kernel they share.
+            params: (K, L), a row for each player.
         """
         count, length = params.shape
         reads_mask = np.full(count, policy.reads_mask)
@@ -99,20 +98,20 @@ def _handles(policies: Sequence[CompiledPolicy]) -> Any:
 def next_action(  # noqa: PLR0917 - compiled
     game: Game, players: Players, seats: Any, memory: Any, mask: Any, progress: Any, turn_limit: int
 ) -> int:
-    """The next action of a game. It is legal, and the caller carries it out.
+    """The next action of a game: it is legal, and the caller carries it out. A game at the turn limit is ended.
 
     Args:
         game: The game.
         players: The compiled policies.
-        seats: (P,) integers, the number of the player in each seat; any other number, such as OUTSIDE, stands for a policy that is
-            asked outside the loop.
-        memory: (P, 64), of each seat.
-        mask: (205,) bool, room for a mask.
+        seats: (P,) integers, the number of the player in each seat. Any other number means that the policy is asked outside the loop.
+        memory: (P, 64), the memory of each seat.
+        mask: (205,) bool, a buffer.
         progress: The PROGRESS of the game.
-        turn_limit: Single turns that may be played; then the score decides. NO_LIMIT: any number.
+        turn_limit: Turns of all players together after which the score decides the game.
 
     Returns:
-        The action; or, below 0, why there is none: ENDED, WAITING for the answer of a policy outside the loop, ILLEGAL, STUCK or BROKEN.
+        The action. If it is negative there is none, and it says why: ENDED, WAITING (for the answer of a policy outside the loop),
+        ILLEGAL, STUCK or BROKEN.
     """
     if _has_stopped(game, progress, turn_limit):
         return int(progress.stop)
@@ -138,14 +137,14 @@ def next_action(  # noqa: PLR0917 - compiled
 
 @inlined
 def ask(game: Game, players: Players, number: int, memory: Any, mask: Any) -> int:
-    """Ask a player for its action; nothing is checked.
+    """The action that a player chooses, unchecked.
 
     Args:
         game: The game.
         players: The compiled policies.
-        number: The row of the one that is asked.
-        memory: (64,), of its seat.
-        mask: (205,) bool, room for a mask: it is written only if the player reads it.
+        number: The number of the player.
+        memory: (64,), the memory of its seat.
+        mask: (205,) bool, a buffer. The mask is written only if the player reads it.
     """
     if players.reads_mask[number]:
         write_mask(game, mask)
@@ -154,7 +153,7 @@ def ask(game: Game, players: Players, number: int, memory: Any, mask: Any) -> in
 
 @kernel
 def _has_stopped(game: Game, progress: Any, turn_limit: int) -> bool:
-    """Whether the game has ended or something is wrong in it. A game that reaches the turn limit ends here."""
+    """Whether the game has ended or failed; ends a game that is at the turn limit."""
     if game.fault != 0:
         progress.stop = BROKEN
     if progress.stop <= ILLEGAL:
@@ -172,48 +171,44 @@ def _has_stopped(game: Game, progress: Any, turn_limit: int) -> bool:
 
 @kernel
 def begin(progress: Any) -> None:
-    """Forget what was remembered of another game."""
+    """Reset the progress for a new game."""
     progress.answered, progress.turn, progress.decisions, progress.stop = 0, 0, 0, 0
 
 
 def check(games: Games, progress: NDArray[Any], policy_of: Callable[[int, int], Policy]) -> None:
-    """Raise what is wrong in the first game that something is wrong in.
+    """Raise the error of the first game that failed, if any did.
 
     Args:
         games: (B,) records.
         progress: (B,) PROGRESS.
-        policy_of: Called with an index and a seat: the policy that sits there.
+        policy_of: Returns the policy that sits in game i at a seat, given i and the seat.
 
     Raises:
-        IllegalActionError: A policy chose an action that is not legal, or never came to an end of its turn.
-        EngineError: The engine broke an invariant of its own.
+        IllegalActionError: A policy chose an illegal action or never ended its turn.
+        EngineError: The engine broke one of its own invariants.
     """
-    wrong = np.flatnonzero(progress["stop"] <= ILLEGAL)
-    if len(wrong):
-        first = int(wrong[0])
-        game = games[first]
-        raise _error(game, progress[first], policy_of(first, int(game.player)))
-
-
-def _error(game: Game, progress: Any, policy: Policy) -> MonopolyError:
-    """The error that tells why a game stopped."""
+    failed = np.flatnonzero(progress["stop"] <= ILLEGAL)
+    if not len(failed):
+        return
+    first = int(failed[0])
+    game, stop = games[first], progress["stop"][first]
     where = f"the game of seed {int(game.seed[0]) | int(game.seed[1]) << 32}"
-    if progress.stop == BROKEN:
-        return EngineError(f"The engine broke an invariant in {where}: {FAULTS[game.fault]}. Please report it.")
-    who = f"Policy {policy.name!r} in {where}"
-    if progress.stop == STUCK:
-        return IllegalActionError(f"{who}: it made {PATIENCE} decisions in one turn and never came to an end of it.")
-    return refusal(who, game, int(progress.answer))
+    if stop == BROKEN:
+        raise EngineError(f"The engine broke an invariant in {where}: {FAULTS[game.fault]}. Please report it.")
+    who = f"Policy {policy_of(first, int(game.player)).name!r} in {where}"
+    if stop == STUCK:
+        raise IllegalActionError(f"{who}: it made {PATIENCE} decisions in one turn and never came to an end of it.")
+    raise refusal(who, game, int(progress["answer"][first]))
 
 
-def refusal(where: str, game: Game, action: Any) -> IllegalActionError:
-    """The error for an action that is not legal.
+def refusal(who: str, game: Game, action: Any) -> IllegalActionError:
+    """The error for an illegal action.
 
     Args:
-        where: Whose action it is, or in which game: the message begins with it.
+        who: The policy or the game that the message begins with.
         game: The game before the action.
-        action: Any number.
+        action: An integer, in the range of actions or not.
     """
     if not 0 <= action < NUM_ACTIONS:
-        return IllegalActionError(f"{where}: action {action} must be an integer from 0 to {NUM_ACTIONS - 1}.")
-    return IllegalActionError(f"{where}: {illegal(game, int(action))}")
+        return IllegalActionError(f"{who}: action {action} must be an integer from 0 to {NUM_ACTIONS - 1}.")
+    return IllegalActionError(f"{who}: {illegal(game, int(action))}")

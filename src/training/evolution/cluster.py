@@ -51,7 +51,7 @@ class ClusterTable(Table):
         table.rows = rows
         return table
 
-    def play(self, line: GameBatch, done: Callable[[int], None] = lambda games: None) -> None:
+    def play(self, batch: GameBatch, done: Callable[[int], None] = lambda games: None) -> None:
         """Play all games of a line and fill in its results.
 
         Raises:

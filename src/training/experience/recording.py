@@ -1,4 +1,4 @@
-"""The compiled loop of a stream: it plays games and writes down what the players see, decide and get."""
+"""The compiled loop of a stream: it plays games and records what the players observe, do and gain."""
 
 from __future__ import annotations
 
@@ -107,25 +107,25 @@ def record_games(
     seen: NDArray[np.float32],
     rows: Experiences,
 ) -> int:
-    """Play games on, one after the other, until all have ended or the rows are full.
+    """Play games, one after the other, until all have ended or the rows are full.
 
     Args:
         games: (B,) records.
-        memory: (B, P, 64), of each game and seat.
+        memory: (B, P, 64), the memory of each seat.
         seats: (B, P), the number of the player in each seat.
         progress: (B,) PROGRESS.
-        shortfall: (B, P), dollars: for each player that left, its cash less the debt that ruined it.
+        shortfall: (B, P), receives for each bankrupt player its cash less the debt that ruined it (dollars, negative).
         players: The policies.
-        mask: (205,), room for a mask.
-        turn_limit: Single turns that may be played before the score decides.
-        wanted: (7,), the actions that make a decision wanted, 32 a word.
+        mask: (205,), a buffer.
+        turn_limit: Turns of all players together after which the score decides a game.
+        wanted: (7,), the actions that make a decision worth recording, as bits, 32 per word.
         encoding: `Encoding.code`.
-        seen: (D,), room for an observation.
-        rows: Where decisions are written, observations as uint16, the bits of float16; `game` is counted from 0, and what is known only at
-            the end of a game is left out.
+        seen: (D,), a buffer for an observation.
+        rows: Receives the decisions. Observations are uint16, the bits of float16; `game` is counted from 0; columns that are known only
+            at the end of a game are left out.
 
     Returns:
-        Rows written. If they are all full, the games are not over: call it again.
+        The number of rows written. If all are full, call it again: the games are not over.
     """
     memory, seats, shortfall, players = borrowed(memory), borrowed(seats), borrowed(shortfall), borrowed(players)
     mask, seen, rows = borrowed(mask), borrowed(seen), borrowed(rows)

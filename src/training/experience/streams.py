@@ -1,13 +1,13 @@
-"""Experts' games as data: whole games between compiled policies, their decisions written down as they are made.
+"""Experts' games as data: whole games between compiled policies, with every decision recorded.
 
     for experiences in stream([("strategic", "strategic/cautious")], 100_000, rules="ocnaru", encoding="ocnaru100", heads=("buy",)):
         learn(experiences.observation, experiences.action, experiences.outcome)
 
-Nothing touches the disk, and memory holds three blocks of games at most: the one that is worked on, the next one, which all
-threads play meanwhile, and the same once more while its parts are put together.
+Nothing is written to disk. Memory holds at most three blocks of games: the one in use, the next one, which all threads play in the
+meantime, and a copy of that one while its parts are joined.
 
-Every game has dice of its own: game g of a stream is played with the game seed `(seed << 32) + g`, its seats are row
-g mod L of the (L, P) table that `seatings` makes. So an experience depends on the arguments alone, not on threads or blocks.
+Game g of a stream has the game seed `(seed << 32) + g` and the seats in row g mod L of the (L, P) table of `seatings`. So the experiences
+depend only on the arguments, not on threads or blocks.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from monopoly_env.policy.resolve import PolicyLike, resolve_all
 from monopoly_env.rules import Rules
 from training.experience.recording import Experiences, begin_games, record_games, write_ends
 
-BLOCK: Final = 128  # games that are played ahead: memory that is used again and again is five times as fast as fresh memory
+BLOCK: Final = 128  # games played ahead; few enough that memory is reused, which is five times as fast as new memory
 TURN_LIMIT: Final = 1000
-MAX_SEED: Final = (1 << 32) - 1  # game seeds are 64 bits: the seed above, the number of the game below
+MAX_SEED: Final = (1 << 32) - 1  # a game seed has 64 bits: the upper half is the seed, the lower half the number of the game
 MAX_GAMES: Final = (1 << 31) - 1
 
-_SLICE: Final = 16  # games a thread plays at a time at most: their records stay in its cache
-_ROWS: Final = 1024  # decisions written down before they are taken away: they stay in the cache
-_ALL_ORDERS: Final = 24  # as many orders as a table of four has
+_SLICE: Final = 16  # games that a thread plays at a time at most: their records fit its cache
+_ROWS: Final = 1024  # decisions recorded before they are copied: they fit the cache
+_ALL_ORDERS: Final = 24  # the number of orders at a table of four
 
 
 def stream(
@@ -58,32 +58,33 @@ def stream(
     reward: str = "win",
     turn_limit: int = TURN_LIMIT,
 ) -> Iterator[Experiences]:
-    """Play games of compiled policies and yield what they decided, a block of games at a time.
+    """Play games of compiled policies and yield their decisions, a block of games at a time.
 
-    The next block is played in the background while the consumer works on this one. Leaving the iterator early stops that.
+    The next block is played in the background while you work on this one. Closing the iterator stops that.
 
     Args:
-        tables: Seatings of the same number of players, used in turn, each in all different orders of seats in turn (see `seatings`);
-            a seating is compiled policies, by name, file or object.
-        games: The games of the whole stream.
+        tables: Seatings of the same number of players, used in turn, each in all different orders of seats in turn (see `seatings`).
+            A seating lists compiled policies: names, files or objects.
+        games: Number of games in the whole stream.
         rules: A preset or `Rules`.
-        encoding: What is observed: a name, or an `Encoding`.
-        heads: Only decisions in which an action of one of these heads is legal, whatever was then done. None: all decisions, each of
-            which has two legal actions or more.
-        seed: 0 to 2**32 - 1, decides all dice, cards and draws of policies.
-        threads: Threads to play on; by default a core each. The experiences do not depend on it.
-        block: Games in each set that is yielded, the last one excepted. Their sequence does not depend on it.
-        first: The game to begin with, to go on with a stream.
-        reward: What `outcome` is: `win`, `rank` or `net_worth`.
+        encoding: The encoding of the observations: a name, or an `Encoding`.
+        heads: Record only decisions in which an action of one of these heads is legal, whatever the player then did. None: all
+            decisions; each has two legal actions or more.
+        seed: 0 to 2**32 - 1; it decides all dice, cards and draws of policies.
+        threads: Number of threads; by default one per core. The experiences do not depend on it.
+        block: Games per yielded set, except in the last one. The sequence of experiences does not depend on it.
+        first: The number of the game to begin with, to continue a stream.
+        reward: What `outcome` holds: `win`, `rank` or `net_worth`.
         turn_limit: Turns of each player after which the score decides a game.
 
     Yields:
-        The experiences of `block` games; of none if nothing was asked of the heads in them.
+        The experiences of `block` games; they may be empty if `heads` is given.
 
     Raises:
         ConfigurationError: A wrong number, name, head or encoding; no table, tables of different sizes, or a policy that is not
-            compiled; RulesError: wrong rules.
-        IllegalActionError: A policy broke the rules, or never came to an end of its turn.
+            compiled.
+        RulesError: Wrong rules.
+        IllegalActionError: A policy chose an illegal action or never ended its turn.
     """
     for name, given, low, high in (
         ("games", games, 1, MAX_GAMES), ("seed", seed, 0, MAX_SEED), ("block", block, 1, 1 << 24),
@@ -98,16 +99,16 @@ def stream(
 
 
 def seatings(tables: Sequence[Sequence[PolicyLike]]) -> tuple[tuple[str, ...], NDArray[np.int16]]:
-    """Who sits where in the games of a stream.
+    """The seats in the games of a stream.
 
-    Tables take turns; each time that one is used, its policies sit in another order: all different orders at tables of 2 to 4, all
-    rotations of one order at larger ones.
+    Tables take turns. Each time that a table is used, its policies sit in another order: tables of 2 to 4 go through all different
+    orders, larger ones through all rotations of one order.
 
     Args:
         tables: As for `stream`.
 
     Returns:
-        The names of the policies, and (L, P) their numbers by seat: game g is seated as row g mod L says.
+        The names of the policies, and (L, P) their numbers by seat: row g mod L holds the seats of game g.
 
     Raises:
         ConfigurationError: As for `stream`.
@@ -117,12 +118,12 @@ def seatings(tables: Sequence[Sequence[PolicyLike]]) -> tuple[tuple[str, ...], N
 
 
 def _blocks(setup: _Setup, blocks: Iterator[range], threads: int) -> Iterator[Experiences]:
-    """Yield a block while the next one is played."""
+    """Yield each block while the next one is played."""
     pool = ThreadPoolExecutor(threads, "stream")
 
     def begin() -> list[Future[list[Experiences]]]:
         numbers = next(blocks, range(0))
-        part = max(1, min(_SLICE, -(-len(numbers) // (4 * threads))))  # so short that no thread waits long for the last one
+        part = max(1, min(_SLICE, -(-len(numbers) // (4 * threads))))  # short, so that no thread waits long for the last one
         return [pool.submit(setup.play, numbers[start : start + part]) for start in range(0, len(numbers), part)]
 
     try:
@@ -136,11 +137,11 @@ def _blocks(setup: _Setup, blocks: Iterator[range], threads: int) -> Iterator[Ex
 
 
 class _Seating:
-    """The policies of all tables.
+    """The policies of all tables and their seats.
 
     Attributes:
-        policies: K of them, each once.
-        seats: (L, P) int16, their numbers: game g is seated as row g mod L says.
+        policies: The K different policies.
+        seats: (L, P) int16, their numbers by seat: row g mod L holds the seats of game g.
     """
 
     def __init__(self, tables: Sequence[Sequence[PolicyLike]]) -> None:
@@ -156,14 +157,14 @@ class _Seating:
         compiled = [policy for policy in dict.fromkeys(given) if isinstance(policy, CompiledPolicy)]
         for policy in given:
             if not isinstance(policy, CompiledPolicy):
-                raise ConfigurationError(f"Policy {policy.name!r} is no compiled one: it can't play in the compiled loop of a stream.")
+                raise ConfigurationError(f"Policy {policy.name!r} is not compiled: only compiled policies can play in a stream.")
         numbers = np.array([compiled.index(policy) for policy in given if isinstance(policy, CompiledPolicy)], np.int16)
         self.policies = compiled
         self.seats = _cycle(numbers.reshape(-1, players))
 
 
 def _cycle(tables: NDArray[np.int16]) -> NDArray[np.int16]:
-    """(L, P), the seats of game after game until all begins anew: tables in turn, each in its orders in turn."""
+    """(L, P), the seats of consecutive games until they repeat: tables in turn, each in its orders in turn."""
     orders = []
     for table in tables:
         seats, unit = arrangements(table, _ALL_ORDERS, 0)
@@ -199,7 +200,7 @@ class _Setup:
         self._wanted = _words(heads)
 
     def play(self, numbers: range) -> list[Experiences]:
-        """Play the games of these numbers, which follow each other; returns what was decided, in parts."""
+        """Play the games with these consecutive numbers; returns their experiences in parts."""
         games = empty_games(len(numbers))
         begin_games(games, self._empty, self.num_players, self.seed, numbers.start)
         seats = self.seats[np.arange(numbers.start, numbers.stop) % len(self.seats)]
@@ -228,7 +229,7 @@ class _Setup:
 
 
 def _fitting(encoding: str | Encoding, players: int) -> Encoding:
-    """The encoding, if it holds what there is to be seen at a table of so many."""
+    """The encoding, if it has room for this number of players."""
     if not isinstance(encoding, Encoding):
         return encodings.make(encoding, players)
     least = encodings.make(encoding.name, players).size
@@ -238,14 +239,14 @@ def _fitting(encoding: str | Encoding, players: int) -> Encoding:
 
 
 def _outcome(reward: str) -> int:
-    """The number of a reward at the end of a game."""
+    """The number by which compiled code knows a reward."""
     if reward not in rewards.KINDS:
         raise ConfigurationError(f"Unknown reward {reward!r} for an outcome. {nearest(reward, rewards.KINDS)}")
     return tuple(rewards.KINDS).index(reward)
 
 
 def _words(heads: Sequence[str] | None) -> NDArray[np.int64]:
-    """(7,) int64, the actions of these heads as `game.legal` holds them, 32 a word; None: of all heads."""
+    """(7,) int64, the actions of these heads (None: of all heads) as bits, 32 per word like `game.legal`."""
     if isinstance(heads, str) or (heads is not None and not len(heads)):
         raise ConfigurationError(
             f"heads={heads!r} must name heads, such as ('buy',), or be None for all decisions. {nearest(heads, HEAD_NAMES)}"

@@ -1,7 +1,7 @@
-"""Phase 2's games: the networks against scripted opponents, every decision of one network written down with what it brought.
+"""The games of phase 2: the networks against scripted opponents, with every decision of one network and its consequences recorded.
 
-A network explores with a share epsilon of its decisions; the others play as they are. All policies are compiled, so games run on
-threads while the network learns from the games before.
+That network explores in a share epsilon of its decisions; the other networks do not. All policies are compiled, so that games run on
+threads while the network learns from earlier ones.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from monopoly_env.rules import Rules
 from training.experience.streams import TURN_LIMIT
 from training.ocnaru.rewards import NUM_QUANTITIES, WORTH, Moment, Quantities, Variant, own_worth, reward, terminal, write_quantities
 
-_SLICE: Final = 8  # games a thread plays at a time
-_MOST: Final = 1024  # decisions of a network that are noted in a game
+_SLICE: Final = 8  # games that a thread plays at a time
+_MOST: Final = 1024  # decisions of a network that are recorded in a game
 _UNKNOWN: Final = -1
 _ANSWERS: Final = ("fine", "card")  # networks that act only by their second output
 
 
 class Moves(NamedTuple):
-    """N decisions of a network, of whole games, in the order of games and then of time.
+    """N decisions of a network in whole games, in the order of games and then of time.
 
     Attributes:
-        observation: (N, 100) float32, what it saw.
+        observation: (N, 100) float32, the network's observation.
         choice: (N,) int64, the output that it chose.
-        open: (N,) int64, the outputs that were open, a bit each.
-        before: (N, `NUM_QUANTITIES`) float64, before the decision.
-        after: The same after it, the worth a round later; see `training.ocnaru.rewards`.
-        other: (N,) int8, 1 if the parent would have acted otherwise, 0 if not, -1 of later picks of the same plan.
+        open: (N,) int64, the outputs that it could choose from, one bit each.
+        before: (N, `NUM_QUANTITIES`) float64, the quantities before the decision; see `training.ocnaru.rewards`.
+        after: (N, `NUM_QUANTITIES`) float64, the quantities after it, but the worth a round later.
+        other: (N,) int8, 1 if the parent would have acted differently, 0 if not, -1 for later picks of the same plan.
         game: (N,) int64, the number of the game.
     """
 
@@ -57,7 +57,7 @@ class Moves(NamedTuple):
 
     @classmethod
     def zeros(cls, count: int) -> Moves:
-        """Room for `count` decisions."""
+        """Zeros for `count` decisions."""
         return cls(
             np.zeros((count, ocnaru.SIZE), np.float32), np.zeros(count, np.int64), np.zeros(count, np.int64),
             np.zeros((count, NUM_QUANTITIES)), np.zeros((count, NUM_QUANTITIES)), np.zeros(count, np.int8), np.zeros(count, np.int64),
@@ -65,14 +65,14 @@ class Moves(NamedTuple):
 
 
 class Played(NamedTuple):
-    """Games of a network, G of them, and its decisions in them.
+    """G games of the networks, and the decisions of one network in them.
 
     Attributes:
-        numbers: The games.
+        numbers: The numbers of the games.
         moves: The decisions.
-        won: (G,) bool, whether the networks' player won alone.
-        bankrupt: (G,) bool, whether he went bankrupt.
-        worth: (G,) his worth at the end, dollars.
+        won: (G,) bool, whether the networks won alone.
+        bankrupt: (G,) bool, whether they went bankrupt.
+        worth: (G,), their worth at the end, dollars.
     """
 
     numbers: range
@@ -82,19 +82,19 @@ class Played(NamedTuple):
     worth: NDArray[np.float64]
 
     def last(self) -> NDArray[np.bool_]:
-        """(N,) bool, the last decision of each game."""
+        """(N,) bool, whether a decision is the last one of its game."""
         game = self.moves.game
         return np.append(game[1:] != game[:-1], True)[: len(game)]
 
     def rewards(self, head: str, variant: Variant, *, moment: Moment = "round", stale: bool = False) -> NDArray[np.float64]:
-        """(N,) what the decisions of a head brought, the end of the game included.
+        """(N,), the rewards of the decisions, including the end of the game.
 
         Args:
-            head: Whose decisions these are.
+            head: The network that made the decisions.
             variant: See `training.ocnaru.rewards`.
-            moment: When the worth after a decision is looked at, see `training.ocnaru.rewards`.
-            stale: Reproduce the defect of the published program: what it keeps of the state before is the live object, so that every
-                difference is 0, whatever was done seems not to have been done, and the end of the game is not seen.
+            moment: When the worth after a decision is measured; see `training.ocnaru.rewards`.
+            stale: Reproduce the defect of the published program. It keeps a reference to the live state instead of a copy of the state
+                before, so that every difference is 0, no action seems to have been taken, and the end of the game is not noticed.
         """
         moves = self.moves
         after = Quantities.of_rows(moves.after)
@@ -108,16 +108,16 @@ class Played(NamedTuple):
 
 
 class OwnGames:
-    """Games of the networks against each opponent and from each seat in turn."""
+    """Plays the networks against each opponent and from each seat in turn."""
 
     def __init__(self, opponents: Sequence[CompiledPolicy], rules: Rules, seed: int, threads: int) -> None:
-        """Make ready.
+        """Start the threads.
 
         Args:
-            opponents: Who sits opposite, in turn.
-            rules: Of all games.
+            opponents: The opponents, used in turn.
+            rules: The rules of all games.
             seed: 0 to 2**32 - 1; game g has the seed `(seed << 32) + g`.
-            threads: Threads to play on.
+            threads: Number of threads.
         """
         self.opponents = list(opponents)
         self.rules = rules
@@ -125,21 +125,21 @@ class OwnGames:
         self.pool = ThreadPoolExecutor(threads, "own games")
 
     def begin(self, policy: OcnaruNetworks, head: str, numbers: range, epsilon: NDArray[np.float64]) -> list[Future[Played]]:
-        """Begin to play games in the background, by the networks as they are now.
+        """Begin to play games in the background with a copy of the networks as they are now.
 
         Args:
             policy: The networks.
-            head: The one that is watched.
-            numbers: The games.
-            epsilon: For each game, the share of the decisions of this network that are left to chance.
+            head: The network whose decisions are recorded.
+            numbers: The numbers of the games.
+            epsilon: For each game, the share of this network's decisions that are random.
         """
-        players = Players.of([policy, *self.opponents])  # a copy of the networks: they learn on while the games are played
+        players = Players.of([policy, *self.opponents])  # this copies the parameters, which may change during the games
         starts = range(0, len(numbers), _SLICE)
         parts = [(numbers[start : start + _SLICE], epsilon[start : start + _SLICE]) for start in starts]
         return [self.pool.submit(self._play, players, policy, head, *part) for part in parts]
 
     def close(self) -> None:
-        """Let the threads go."""
+        """Stop the threads."""
         self.pool.shutdown(cancel_futures=True)
 
     def _play(self, players: Players, networks: OcnaruNetworks, head: str, numbers: range, epsilon: NDArray[np.float64]) -> Played:
@@ -166,21 +166,21 @@ class OwnGames:
 
 
 def joined(parts: Sequence[Played]) -> Played:
-    """Games in a row as one."""
+    """Consecutive games as one."""
     moves = Moves(*(np.concatenate(columns) for columns in zip(*(part.moves for part in parts), strict=True)))
     numbers = range(parts[0].numbers.start, parts[-1].numbers.stop)
     return Played(numbers, moves, *(np.concatenate(columns) for columns in zip(*(part[2:] for part in parts), strict=True)))
 
 
 def compiled(policies: Sequence[Any]) -> list[CompiledPolicy]:
-    """The policies, all of which must be compiled.
+    """The same policies, checked to be compiled.
 
     Raises:
-        ConfigurationError: One is not.
+        ConfigurationError: One of them is not compiled.
     """
     for policy in policies:
         if not isinstance(policy, CompiledPolicy):
-            raise ConfigurationError(f"Policy {policy.name!r} is no compiled one: the networks play against compiled ones only.")
+            raise ConfigurationError(f"Policy {policy.name!r} is not compiled: the networks can only play against compiled policies.")
     return list(policies)
 
 
@@ -201,18 +201,18 @@ def _play_games(  # noqa: PLR0913, PLR0917 - compiled
 
     Args:
         games: (B,) records.
-        memory: (B, 2, 64), of each game and seat.
-        own_seats: (B,), where the networks sit.
+        memory: (B, 2, 64), the memory of each seat.
+        own_seats: (B,), the seat of the networks.
         seats: (B, 2), the number of the player in each seat.
         progress: (B,) PROGRESS.
         players: The networks and their opponents.
-        mask: (205,), room for a mask.
-        turn_limit: Single turns that may be played before the score decides.
-        moves: Where decisions are written; `game` is counted from 0.
-        ends: (B,), where the worth of the networks' player at the end of each game is written (dollars).
+        mask: (205,), a buffer.
+        turn_limit: Turns of all players together after which the score decides a game.
+        moves: Receives the decisions; `game` is counted from 0.
+        ends: (B,), receives the worth of the networks at the end of each game (dollars).
 
     Returns:
-        Decisions written.
+        The number of decisions.
     """
     memory, seats, players, mask = borrowed(memory), borrowed(seats), borrowed(players), borrowed(mask)
     count = 0
@@ -223,8 +223,8 @@ def _play_games(  # noqa: PLR0913, PLR0917 - compiled
             action = next_action(game, players, seats[i], memory[i], mask, progress[i], turn_limit)
             if action < 0:
                 break
-            noted = game.player == seat and memory[i, seat, NOTED] != 0 and count < most
-            if noted:
+            recorded = game.player == seat and memory[i, seat, NOTED] != 0 and count < most
+            if recorded:
                 by_parent = memory[i, seat, PARENTS]
                 ocnaru.write(game, seat, moves.observation[count])
                 write_quantities(game, seat, moves.before[count])
@@ -234,13 +234,13 @@ def _play_games(  # noqa: PLR0913, PLR0917 - compiled
                 moves.game[count] = i
             memory[i, seat, NOTED] = 0
             answer(game, action)
-            if noted:
+            if recorded:
                 write_quantities(game, seat, moves.after[count])
                 count += 1
             while settle_one(game):
                 if game.turns != turn:
                     turn = int(game.turns)
-                    if game.turn == seat:  # a round has passed: what it brought
+                    if game.turn == seat:  # a round has passed since these decisions
                         moves.after[unpaid:count, WORTH] = own_worth(game, seat)
                         unpaid = count
         ends[i] = own_worth(game, seat)

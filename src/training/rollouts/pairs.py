@@ -1,8 +1,8 @@
-"""Pairs of rollouts: what another action than the policy's own would have been worth, measured by playing both to the end.
+"""Pairs of rollouts: what another action would have been worth, measured by playing the game to its end with each of the two actions.
 
-A game is played to its end by compiled policies; on the way some decisions of the learner are kept whole. From each of these the
-game is played once more, with another action in that one place and the same dice. Both ends together tell by how much one action
-is better than the other, with far less noise than either of them tells what it is worth.
+Compiled policies play a game to its end, and some decisions of the learner are kept with the state before them. From each of these the
+game is played again with the same dice and one other action. The difference between the two results says how much better one action is
+than the other, with far less noise than either result has.
 """
 
 from __future__ import annotations
@@ -29,33 +29,33 @@ from monopoly_env.policy.protocol import MEMORY, CompiledPolicy, Row
 from monopoly_env.rules import Rules
 
 KEPT: Final = 6  # decisions of a game that are played again, at most
-# The share of the learner's decisions that come into question: frequent kinds less often, or they would drown the rest.
+# The share of the learner's decisions of each kind that may be kept: smaller for frequent kinds, or there would be few others.
 _RATES: Final = {"buy": 1.0, "bid": 0.1, "turn": 0.15, "jail": 1.0, "offer": 0.03, "reply": 0.4, "debt": 0.1, "place": 1.0, "choice": 0.3}
 RATES: Final = np.array([_RATES[name] for name in NAMES])
-_LEARNER: Final = 0  # its number among the policies
+_LEARNER: Final = 0  # the learner's number among the policies
 _ALL_HEADS: Final = (1 << len(HEAD_NAMES)) - 1
-_RATE, _PLACE, _ACTION = 16, 17, 18  # streams of random numbers: none of the engine's
+_RATE, _PLACE, _ACTION = 16, 17, 18  # streams of random numbers that the engine does not use
 _WORDS: Final = float(1 << 32)
-_SLICE: Final = 32  # games of a thread at a time
+_SLICE: Final = 32  # games that a thread plays at a time
 
 PAIR: Final = np.dtype(
     (
         np.record,
         [
-            ("game", np.int32),  # its number
-            ("network", np.int8),  # whose decision it is
-            ("base", np.int16),  # the parent's answer
-            ("other", np.int16),  # another action
-            ("open", np.uint8, ((NUM_ACTIONS + 7) // 8,)),  # what could be chosen from, the parent's answer too: packed as by np.packbits
-            ("base_won", np.float32),  # the player's share of the win where the parent's answer was given
-            ("other_won", np.float32),  # and where the other action was taken
+            ("game", np.int32),  # the number of the game
+            ("network", np.int8),  # the network that values the decision
+            ("base", np.int16),  # the parent's action
+            ("other", np.int16),  # the other action
+            ("open", np.uint8, ((NUM_ACTIONS + 7) // 8,)),  # the actions to choose from, the parent's included; packed as by np.packbits
+            ("base_won", np.float32),  # the player's share of the win after the parent's action
+            ("other_won", np.float32),  # and after the other action
         ],
     )
 )
 
 
 class _Kept(NamedTuple):
-    """The kept decisions of a game: the game before each, its memories (KEPT, P, 64), who decided, and the action that is still to try."""
+    """The kept decisions of a game: the record and the memories (KEPT, P, 64) before each, the seat, and the action still to try."""
 
     games: Games
     memory: NDArray[np.float64]
@@ -68,7 +68,7 @@ class _Kept(NamedTuple):
 
 
 class _Buffers(NamedTuple):
-    """Room for one decision: mask and values (205,), observation (FEATURES,), and the progress (1,) of a game that is played once more."""
+    """Buffers for the mask and the values (205,) and the observation (FEATURES,) of a decision, and for the PROGRESS (1,) of a game."""
 
     mask: NDArray[np.bool_]
     values: NDArray[np.float64]
@@ -92,7 +92,7 @@ def _won(game: Game, seat: int) -> float:
 
 @kernel
 def _nth(bits: int, n: int) -> int:
-    """The n-th bit that is set."""
+    """The n-th set bit, counted from 0."""
     for _ in range(n):
         bits &= bits - 1
     return lowest(bits)
@@ -100,7 +100,7 @@ def _nth(bits: int, n: int) -> int:
 
 @kernel
 def _any_other(values: Row, base: int, word: int) -> int:
-    """Another action than the base: any open head, each as likely, and any action of it."""
+    """A random action other than the base: first a head, then an action of it, each equally likely."""
     heads = 0
     for action in range(NUM_ACTIONS):
         if action != base and values[action] > -np.inf:
@@ -130,7 +130,7 @@ def _best_other(values: Row, base: int) -> int:
 
 @kernel
 def _pack(values: Row, bits: Any) -> None:
-    """Set the bit of each action that has a value."""
+    """Set the bits of the actions that have a value."""
     bits[:] = 0
     for action in range(NUM_ACTIONS):
         if values[action] > -np.inf:
@@ -139,10 +139,10 @@ def _pack(values: Row, bits: Any) -> None:
 
 @kernel
 def _decide(game: Game, memory: Any, own: Row, place: int, number: int, kept: _Kept, buffers: _Buffers, pair: Any) -> int:
-    """What the learner does in a decision that was weighed. If it is kept, the other action is kept with the game before it.
+    """The learner's action in a decision that its network has valued. If place < KEPT, the state and the other action are kept.
 
-    Where the learner departs from its parent, the parent's answer is tried as well; where it does not, an action that looks best, or any.
-    On entering, `base` of the pair is the parent's answer, memory is as it was before it in the last row and as after it in the others.
+    If the learner departs from its parent, the other action is the parent's; if not, it is the one with the best value or a random one.
+    On entry, `base` of the pair is the parent's action, and the memory is that after it, except for the last row: the memory before it.
     """
     seat, base = int(game.player), int(pair["base"])
     chosen, other = preferred(game, base, own, buffers.values), base
@@ -165,9 +165,9 @@ def _decide(game: Game, memory: Any, own: Row, place: int, number: int, kept: _K
 def _learner_answers(
     game: Game, memory: Any, players: Players, rates: Row, number: int, met: int, kept: _Kept, buffers: _Buffers, seen: Any, pairs: Any
 ) -> tuple[int, int]:  # fmt: skip
-    """What the learner answers to the decision of this number in a game, and how many of its decisions have been met now.
+    """The learner's action in a decision of a game, given its number, and how many candidates there have been so far, this one included.
 
-    Each decision that is met is as likely to be kept as any other; arrays as in `_play_main`.
+    Candidates are the learner's decisions that may be kept: KEPT of them are, each equally likely. The arrays are those of `_play_main`.
     """
     own = players.params[_LEARNER][: players.lengths[_LEARNER]]
     seat, network = int(game.player), int(NETWORK_OF[game.decision])
@@ -190,10 +190,10 @@ def _play_main(
     game: Game, memory: Any, others: Any, players: Players, rates: Row, limit: int, progress: Any, kept: _Kept, buffers: _Buffers,
     seen: Any, pairs: Any,
 ) -> int:  # fmt: skip
-    """Play a game to its end and keep some of the learner's decisions, all alike; returns how many.
+    """Play a game to its end and keep some of the learner's decisions; returns how many.
 
-    memory (P + 1, 64), seen (KEPT, FEATURES), and pairs (KEPT + 1,): the last rows are room. others (P,): the numbers of the players in
-    the seats, but OUTSIDE where the learner sits.
+    The last rows of memory (P + 1, 64) and pairs (KEPT + 1,) are buffers; seen is (KEPT, FEATURES). others (P,) holds the numbers of the
+    players by seat, and OUTSIDE where the learner sits.
     """
     memory, others, players, buffers = borrowed(memory), borrowed(others), borrowed(players), borrowed(buffers)
     met, number = 0, 1
@@ -211,7 +211,7 @@ def _play_main(
 
 @kernel
 def _play_branch(game: Game, action: int, memory: Any, seats: Any, players: Players, limit: int, buffers: _Buffers) -> None:
-    """Play a game from an action to its end."""
+    """Carry out an action and play the game to its end."""
     memory, seats, players, buffers = borrowed(memory), borrowed(seats), borrowed(players), borrowed(buffers)
     progress = buffers.progress[0]
     begin(progress)
@@ -225,20 +225,20 @@ def _play(
     games: Games, progress: NDArray[Any], seats: NDArray[np.int64], players: Players, rates: Row, limit: int, kept: _Kept,
     buffers: _Buffers, seen: NDArray[np.float32], pairs: NDArray[Any], count: NDArray[np.int64],
 ) -> None:  # fmt: skip
-    """Play games, and the kept decisions of each once more.
+    """Play games, then play each again from its kept decisions.
 
     Args:
-        games: (B,) records at their start. One in which something goes wrong is left as it was then.
+        games: (B,) records of new games. If a game fails, its record is left as it was then.
         progress: (B,) PROGRESS.
-        seats: (B, P) number of the policy in each seat.
+        seats: (B, P), the number of the player in each seat.
         players: The policies.
-        rates: (networks,) the share of the learner's decisions that come into question.
-        limit: Single turns that may be played before the score decides.
-        kept: Room for the decisions of a game.
-        buffers: Room for one decision.
-        seen: (B, KEPT, FEATURES) float32, filled.
-        pairs: (B, KEPT + 1) PAIR, filled; the last of each is room.
-        count: (B,), filled: how many decisions of each game were kept.
+        rates: (networks,), the share of the learner's decisions that may be kept.
+        limit: Turns of all players together after which the score decides a game.
+        kept: A buffer for the decisions of a game.
+        buffers: Buffers for one decision.
+        seen: (B, KEPT, FEATURES) float32, receives the observations.
+        pairs: (B, KEPT + 1) PAIR, receives the pairs; the last of each row is a buffer.
+        count: (B,), receives the number of kept decisions of each game.
     """
     seats, players, rates, kept, buffers = borrowed(seats), borrowed(players), borrowed(rates), borrowed(kept), borrowed(buffers)
     seen, pairs = borrowed(seen), borrowed(pairs)
@@ -261,13 +261,13 @@ def _play(
 
 
 class League(NamedTuple):
-    """Who meets whom.
+    """The policies and the tables at which they meet.
 
     Attributes:
-        policies: The learner, a `LearnedPolicy`, is the first.
-        tables: A row for each table: the number of the policy in each seat.
-        rules: Of all games.
-        rates: (networks,) the share of the learner's decisions of each kind that come into question.
+        policies: The policies; the first is the learner, a `LearnedPolicy`.
+        tables: For each table, the number of the policy in each seat.
+        rules: The rules of all games.
+        rates: (networks,), the share of the learner's decisions of each kind that may be kept.
     """
 
     policies: Sequence[CompiledPolicy]
@@ -277,10 +277,10 @@ class League(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """What was tried.
+    """N pairs of rollouts.
 
     Attributes:
-        seen: (N, FEATURES) float16, what the player saw.
+        seen: (N, FEATURES) float16, the player's observation.
         pairs: (N,) PAIR.
     """
 
@@ -289,33 +289,34 @@ class Pairs(NamedTuple):
 
     @classmethod
     def joined(cls, parts: Iterable[Pairs]) -> Pairs:
-        """All of them, in their order."""
+        """Several sets of pairs as one, in the same order."""
         seen, pairs = zip(*parts, strict=True)
         return cls(np.concatenate(seen), np.concatenate(pairs))
 
 
 def collect(league: League, games: int, seed: int, limit: int, threads: int | None = None) -> Pairs:
-    """Play games, each table of the league in turn and from all seats, and some of the learner's decisions again.
+    """Play games, with the tables of the league in turn and in all rotations of seats, and play each again from some decisions.
 
     Args:
-        league: Who plays.
-        games: How many.
+        league: The policies and tables.
+        games: Number of games.
         seed: 0 to 2**32 - 1.
         limit: Turns of each player after which the score decides a game.
-        threads: Cores; all by default. The pairs do not depend on it.
+        threads: Number of threads; by default one per core. The pairs do not depend on it.
 
     Raises:
-        IllegalActionError: A policy chose an action that is not legal, or never came to an end of its turn.
+        IllegalActionError: A policy chose an illegal action or never ended its turn.
     """
+    players = Players.of(league.policies)
     parts = []
     for table in range(len(league.tables)):
         numbers = np.arange(table, games, len(league.tables))
         parts += [(table, numbers[start : start + _SLICE]) for start in range(0, len(numbers), _SLICE)]
     with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
-        return Pairs.joined(pool.map(lambda part: _collect(league, part[0], part[1], seed, limit), parts))
+        return Pairs.joined(pool.map(lambda part: _collect(league, players, *part, seed, limit), parts))
 
 
-def _collect(league: League, table: int, numbers: NDArray[np.int64], seed: int, limit: int) -> Pairs:
+def _collect(league: League, players: Players, table: int, numbers: NDArray[np.int64], seed: int, limit: int) -> Pairs:
     """The pairs of some games of one table."""
     table_seats, count = league.tables[table], len(numbers)
     seats = np.array([np.roll(table_seats, number // len(league.tables)) for number in numbers], np.int64)
@@ -324,7 +325,7 @@ def _collect(league: League, table: int, numbers: NDArray[np.int64], seed: int, 
     pairs, seen = np.zeros((count, KEPT + 1), PAIR), np.zeros((count, KEPT, FEATURES), np.float32)
     pairs["game"] = numbers[:, None]
     _play(
-        games, progress, seats, Players.of(league.policies), league.rates, limit * seats.shape[1],
+        games, progress, seats, players, league.rates, limit * seats.shape[1],
         _Kept.empty(seats.shape[1]), _Buffers.empty(), seen, pairs, kept,
     )  # fmt: skip
     check(games, progress, lambda game, seat: league.policies[seats[game, seat]])
