@@ -1,6 +1,6 @@
-"""Games on a Ray cluster: a line is cut into pieces, which the nodes play.
+"""Games on a Ray cluster: a batch is cut into pieces, which the nodes play.
 
-Every game has a seed of its own, so neither the number of nodes nor how a line is cut changes a result; a piece whose node died is played
+Every game has a seed of its own, so neither the number of nodes nor how a batch is cut changes a result; a piece whose node died is played
 again, by another one.
 """
 
@@ -52,26 +52,26 @@ class ClusterTable(Table):
         return table
 
     def play(self, batch: GameBatch, done: Callable[[int], None] = lambda games: None) -> None:
-        """Play all games of a line and fill in its results.
+        """Play all games of a batch and fill in its results.
 
         Raises:
             ConfigurationError: The cluster, or the code on one of its nodes, failed.
             MonopolyError: What `Table.play` raises.
         """
-        if line.recorded or (self.row_of == OUTSIDE).any():
-            super().play(line, done)
+        if batch.recorded or (self.row_of == OUTSIDE).any():
+            super().play(batch, done)
             return
         import ray
 
         try:
-            waiting = self._hand_out(line)
+            waiting = self._hand_out(batch)
             while waiting:
                 _check_head()
                 ended, _ = ray.wait(list(waiting), timeout=_PATIENCE)
                 for piece in ended:
                     part = waiting.pop(piece)
                     for name, values in zip(RESULTS, ray.get(piece), strict=True):
-                        getattr(line, name)[part] = values
+                        getattr(batch, name)[part] = values
                     done(part.stop - part.start)
         except (ray.exceptions.RayError, ConnectionError) as error:
             _explain(error)
@@ -85,20 +85,20 @@ class ClusterTable(Table):
         ]
         return _version(), players, self.rows, self.rules, self.turn_limit
 
-    def _hand_out(self, line: GameBatch) -> dict[Any, slice]:
-        """Tasks that play the line, with the games of each: enough of them that no core is idle for long."""
+    def _hand_out(self, batch: GameBatch) -> dict[Any, slice]:
+        """Tasks that play the batch, with the games of each: enough of them that no core is idle for long."""
         import ray
 
         table = ray.put(self.description())
-        games, cores = len(line.seats), max(1, int(ray.cluster_resources().get("CPU", 1)))
+        games, cores = len(batch.seats), max(1, int(ray.cluster_resources().get("CPU", 1)))
         size = max(1, min(_LONGEST, -(-games // (4 * cores))))
         parts = [slice(start, min(start + size, games)) for start in range(0, games, size)]
         task = ray.remote(num_cpus=1, max_retries=_RETRIES)(play_piece)
-        return {task.remote(table, line.seeds[part], line.seats[part]): part for part in parts}
+        return {task.remote(table, batch.seeds[part], batch.seats[part]): part for part in parts}
 
 
 def play_piece(description: tuple[Any, ...], seeds: NDArray[np.uint64], seats: NDArray[np.int16]) -> tuple[NDArray[Any], ...]:
-    """Play some games of a line on one core of a node; kernels come from the node's own cache.
+    """Play some games of a batch on one core of a node; kernels come from the node's own cache.
 
     Args:
         description: Of a `ClusterTable`.
@@ -115,9 +115,9 @@ def play_piece(description: tuple[Any, ...], seeds: NDArray[np.uint64], seats: N
         here = Table(players, rules, turn_limit, threads=1)
     else:  # copied: arrays from Ray's store are read-only, which to Numba is another type
         here = Table.of_population(players[0], rows.copy(), rules, turn_limit, threads=1)
-    line = GameBatch(seeds, seats)
-    here.play(line)
-    return tuple(getattr(line, name) for name in RESULTS)
+    batch = GameBatch(seeds, seats)
+    here.play(batch)
+    return tuple(getattr(batch, name) for name in RESULTS)
 
 
 @cache

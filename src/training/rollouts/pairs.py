@@ -313,7 +313,7 @@ def collect(league: League, games: int, seed: int, limit: int, threads: int | No
         numbers = np.arange(table, games, len(league.tables))
         parts += [(table, numbers[start : start + _SLICE]) for start in range(0, len(numbers), _SLICE)]
     with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
-        return Pairs.joined(pool.map(lambda part: _collect(league, players, *part, seed, limit), parts))
+        return Pairs.joined(pool.map(lambda part: _collect(league, players, part[0], part[1], seed, limit), parts))
 
 
 def _collect(league: League, players: Players, table: int, numbers: NDArray[np.int64], seed: int, limit: int) -> Pairs:
