@@ -7,11 +7,12 @@ JOBS   ?= 2
 ARGS   ?=
 
 BIN   := $(VENV)/bin
+GUEST := $(VENV)-clients
 PIP   := $(BIN)/python -m pip --quiet --disable-pip-version-check
 READY := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup train test bench lint format docs clean
+.PHONY: help setup train test bounds clients bench lint format docs clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,6 +36,21 @@ train: $(READY)  ## train an agent for some minutes, with a table of its win rat
 test: $(READY)  ## run all tests
 	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
 
+bounds: $(READY)  ## play with checks of every index
+	$(BIN)/python -m pytest tests/bounds $(ARGS)
+
+$(GUEST)/.installed: pyproject.toml
+	@test -x $(GUEST)/bin/python || $(PYTHON) -m venv $(GUEST)
+	@$(GUEST)/bin/python -m pip --quiet --disable-pip-version-check install "$$(grep '^torch==' constraints.txt)"
+	@$(GUEST)/bin/python -m pip --quiet --disable-pip-version-check install -e '.[clients]'
+	@touch $@
+
+clients: $(GUEST)/.installed  ## let other libraries play, in an environment of its own: TorchRL, Tianshou, RLlib, the oldest Gymnasium
+	@$(GUEST)/bin/python -m pip --quiet --disable-pip-version-check install --no-deps gymnasium==1.2.0
+	$(GUEST)/bin/python -m pytest -W default tests/clients/test_gymnasium.py
+	@$(GUEST)/bin/python -m pip --quiet --disable-pip-version-check install --no-deps gymnasium==1.2.2
+	$(GUEST)/bin/python -m pytest -W default tests/clients $(ARGS)
+
 bench: $(READY)  ## measure the speed
 	$(BIN)/python benchmarks/run.py $(ARGS)
 
@@ -54,5 +70,5 @@ docs: $(READY)  ## write the generated pages and pictures of docs/
 	$(BIN)/python docs/packages.py $(ARGS)
 
 clean:  ## remove .venv and what tools left behind
-	rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(GUEST) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

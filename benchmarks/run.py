@@ -43,7 +43,7 @@ from monopoly_env.engine.legal import count_legal, nth_legal
 from monopoly_env.engine.randomness import policy_draw
 from monopoly_env.errors import ConfigurationError, MonopolyError, nearest
 from monopoly_env.game import Games
-from monopoly_env.gym import MonopolyEnv
+from monopoly_env.gym import DEFAULT_OPPONENTS, MonopolyEnv
 from monopoly_env.kernels import entry
 from training.evolution.generations import Play, Recipe, breed, evaluate
 
@@ -114,6 +114,7 @@ FIGURES: Final[dict[str, Figure]] = {
     "vector/4096": Figure("vector step, 4,096 games", "decisions/s", Target(1e6), Target(2e6, "wall")),
     "aec": Figure("AEC: last and step", "µs", Target(25), Target(15)),
     "gym": Figure("Gymnasium step against 3 algorithmic", "µs"),
+    "gym/sb3": Figure("the same in MonopolyVecEnv for Stable-Baselines3, 256 games", "µs"),
     "encode/standard": Figure("one observation, standard, 4 players", "ns"),
     "encode/ocnaru100": Figure("one observation, ocnaru100, 2 players", "ns"),
     "network/1": Figure("forward pass of a network 602-256-128-205, one observation", "µs"),
@@ -236,7 +237,24 @@ def gym_step(size: float) -> Samples:
                 env.step(action)
 
     cpu, _ = _timed(time.process_time, replay)
-    return {"gym": Sample(1e6 * cpu / sum(map(len, games)))}
+    return {"gym": Sample(1e6 * cpu / sum(map(len, games))), "gym/sb3": _vector_of_learners(int(100 * size) + 2)}
+
+
+def _vector_of_learners(steps: int) -> Sample:
+    """The same for `training.sb3.MonopolyVecEnv` with 256 games, for each of their steps."""
+    from training.sb3 import MonopolyVecEnv
+
+    vec = me.VectorMonopoly(256, 4, opponents=DEFAULT_OPPONENTS)
+    actions = _record_vector(vec, steps)
+    env = MonopolyVecEnv([vec])
+
+    def replay() -> None:
+        env.reset()
+        for chosen in actions:
+            env.step(chosen)
+
+    cpu, wall = _timed(time.process_time, replay), _timed(time.perf_counter, replay)
+    return Sample(1e6 * cpu[0] / (256 * steps), 1e6 * wall[0] / (256 * steps))
 
 
 def encode(size: float) -> Samples:

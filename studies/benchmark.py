@@ -19,7 +19,7 @@ import json
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -440,15 +440,16 @@ _HEADINGS: Final = (
 )  # fmt: skip
 
 
-def _counts(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Games and seeds, as a sentence."""
+def _counts(rows: Collection[Mapping[str, Any]]) -> str:
+    """Games, seeds and the rules' versions, as a sentence."""
     made = [(row["games"], row["seed"]) for row in rows]
     if not made:
         return "Nothing has been measured yet."
     fewest, most = min(games for games, _ in made), max(games for games, _ in made)
     games = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
     seeds = ", ".join(map(str, sorted({seed for _, seed in made})))
-    return f"{games} games in each place, seed {seeds}."
+    versions = ", ".join(map(str, sorted({row["rules_version"] for row in rows})))
+    return f"{games} games in each place, seed {seeds}, version {versions} of the [rules](../rules.md#versions)."
 
 
 def _commands(rows: Mapping[str, Mapping[str, Any]]) -> str:

@@ -28,10 +28,10 @@ from rich.console import Console
 from rich.table import Table
 
 import agents
-from agents.arena import statistics
 from agents.arena.results import Results
-from agents.arena.statistics import CONFIDENCE
+from monopoly_env import intervals
 from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.intervals import CONFIDENCE
 from monopoly_env.rules import Rules
 from studies.pages import Page
 from training.run import command
@@ -144,7 +144,7 @@ class Comparison:
 
 def wilson(share: float, games: int) -> Estimate:
     """A share of independent games with Wilson's interval."""
-    return Estimate(share, *statistics.wilson(share * games, games))
+    return Estimate(share, *intervals.wilson(share * games, games))
 
 
 def clustered(values: Shares, unit: NDArray[np.int32]) -> Estimate:
@@ -334,7 +334,7 @@ def run(name: str, games: int | None = None, seed: int = 0, threads: int | None 
 def _play(experiment: Experiment, games: int, quirks: bool, seed: int, threads: int | None, progress: bool) -> Results:
     options = MAY if experiment.legacy else {}
     players = {name: agents.make(name, **options.get(name.split("/")[0], {})) for name in experiment.players}
-    rules = Rules.preset("ocnaru", ocnaru_quirks=quirks, buy_with_raised_cash=False)  # buyers of these programs raise no cash
+    rules = Rules.preset("ocnaru", ocnaru_quirks=quirks)
     seated = [players[name] for name in experiment.players]
     if len(players) < len(seated):
         return agents.arena.play(seated, games, rules, seed, threads, progress=progress)

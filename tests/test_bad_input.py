@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import os
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -19,14 +21,15 @@ import pytest
 import agents
 import monopoly_env as me
 from agents import arena
-from monopoly_env import actions, encoding, errors, monopoly_v0, rewards
+from agents.arena.ratings import Ratings
+from monopoly_env import actions, core, encoding, errors, monopoly_v0, replays, rewards
 
 
 @pytest.mark.parametrize("error", [value for value in vars(errors).values() if inspect.isclass(value) and issubclass(value, Exception)])
 def test_every_error_is_a_monopoly_error(error: type[Exception]) -> None:
     assert issubclass(error, me.MonopolyError)
     assert getattr(me, error.__name__) is error
-    usual = RuntimeError if error is me.EngineError else ValueError
+    usual = RuntimeError if error in (me.EngineError, me.PolicyError) else ValueError
     assert error is me.MonopolyError or issubclass(error, usual)  # so that whoever does not know ours catches it too
 
 
@@ -345,3 +348,122 @@ def test_commands_say_it_in_a_line(
     assert said.format(file=tmp_path / "file") in shown.replace("\n", " ")
     assert "Traceback" not in shown
     assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_null_bytes_in_paths() -> None:
+    writes: list[Callable[[str], Any]] = [
+        lambda path: me.save(me.new_game(2), path),
+        lambda path: replays.save(path, []),
+        lambda path: agents.make("algorithmic").save(path + ".safetensors"),
+        lambda path: me.draw(me.new_game(2)).save(path + ".svg"),
+    ]
+    reads: list[Callable[[str], Any]] = [
+        me.load, replays.load, lambda path: agents.load(path + ".safetensors"), agents.Results.load,
+        lambda path: agents.resolve(path + ".safetensors"), Ratings.load,
+    ]  # fmt: skip
+    for use in (*writes, *reads):
+        with pytest.raises(me.MonopolyError, match="null"):
+            use("a\0b")
+
+
+# --- values of a wrong type -----------------------------------------------------------------------------------------------
+
+LISTS: dict[str, Any] = {
+    "cash": 5, "lots": {0: "Boardwalk"}, "mortgaged": "Boardwalk", "positions": "GO", "jail_cards": {0: 7}, "bankrupt": 1, "throws": 6,
+    "chance": "dividend", "community_chest": 3,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("argument", LISTS)
+def test_lists_of_a_position(argument: str) -> None:
+    with pytest.raises(me.PositionError, match=rf"{argument}.* must be a list, not "):
+        me.position(2, **{argument: LISTS[argument]})
+
+
+def test_dictionaries_of_a_position() -> None:
+    with pytest.raises(me.PositionError, match=r"buildings must be a dictionary, not \['Boardwalk'\]"):
+        me.position(2, buildings=["Boardwalk"])  # type: ignore[arg-type]
+
+
+FOREIGN: dict[str, tuple[Callable[[], Any], type[me.MonopolyError], str]] = {
+    "a preset that is a list": (lambda: me.Rules.preset(["uk"]), me.RulesError, r"Unknown preset \['uk'\]"),
+    "options that are a list": (lambda: me.Rules.from_dict(["auction"]), me.RulesError, "must be a dictionary"),
+    "options by number": (lambda: me.Rules.from_dict({1: 2}), me.RulesError, "must be a dictionary with their names"),
+    "an array as an option": (lambda: me.Rules(auction=np.zeros(2)), me.RulesError, "auction=array"),
+    "a number without end": (lambda: me.Rules(start_cash=10**5000), me.RulesError, "must be a whole number"),
+    "a policy that is a list": (lambda: agents.make(["expert"]), me.ConfigurationError, "Unknown policy"),
+    "a policy that is a number": (lambda: arena.play([7, "random"], 2), me.ConfigurationError, "Unknown policy"),
+    "an option of a wrong type": (
+        lambda: agents.make("neural", heads=["buy"], hidden=7, parent="random"), me.ConfigurationError,
+        "'neural' cannot be made with .*hidden=7",
+    ),
+    "layers of a wrong type": (
+        lambda: agents.make("neural", heads=["buy"], hidden=["many"], parent="random"), me.ConfigurationError, "whole numbers from 1"
+    ),
+    "a layer without end": (
+        lambda: agents.make("neural", heads=["buy"], hidden=[10**9], parent="random"), me.ConfigurationError, "from 1 to 65,536"
+    ),
+    "layers without end": (
+        lambda: agents.make("neural", heads=["buy"], hidden=[60_000, 60_000], parent="random"), me.ConfigurationError, "too large"
+    ),
+    "rules that are no dictionary": (
+        lambda: agents.make("neural", heads=["buy"], hidden=[4], parent="random", rules=3), me.ConfigurationError, "cannot be made"
+    ),
+    "memory of another length": (
+        lambda: agents.Decisions(me.new_games([1]), np.zeros((1, 3))), me.ConfigurationError, r"memory of decisions .* \(1, 64\)"
+    ),
+    "a key of another type": (
+        lambda: agents.Decisions(me.new_games([1]), key=np.zeros(1)), me.ConfigurationError, "key of decisions must be contiguous uint64"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", FOREIGN)
+def test_values_of_a_wrong_type(what: str) -> None:
+    call, error, said = FOREIGN[what]
+    with pytest.raises(error, match=said):
+        call()
+
+
+def test_a_lack_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> Any:
+        raise MemoryError("Unable to allocate 9 EiB")
+
+    monkeypatch.setattr(me.VectorMonopoly, "_build", full)
+    with pytest.raises(me.ConfigurationError, match=r"num_games=7 needs more memory than there is. Unable to allocate 9 EiB"):
+        me.VectorMonopoly(7, 2)
+    monkeypatch.setattr(core, "empty_games", full)
+    with pytest.raises(me.ConfigurationError, match="A batch of 3 games needs more memory"):
+        me.new_games(range(3))
+
+
+@pytest.mark.parametrize("look", ["game", "last", "observe", "state", "render"])
+def test_looking_before_the_beginning(look: str) -> None:
+    env = monopoly_v0.env(2, render_mode="ansi")
+    looks: dict[str, Callable[[], Any]] = {
+        "game": lambda: env.game,
+        "last": env.last,
+        "observe": lambda: env.observe("player_0"),
+        "state": env.state,
+        "render": env.render,
+    }
+    with pytest.raises(me.ConfigurationError, match=r"No game has begun: call reset\(\) first"):
+        looks[look]()
+    env.reset(seed=1)
+    looks[look]()
+
+
+# --- a package of the same name -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("program", ["import monopoly_env as me; me.VectorMonopoly(2, opponents=['random'])", "import training.tournament"])
+def test_a_foreign_package_agents_is_named(program: str, tmp_path: Path) -> None:
+    (tmp_path / "agents").mkdir()
+    (tmp_path / "agents" / "__init__.py").write_text("a = 1\n")
+    path = os.pathsep.join([str(tmp_path), str(Path(me.__file__).parents[1])])
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=os.environ | {"PYTHONPATH": path}, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert f"The package 'agents' that Python finds ({tmp_path / 'agents' / '__init__.py'}) is not the one of monopoly-env" in last

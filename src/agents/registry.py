@@ -11,6 +11,7 @@ from agents.networks.ocnaru import KIND as OCNARU_NETWORKS
 from agents.networks.ocnaru import OcnaruNetworks
 from agents.players import POLICIES, genetic
 from agents.players.human import Human
+from agents.players.search import SearchPolicy
 from monopoly_env.policy import names
 from monopoly_env.policy.names import Factory
 
@@ -22,6 +23,7 @@ KINDS: Final[dict[str, Factory]] = {
     "learned": LearnedPolicy,
     OCNARU_NETWORKS: OcnaruNetworks,
     "human": Human,
+    "search": SearchPolicy,
 }
 
 names.fill(BUILT_IN, KINDS)

@@ -33,7 +33,9 @@ from monopoly_env.errors import (
     GameOverError,
     IllegalActionError,
     MonopolyError,
+    PolicyError,
     PositionError,
+    RenderModeError,
     RulesError,
 )
 from monopoly_env.game import GAME
@@ -42,6 +44,7 @@ from monopoly_env.rules import Rules
 
 if TYPE_CHECKING:
     from monopoly_env import encoding, monopoly_v0, replays, rewards
+    from monopoly_env.analyse import compare_actions, rollout
     from monopoly_env.positions import force, position
     from monopoly_env.render.svg import draw
     from monopoly_env.text import to_text
@@ -57,7 +60,9 @@ __all__ = [
     "GameOverError",
     "IllegalActionError",
     "MonopolyError",
+    "PolicyError",
     "PositionError",
+    "RenderModeError",
     "Rules",
     "RulesError",
     "VectorMonopoly",
@@ -65,6 +70,7 @@ __all__ = [
     "actions",
     "check",
     "clone",
+    "compare_actions",
     "digest",
     "draw",
     "encoding",
@@ -79,6 +85,7 @@ __all__ = [
     "replays",
     "reseed",
     "rewards",
+    "rollout",
     "save",
     "step",
     "to_text",
@@ -91,6 +98,7 @@ register()
 # Loaded on first use, so that `import monopoly_env` stays quick: name -> (module, attribute). None stands for the module itself.
 _LAZY: dict[str, tuple[str, str | None]] = {
     "VectorMonopoly": ("monopoly_env.vector", "VectorMonopoly"),
+    "compare_actions": ("monopoly_env.analyse", "compare_actions"),
     "draw": ("monopoly_env.render.svg", "draw"),
     "encoding": ("monopoly_env.encoding", None),
     "force": ("monopoly_env.positions", "force"),
@@ -98,6 +106,7 @@ _LAZY: dict[str, tuple[str, str | None]] = {
     "position": ("monopoly_env.positions", "position"),
     "replays": ("monopoly_env.replays", None),
     "rewards": ("monopoly_env.rewards", None),
+    "rollout": ("monopoly_env.analyse", "rollout"),
     "to_text": ("monopoly_env.text", "to_text"),
 }
 

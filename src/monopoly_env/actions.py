@@ -6,13 +6,14 @@ legal actions of a decision may lie in several heads at once. docs/actions.md is
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from monopoly_env.board import EDITIONS, LOT_NAME, NUM_LOTS, NUM_STREETS
-from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.errors import ConfigurationError, PositionError, nearest, shortened
 
 if TYPE_CHECKING:
     from monopoly_env.game import Game
@@ -153,30 +154,53 @@ def describe(action: int, game: Game | None = None) -> str:
         ConfigurationError: No such action.
     """
     number = check(action)
+    decision, edition = ("", 0) if game is None else _asked(game)
+    told = _TOLD.get(decision, {}).get(number)
     head = HEADS[HEAD_NAMES[HEAD_OF[number]]]
-    index = number - head.start
-    if game is not None:
-        decision = DECISION_NAMES[game.decision]
-        if head.name == "choice" and decision in CHOICES:
-            return CHOICES[decision][index]
-        if head.name == "bid" and index == 0 and decision == "sealed_bid":
-            return "done"
-    edition = 0 if game is None else int(game.rules.board)
-    return head.labels[index].format(*LOT_NAME[edition])
+    return told or head.labels[number - head.start].format(*LOT_NAME[edition])
 
 
-def parse(text: str) -> int:
-    """The action that `describe` gives this text: the inverse of `describe`.
+def parse(text: str | int, game: Game | None = None) -> int:
+    """The action of this text, or of this number: the inverse of `describe`.
 
     Letter case does not matter, and the lot names of any edition are accepted.
+
+    Args:
+        text: What `describe` returns, or a number from 0 to 204, also as text.
+        game: The game in which the action is taken. It is needed for the fine of a card, which is paid by another action than the fine in
+            jail.
 
     Raises:
         ConfigurationError: There is no such action. The message suggests the nearest one.
     """
-    wanted = " ".join(str(text).split()).casefold()
-    if wanted not in _BY_TEXT:
-        raise ConfigurationError(f"Unknown action {text!r}. {_nearest_text(wanted)}")
-    return _BY_TEXT[wanted]
+    if not isinstance(text, str):
+        return check(text)
+    wanted = " ".join(text.split()).casefold()
+    if wanted.isdecimal() and len(wanted) <= len(str(NUM_ACTIONS)):
+        return check(int(wanted))
+    decision = "" if game is None else _asked(game)[0]
+    told = {told.casefold(): action for action, told in _TOLD.get(decision, {}).items()}
+    answer = told.get(wanted, _BY_TEXT.get(wanted))
+    if answer is None:
+        close = difflib.get_close_matches(wanted, _BY_TEXT, n=1, cutoff=0.4)
+        hint = f"Did you mean {close[0]!r}? " if close else ""
+        raise ConfigurationError(
+            f"Unknown action {shortened(text)}. {hint}Give a text of monopoly_env.actions.describe, such as 'buy' or 'go on', or a number "
+            f"from 0 to {NUM_ACTIONS - 1}."
+        )
+    return answer
+
+
+def _asked(game: Game) -> tuple[str, int]:
+    """The open decision and the edition of the board.
+
+    Raises:
+        PositionError: The record has no such decision or board.
+    """
+    decision, edition = int(game.decision), int(game.rules.board)
+    if not (0 <= decision < len(DECISION_NAMES) and 0 <= edition < len(EDITIONS)):
+        raise PositionError(f"No game can reach this record: decision {decision}, board {edition}.")
+    return DECISION_NAMES[decision], edition
 
 
 def check(action: object) -> int:
@@ -194,12 +218,15 @@ def check(action: object) -> int:
     return int(number)
 
 
-def _nearest_text(wanted: str) -> str:
-    return nearest(wanted, _BY_TEXT).split(" Valid:")[0].removeprefix("Valid:") + " See monopoly_env.actions.describe."
+# The actions whose text depends on the decision: decision -> action -> text.
+_TOLD: Final[dict[str, dict[int, str]]] = {
+    **{decision: {A_CHOICE: first, A_CHOICE + 1: second} for decision, (first, second) in CHOICES.items()},
+    "sealed_bid": {A_BID: "done"},
+}
 
 
 def _texts() -> dict[str, int]:
-    texts = {}
+    texts = {text.casefold(): action for told in _TOLD.values() for action, text in told.items()}  # the heads below prevail
     for edition in reversed(range(len(EDITIONS))):
         for head in HEADS.values():
             for index, label in enumerate(head.labels):

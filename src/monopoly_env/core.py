@@ -6,7 +6,9 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from monopoly_env import actions, board
-from monopoly_env.engine import invariants, legal, players, setup
+from monopoly_env.engine import decks, invariants, legal, players, setup
 from monopoly_env.engine import step as engine_step
 from monopoly_env.engine.agenda import FAULTS, OVER
 from monopoly_env.errors import (
@@ -24,12 +26,20 @@ from monopoly_env.errors import (
     GameOverError,
     IllegalActionError,
     MonopolyError,
+    PositionError,
+    shortened,
 )
 from monopoly_env.game import FORMAT_VERSION, GAME, MAX_PLAYERS, MIN_PLAYERS, Game, Games, empty_games
 from monopoly_env.kernels import entry
-from monopoly_env.rules import RULES_VERSION, Rules
+from monopoly_env.rules import RULES, RULES_VERSION, Rules
 
 _SEED_BOUND: Final = 1 << 64
+_ILLEGAL: Final = -1  # instead of a violation
+_RULES_AT: Final[int] = GAME.fields["rules"][1]  # type: ignore[index]  # the byte of a record where its rules begin
+MOST_BYTES: Final = 1 << 30  # of a file that is read into memory
+_PIECE: Final = 1 << 20  # bytes of a file that are read at a time
+_MOST_HEADER: Final = 1 << 16  # bytes of the JSON of a saved game
+_MOST_NESTED: Final = 16  # levels of JSON within each other; our files have half of them
 
 
 @entry()
@@ -39,9 +49,15 @@ def _start_games(games: Any, num_players: int, seeds: Any) -> None:
 
 
 @entry()
-def apply_unchecked(games: Any, action: int) -> None:
-    """Carry out an action on the first of these games without checking that it is legal; `step` checks."""
+def _apply(games: Any, action: int) -> int:
+    """Carry out an action on the first of these games; otherwise the number of a violation, or _ILLEGAL, and nothing has changed."""
+    broken = invariants.step_violation(games[0])
+    if broken != invariants.NONE:
+        return broken
+    if not legal.is_legal(games[0], action):
+        return _ILLEGAL
     engine_step.apply(games[0], action)
+    return invariants.NONE
 
 
 @entry()
@@ -57,8 +73,25 @@ def first_violation(games: Any) -> int:
 
 
 @entry()
-def _settle(games: Any) -> None:
-    engine_step.settle(games[0])
+def _first_unsound(games: Any) -> int:
+    """The first game that breaks an invariant, or -1."""
+    for i in range(len(games)):
+        if invariants.violation(games[i]) != invariants.NONE:
+            return i
+    return -1
+
+
+@entry()
+def _step_violation(games: Any) -> int:
+    return invariants.step_violation(games[0])
+
+
+@entry()
+def _settle(games: Any) -> int:
+    broken = invariants.unsettled_violation(games[0])
+    if broken == invariants.NONE:
+        engine_step.settle(games[0])
+    return broken
 
 
 @entry()
@@ -114,10 +147,16 @@ def new_games(seeds: Sequence[int] | npt.NDArray[Any], num_players: int = 4, rul
         seeds: One seed per game, 0 to 2**64 - 1.
         num_players: 2 to 8.
         rules: Rules, or the name of a preset.
+
+    Raises:
+        ConfigurationError: The number of players or a seed is out of range, or there is not enough memory.
+        RulesError: The rules are unknown.
     """
-    games = empty_games(len(seeds))
-    games["rules"] = Rules.coerce(rules).to_record()
-    _start_games(games, check_players(num_players), split_seeds(seeds))
+    numbers, players = Rules.coerce(rules).to_record(), check_players(num_players)
+    with enough_memory(f"A batch of {len(seeds):,} games"):
+        games = empty_games(len(seeds))
+        games["rules"] = numbers
+        _start_games(games, players, split_seeds(seeds))
     return games
 
 
@@ -137,8 +176,14 @@ def new_game(num_players: int = 4, rules: Rules | str = "official", seed: int = 
 
 
 def settle(game: Game) -> Game:
-    """Settle everything that needs no answer, up to the next real choice. Use it after editing a game by hand."""
-    _settle(batch_of(game))
+    """Settle everything that needs no answer, up to the next real choice. Use it after editing a game by hand.
+
+    Raises:
+        PositionError: No game can reach this record. It is unchanged.
+    """
+    batch = batch_of(game)
+    _check_rules(batch)
+    _refuse(_settle(batch))
     return game
 
 
@@ -155,15 +200,83 @@ def step(game: Game, action: int) -> Game:
     Raises:
         IllegalActionError: The action is not legal here. The game is unchanged, byte for byte.
         GameOverError: The game has ended.
+        PositionError: No game can reach this record: it was edited to nonsense, or edited without `settle`. It is unchanged.
     """
     batch = batch_of(game)
-    number = actions.check(action)
-    if not int(game.legal[number >> 5]) >> (number & 31) & 1:
-        raise illegal(game, number)
-    apply_unchecked(batch, number)
+    apply(batch, actions.check(action))
     if game.fault:
         raise EngineError(f"The engine stopped: {FAULTS[game.fault]}. Please report this bug with the game, saved by monopoly_env.save.")
     return game
+
+
+def apply(batch: Games, action: int) -> None:
+    """As `step`, for the first game of an array and an action that is known to be in range. A fault of the engine is left to the caller."""
+    _check_rules(batch)
+    outcome = _apply(batch, action)
+    if outcome == _ILLEGAL:
+        raise illegal(batch[0], action)
+    _refuse(outcome)
+
+
+def check_step(game: Game, action: int) -> tuple[Games, int]:
+    """Raise what `step` would raise before it changes anything; the game as an array of one, and the action as an int."""
+    batch, number = batch_of(game), actions.check(action)
+    _check_rules(batch)
+    _refuse(_step_violation(batch))
+    if not int(game.legal[number >> 5]) >> (number & 31) & 1:
+        raise illegal(game, number)
+    return batch, number
+
+
+def sound(game: Game) -> Games:
+    """A game as an array of length one, once it has passed `check_sound`.
+
+    Raises:
+        ConfigurationError: It is not a record of the dtype `GAME`.
+        PositionError: No game can reach this record.
+    """
+    batch = batch_of(game)
+    check_sound(batch)
+    return batch
+
+
+def check_sound(games: Games) -> None:
+    """Refuse records that no game can reach. Kernels take numbers of the record as indices, so they may only run on sound records.
+
+    Args:
+        games: (B,) records.
+
+    Raises:
+        PositionError: A record is nonsense. The message says what is wrong first.
+    """
+    _check_rules(games)
+    number = _first_unsound(games)
+    if number >= 0:
+        _refuse(first_violation(games[number : number + 1]))
+
+
+def _refuse(violation: int) -> None:
+    if violation != invariants.NONE:
+        edited = " After editing a game, call monopoly_env.core.settle." if violation == invariants.STALE else ""
+        raise PositionError(f"No game can reach this record: {invariants.VIOLATIONS[violation]}.{edited}")
+
+
+def _check_rules(batch: Games) -> None:
+    data = batch.tobytes()
+    for start in range(_RULES_AT, len(data), GAME.itemsize):
+        if broken := _broken_rules(data[start : start + RULES.itemsize]):
+            raise PositionError(f"No game can reach this record: {broken}")
+
+
+@lru_cache(maxsize=1024)
+def _broken_rules(block: bytes) -> str:
+    """What is wrong with the rules of a record, given as its bytes; empty if nothing is."""
+    numbers = np.frombuffer(block, RULES)[0]
+    try:
+        same = Rules.from_record(numbers).to_record() == numbers.tolist()
+    except MonopolyError as error:
+        return str(error)
+    return "" if same else "its rules hold a number that stands for nothing."
 
 
 def illegal(game: Game, action: int) -> IllegalActionError:
@@ -179,14 +292,22 @@ def illegal(game: Game, action: int) -> IllegalActionError:
 
 
 def action_mask(game: Game) -> npt.NDArray[np.bool_]:
-    """The legal actions as a mask: (205,) bool."""
+    """The legal actions as a mask: (205,) bool.
+
+    Raises:
+        PositionError: No game can reach this record.
+    """
     mask = np.zeros(actions.NUM_ACTIONS, np.bool_)
-    _write_mask(batch_of(game), mask)
+    _write_mask(sound(game), mask)
     return mask
 
 
 def legal_actions(game: Game) -> npt.NDArray[np.int64]:
-    """The legal actions in ascending order, int64. Empty once the game is over."""
+    """The legal actions in ascending order, int64. Empty once the game is over.
+
+    Raises:
+        PositionError: No game can reach this record.
+    """
     return np.flatnonzero(action_mask(game))
 
 
@@ -210,8 +331,12 @@ def worth(game: Game, seat: int | None = None) -> Any:
 
     Returns:
         Dollars: an int, or an array of shape (num_players,).
+
+    Raises:
+        ConfigurationError: There is no such seat.
+        PositionError: No game can reach this record.
     """
-    batch = batch_of(game)
+    batch = sound(game)
     worths = np.zeros(game.num_players, np.int64)
     _write_worths(batch, worths)
     if seat is None:
@@ -226,10 +351,25 @@ def clone(game: Game) -> Game:
     return batch_of(game).copy()[0]
 
 
-def reseed(game: Game, seed: int) -> Game:
-    """Give a game a different future, in place: dice and policies draw from a new seed. The decks keep their order."""
+@entry()
+def _shuffle_unseen(games: Any) -> None:
+    for deck in range(2):
+        decks.shuffle_unseen(games[0], deck)
+
+
+def reseed(game: Game, seed: int, shuffle: bool = False) -> Game:
+    """Give a game a different future, in place: dice and policies draw from a new seed.
+
+    Args:
+        game: The game.
+        seed: 0 to 2**64 - 1.
+        shuffle: Whether the cards that nobody has seen are shuffled too. Without it the decks keep their order, so that only the dice
+            differ; with it the game is one that its players can't tell from the old one. Sealed bids and forced throws stay.
+    """
     low, high = split_seeds([seed])[0]
     batch_of(game)["seed"] = low, high
+    if shuffle:
+        _shuffle_unseen(sound(game))
     return game
 
 
@@ -243,8 +383,10 @@ def check(game: Game) -> None:
 
     Raises:
         EngineError: An invariant is broken. The message names the first one.
+        PositionError: The rules in the record are none.
     """
-    broken = first_violation(batch_of(game))
+    _check_rules(batch_of(game))
+    broken = _step_violation(batch_of(game))
     if broken:
         raise EngineError(f"Invariant broken: {invariants.VIOLATIONS[broken]}.")
 
@@ -252,6 +394,7 @@ def check(game: Game) -> None:
 # --- files --------------------------------------------------------------------------------------------------------------
 
 
+@cache
 def table_hash(edition: int) -> str:
     """A hash of an edition's board and cards. Saved games carry it, so that a game saved under other tables is refused."""
     from monopoly_env import cards
@@ -268,8 +411,9 @@ def save(game: Game, path: str | os.PathLike[str]) -> Path:
 
     Raises:
         ConfigurationError: The folder cannot be written.
+        PositionError: No game can reach this record.
     """
-    batch = batch_of(game)
+    batch = sound(game)
     header = {
         "format": "monopoly_env game",
         "version": FORMAT_VERSION,
@@ -288,46 +432,86 @@ def load(path: str | os.PathLike[str]) -> Game:
         ConfigurationError: The file does not exist or cannot be read.
         FormatError: The file is not a saved game, is corrupt, or has another version.
     """
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise ConfigurationError(f"Cannot read {os.fspath(path)!r}: {error.strerror}.") from error
-    line, _, body = data.partition(b"\n")
-    try:
-        header = json.loads(line)
-        kind = header["format"]
-    except (ValueError, TypeError, KeyError, RecursionError):
-        raise FormatError(f"{os.fspath(path)!r} is not a saved game.") from None
+    name = os.fspath(path)
+    line, _, body = read_file(path, _MOST_HEADER + GAME.itemsize).partition(b"\n")
+    header = read_json(line)
+    if not isinstance(header, dict) or "format" not in header:
+        raise FormatError(f"{name!r} is not a saved game.")
     expected = {"format": "monopoly_env game", "version": FORMAT_VERSION, "rules_version": RULES_VERSION}
     for key, value in expected.items():
         if header.get(key) != value:
-            raise FormatError(f"{os.fspath(path)!r} ({kind}): {key} is {header.get(key)!r}, this version reads {value!r}.")
+            given, kind = shortened(header.get(key)), shortened(header["format"])
+            raise FormatError(f"{name!r} ({kind}): {key} is {given}, this version reads {value!r}.")
     if len(body) != GAME.itemsize:
-        raise FormatError(f"{os.fspath(path)!r} is truncated or corrupt: {len(body)} bytes of record, expected {GAME.itemsize}.")
+        raise FormatError(f"{name!r} is truncated or corrupt: {len(body)} bytes of record, expected {GAME.itemsize}.")
     game = np.frombuffer(body, GAME).copy()[0]
-    _check_loaded(game, header, path)
-    return game
-
-
-def _check_loaded(game: Game, header: dict[str, Any], path: str | os.PathLike[str]) -> None:
-    name = os.fspath(path)
     if digest(game) != header.get("digest"):
         raise FormatError(f"{name!r} is corrupt: the record does not match its digest.")
     try:
-        rules = Rules.from_record(game.rules)
-        check_players(int(game.num_players))
-        check(game)
-    except MonopolyError as error:
+        _check_rules(batch_of(game))
+        _refuse(_step_violation(batch_of(game)))
+    except PositionError as error:
         raise FormatError(f"{name!r} holds an impossible record. {error}") from None
-    if header.get("tables") != table_hash(board_number(rules)):
-        raise FormatError(f"{name!r} was saved with another version of the board {rules.board!r}.")
-    if game.decision != OVER and digest(settle(clone(game))) != digest(game):  # settling asks the open question anew
-        raise FormatError(f"{name!r} stores legal actions that differ from those of the rules.")
+    if header.get("tables") != table_hash(int(game.rules.board)):
+        raise FormatError(f"{name!r} was saved with another version of the board {board.EDITIONS[game.rules.board].name!r}.")
+    return game
 
 
 def board_number(rules: Rules) -> int:
     """The index of the rules' edition in the board and card tables."""
     return [edition.name for edition in board.EDITIONS].index(rules.board)
+
+
+def read_file(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
+    """The content of a file of limited size.
+
+    Args:
+        path: The file.
+        most: Bytes; a larger file is refused before it is read.
+
+    Raises:
+        ConfigurationError: The file does not exist or cannot be read.
+        FormatError: The file is larger.
+    """
+    try:
+        pieces: list[bytes] = []
+        with Path(path).open("rb") as file:
+            while sum(map(len, pieces)) <= most and (piece := file.read(_PIECE)):
+                pieces.append(piece)
+    except (OSError, ValueError) as error:  # a ValueError: the path has a null byte
+        raise ConfigurationError(f"Cannot read {os.fspath(path)!r}: {getattr(error, 'strerror', error)}.") from error
+    data = b"".join(pieces)
+    if len(data) > most:
+        raise FormatError(f"{os.fspath(path)!r} is larger than {most:,} bytes: it is not one of our files.")
+    return data
+
+
+def read_json(text: bytes | str) -> Any:
+    """The value of a JSON text; None if it is not JSON or is nested deeper than our files are."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    level = [value]
+    for _ in range(_MOST_NESTED):
+        level = [part for item in level if isinstance(item, (dict, list)) for part in (item.values() if isinstance(item, dict) else item)]
+    return value if not level else None
+
+
+@contextmanager
+def enough_memory(what: str) -> Iterator[None]:
+    """Turn a lack of memory into an error of this library.
+
+    Args:
+        what: What was asked for, such as `num_games=1000000`.
+
+    Raises:
+        ConfigurationError: There is not enough memory.
+    """
+    try:
+        yield
+    except MemoryError as error:
+        raise ConfigurationError(f"{what} needs more memory than there is. {error}".rstrip()) from error
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> Path:
@@ -336,8 +520,8 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> Path:
     Raises:
         ConfigurationError: The folder cannot be written to.
     """
-    target = Path(path)
     try:
+        target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
         try:
@@ -346,6 +530,6 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> Path:
             temporary.replace(target)
         finally:
             temporary.unlink(missing_ok=True)
-    except OSError as error:
-        raise ConfigurationError(f"Cannot write {os.fspath(path)!r}: {error.strerror}.") from error
+    except (OSError, ValueError) as error:  # a ValueError: the path has a null byte
+        raise ConfigurationError(f"Cannot write {os.fspath(path)!r}: {getattr(error, 'strerror', error)}.") from error
     return target

@@ -30,12 +30,29 @@ class ConfigurationError(MonopolyError, ValueError):
     """An invalid argument, such as a number of players, a name, a shape or a folder."""
 
 
+class RenderModeError(ConfigurationError, TypeError):
+    """A way of rendering that an environment lacks. Stable-Baselines3 asks for pictures first and takes a TypeError for a no."""
+
+
 class GameOverError(IllegalActionError):
     """A step after the game has ended."""
 
 
+class PolicyError(MonopolyError, RuntimeError):
+    """A policy failed: it raised an error, exited, or changed a game. The error that it raised is the cause of this one."""
+
+
 class EngineError(MonopolyError, RuntimeError):
     """An invariant of the engine is broken. This is a bug: please report it with the saved game."""
+
+
+def shortened(value: object, most: int = 80) -> str:
+    """The `repr` of a value in an error message; a long one is cut."""
+    try:
+        text = repr(value)
+    except ValueError:  # a whole number of more digits than Python writes
+        text = f"a value of type {type(value).__name__}"
+    return text if len(text) <= most else f"{text[:most]}..."
 
 
 def nearest(name: object, valid: Iterable[object]) -> str:

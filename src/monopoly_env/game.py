@@ -19,6 +19,7 @@ FORMAT_VERSION: Final = 1  # of saved games: raised when a field is added, remov
 
 BANK: Final = -1  # as a creditor
 POT: Final = -2  # as a creditor: the bank, or Free Parking where the rules collect fines there
+ALL_OTHERS: Final = -3  # as a creditor: every other player, in equal parts
 NOBODY: Final = -1
 
 AGENDA_DEPTH: Final = 32
@@ -65,7 +66,7 @@ GAME: Final = np.dtype(
             ("offer_give", _I32),
             ("offer_cash", _I32),  # dollars given by the proposer; negative: asked for
             ("traded", _I32),  # goods moved by a trade this turn: they may not be traded again before it ends
-            ("fresh_mortgages", _I32),  # lots mortgaged this turn
+            ("fresh_mortgages", _I32),  # lots mortgaged this turn; with `unmortgage_price="ten_percent"`, in this game
             ("fresh_sales", _I32),  # streets of the groups whose buildings were sold this turn
             ("refused_ask", _I32, (MAX_REFUSED,)),  # offers refused this turn
             ("refused_give", _I32, (MAX_REFUSED,)),

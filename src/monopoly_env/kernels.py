@@ -54,7 +54,7 @@ def inlined(function: Function) -> Function:
     A call counts the references to each array that it passes, even to one that is `borrowed`. For the ten arrays of a game loop that
     costs as much as half a random decision.
     """
-    return numba.njit(inline="always", **_OPTIONS)(function)  # type: ignore[no-any-return]
+    return njit(inline="always")(function)
 
 
 def _compiled_once(function: Function, vectorize: int) -> Function:
@@ -121,11 +121,22 @@ def _strip(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     return value
 
 
-def entry(*signature: Any) -> Callable[[Function], Function]:
+def njit(*signature: Any, **options: Any) -> Callable[[Function], Function]:
+    """Numba's `njit` with the options of this library."""
+    return numba.njit(*signature, **_OPTIONS, **options)  # type: ignore[no-any-return]
+
+
+def is_ours(module: str) -> bool:
+    """Whether a module belongs to this library."""
+    return module.split(".", maxsplit=1)[0] in _PACKAGES
+
+
+def entry(*signature: Any, **options: Any) -> Callable[[Function], Function]:
     """Compile a function on first use and keep its machine code on disk.
 
     Args:
-        signature: A Numba signature. Only policy kernels need one, because they are called through a pointer.
+        signature: A Numba signature. Only callbacks need one, because they are called through a pointer.
+        **options: Further options of Numba.
     """
 
     def decorate(function: Function) -> Function:
@@ -136,7 +147,7 @@ def entry(*signature: Any) -> Callable[[Function], Function]:
         before = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = str(folder)  # read by Numba while it decorates
         try:
-            return numba.njit(*signature, cache=on_disk, **_OPTIONS)(function)  # type: ignore[no-any-return]
+            return njit(*signature, cache=on_disk, **options)(function)
         finally:
             numba.config.CACHE_DIR = before
 
@@ -166,8 +177,11 @@ def cache_folder(module: str) -> Path | None:
 
 
 def source_hash(module: str) -> str:
-    """A hash of a module's source, of all library modules that it imports, directly or not, and of the data files."""
-    digest = hashlib.sha256(numba.__version__.encode())
+    """A hash of a module's source, of all library modules that it imports, directly or not, and of the data files.
+
+    Code that checks its indices (`NUMBA_BOUNDSCHECK=1`) has another hash.
+    """
+    digest = hashlib.sha256(f"{numba.__version__} {bool(numba.config.BOUNDSCHECK)}".encode())
     for name in sorted(_closure(module)):
         digest.update(name.encode() + _own_hash(name))
     for path in sorted(_DATA.iterdir()):
@@ -206,7 +220,7 @@ def _imported_names(tree: ast.Module) -> Iterator[str]:
 @cache
 def _path(module: str) -> Path | None:
     """The source file of a module: a library module is located without importing it, a user's as it was loaded."""
-    if module.split(".", maxsplit=1)[0] in _PACKAGES:
+    if is_ours(module):
         source = Path(__file__).parents[1].joinpath(*module.split("."))
         return next((path for path in (source.with_suffix(".py"), source / "__init__.py") if path.is_file()), None)
     loaded = getattr(sys.modules.get(module), "__file__", None)

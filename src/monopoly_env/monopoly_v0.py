@@ -30,14 +30,16 @@ A dict:
   which features; `monopoly_env.encoding.names(encoding, num_players)` names each of them.
 - `action_mask`: (205,) int8, 1 for a legal action. Only the agent to move has legal actions.
 
-For the agent to move, `info` holds `decision`, the open decision (a key of `monopoly_env.actions.DECISIONS`), and `heads`, the names
-of the heads with legal actions. `state()` is the observation of seat 0, regardless of who is to move.
+`info` holds the same keys for every agent: `decision`, the open decision as an index into `monopoly_env.actions.DECISION_NAMES`, and
+`heads`, (14,) int8, 1 for each head of `monopoly_env.actions.HEAD_NAMES` with legal actions. Both are 0 for agents that are not to
+move. `state()` is the observation of seat 0, regardless of who is to move; `state_space` is its space.
 
 ### Actions
 
 One of 205, grouped into heads by kind: `monopoly_env.actions.HEADS` lists the heads, `monopoly_env.actions.describe(action)` puts an
 action into words. A decision with a single legal answer is never asked. An agent may move several times in a row, or answer during
-another agent's turn. An illegal action raises `IllegalActionError`, which lists the legal ones, and changes nothing.
+another agent's turn. An illegal action raises `IllegalActionError`, which lists the legal ones, and changes nothing, unless the
+argument `illegal` says otherwise.
 
 ### Rewards
 
@@ -47,11 +49,13 @@ A bankrupt player gets its reward when it leaves, the others at the end.
 ### The end
 
 A bankrupt agent terminates at once: it is selected next, steps `None`, and is removed from `agents`. When the game ends, or reaches
-a cap of the rules, all agents terminate. After `turn_limit` turns per player, all are truncated.
+a cap of the rules, all agents terminate. After `turn_limit` turns per player, all are truncated. Under very poor rules (no cash at the
+start) a player may be bankrupt before the first decision: its agent is then terminated when `reset` returns.
 
 ### Arguments
 
-    monopoly_v0.env(num_players=4, rules="official", encoding="standard", reward="win", turn_limit=1000, render_mode=None)
+    monopoly_v0.env(num_players=4, rules="official", encoding="standard", reward="win", turn_limit=1000, render_mode=None,
+                    illegal="raise")
 
 - `num_players`: 2 to 8.
 - `rules`: a preset (`monopoly_env.Rules.presets()`) or `Rules`.
@@ -59,9 +63,13 @@ a cap of the rules, all agents terminate. After `turn_limit` turns per player, a
 - `reward`: `win`, `rank`, `net_worth`, each also with `_shaped`; or a `Reward`.
 - `turn_limit`: turns per player after which a game is truncated.
 - `render_mode`: `ansi` (`render()` returns text) or `human` (it prints the text).
+- `illegal`: what an illegal action does. `raise`: an error. `penalize`: the game ends for all, with a reward of -1 for the agent that
+  chose it and 0 for the others, as PettingZoo's `TerminateIllegalWrapper` does. `random`: a random legal action is carried out instead,
+  drawn from the game's own stream.
 
-The seed of `reset` is the seed of the game: `monopoly_env.new_game` and `VectorMonopoly` play the same game with it. The
-environment can be copied and pickled in the middle of a game; `env.game` is its record.
+The seed of `reset` is the seed of the game: `monopoly_env.new_game`, the Gymnasium environments and `VectorMonopoly.begin` play the
+same game with it. Games that are started without a seed follow from the last one, alike in all of them. The environment can be copied
+and pickled in the middle of a game; `env.game` is its record.
 
 ### Version history
 
@@ -69,6 +77,8 @@ environment can be copied and pickled in the middle of a game; `env.game` is its
 """
 
 from __future__ import annotations
+
+from typing import Literal
 
 from monopoly_env.aec import MonopolyAEC
 from monopoly_env.encoding import Encoding
@@ -85,6 +95,8 @@ def env(
     reward: str | Reward = "win",
     turn_limit: int = 1000,
     render_mode: str | None = None,
+    *,
+    illegal: Literal["raise", "penalize", "random"] = "raise",
 ) -> MonopolyAEC:
     """Make an environment. It checks actions and their order itself, so it is returned without PettingZoo's wrappers.
 
@@ -95,12 +107,13 @@ def env(
         reward: The name of a reward, or a `Reward`.
         turn_limit: Turns per player after which a game is truncated.
         render_mode: `ansi`, `human` or None.
+        illegal: What an illegal action does.
 
     Raises:
         ConfigurationError: An argument is invalid. The message names what was given and what is valid.
         RulesError: The rules are unknown.
     """
-    return MonopolyAEC(num_players, rules, encoding, reward, turn_limit, render_mode)
+    return MonopolyAEC(num_players, rules, encoding, reward, turn_limit, render_mode, illegal=illegal)
 
 
 raw_env = env

@@ -21,6 +21,7 @@ from rich.console import Console
 from monopoly_env import core, replays
 from monopoly_env.errors import ConfigurationError, MonopolyError
 from monopoly_env.game import Game
+from monopoly_env.policy.loop import answers
 from monopoly_env.policy.protocol import MEMORY, Decisions, Policy, QuitError
 from monopoly_env.policy.resolve import make, resolve
 from monopoly_env.render import narrate
@@ -136,7 +137,7 @@ def play(game: Game, policies: Sequence[Policy], names: Sequence[str], console: 
         if game.turns != shown and (due or policies[seat].kind == HUMAN):
             console.print(board(game, colour=console.is_terminal), markup=False, highlight=False)
             shown = int(game.turns)
-        action = int(policies[seat].act(Decisions(games, memory[seat]))[0])
+        action = int(answers(policies[seat], Decisions(games, memory[seat]))[0])
         events = narrate.step(game, action, names)
         for event in events:
             console.print(event, markup=False, highlight=False)

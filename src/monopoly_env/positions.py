@@ -10,7 +10,7 @@ import numpy as np
 from monopoly_env import board, cards
 from monopoly_env.core import batch_of, check_players, clone, first_violation, settle, split_seeds
 from monopoly_env.engine import agenda, invariants, setup
-from monopoly_env.errors import PositionError, nearest
+from monopoly_env.errors import PositionError, nearest, shortened
 from monopoly_env.game import MAX_FORCED, Game, empty_games
 from monopoly_env.kernels import entry
 from monopoly_env.rules import Rules
@@ -101,7 +101,7 @@ def position(  # noqa: PLR0913 - everything that a position may hold, by name
         game.position[seat] = _whole("positions", square, 0, board.NUM_SQUARES - 1)
     _set_lots(game, seats, lots or {}, mortgaged, buildings or {})
     _set_jail(game, seats, jail or {}, jail_cards or {})
-    _set_bankrupt(game, seats, list(bankrupt))
+    _set_bankrupt(game, seats, _listed("bankrupt", bankrupt))
     if pot is not None:
         game.pot = _whole("pot", pot, 0, _MOST_DOLLARS)
     _stack(game, cards.CHANCE_DECK, chance)
@@ -146,14 +146,28 @@ class _Seats:
             return []
         if isinstance(values, Mapping):
             return [(self.check(seat, name), value) for seat, value in values.items()]
-        if len(values) != self.count:
-            raise PositionError(f"{name} has {len(values)} values for {self.count} players.")
-        return list(enumerate(values))
+        listed = _listed(name, values)
+        if len(listed) != self.count:
+            raise PositionError(f"{name} has {len(listed)} values for {self.count} players.")
+        return list(enumerate(listed))
+
+
+def _listed(name: str, values: Any) -> list[Any]:
+    """Several values as a list. A text is one value, not several letters."""
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise PositionError(f"{name} must be a list, not {shortened(values)}.")
+    return list(values)
+
+
+def _mapped(name: str, values: Any) -> Mapping[Any, Any]:
+    if not isinstance(values, Mapping):
+        raise PositionError(f"{name} must be a dictionary, not {shortened(values)}.")
+    return values
 
 
 def _whole(name: str, value: object, low: int, high: int) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
-        raise PositionError(f"{name} {value!r} must be a whole number from {low} to {high}.")
+        raise PositionError(f"{name} {shortened(value)} must be a whole number from {low} to {high}.")
     return int(value)
 
 
@@ -161,17 +175,17 @@ def _set_lots(game: Game, seats: _Seats, lots: Mapping[int, Iterable[Lot]], mort
     edition = int(game.rules.board)
     owner: dict[int, int] = {}
     for seat, names in seats.items(lots, "lots"):
-        for name in names:
+        for name in _listed(f"lots of seat {seat}", names):
             lot = lot_number(name, edition)
             if owner.setdefault(lot, seat) != seat:
                 raise PositionError(f"{board.LOT_NAME[edition][lot]} has two owners: seats {owner[lot]} and {seat}.")
             game.lots[seat] |= 1 << lot
-    for name in mortgaged:
+    for name in _listed("mortgaged", mortgaged):
         lot = lot_number(name, edition)
         if lot not in owner:
             raise PositionError(f"{board.LOT_NAME[edition][lot]} is mortgaged but belongs to the bank.")
         game.mortgaged |= 1 << lot
-    for name, value in buildings.items():
+    for name, value in _mapped("buildings", buildings).items():
         lot, level = lot_number(name, edition), _whole(f"buildings: {name}", value, 0, _LAST_LEVEL)
         if lot >= board.NUM_STREETS:
             raise PositionError(f"{board.LOT_NAME[edition][lot]} is not a street: nothing can be built there.")
@@ -190,7 +204,7 @@ def _set_jail(game: Game, seats: _Seats, jail: Mapping[int, int], jail_cards: Ma
         game.jail[seat] = _whole("jail: failed throws", failed, 0, int(game.rules.jail_turns) - 1) + 1
         game.position[seat] = board.JAIL_SQUARE
     for seat, decks in seats.items(jail_cards, "jail_cards"):
-        for name in (decks,) if isinstance(decks, str) else decks:
+        for name in (decks,) if isinstance(decks, str) else _listed(f"jail_cards of seat {seat}", decks):
             if name not in cards.DECKS:
                 raise PositionError(f"jail_cards: unknown deck {name!r}. {nearest(name, cards.DECKS)}")
             deck = cards.DECKS.index(name)
@@ -215,6 +229,7 @@ def _set_bankrupt(game: Game, seats: _Seats, bankrupt: list[int]) -> None:
 
 
 def _set_throws(game: Game, throws: Sequence[tuple[int, int]]) -> None:
+    throws = _listed("throws", throws)
     if len(throws) > MAX_FORCED:
         raise PositionError(f"{len(throws)} throws are forced; a record holds at most {MAX_FORCED}.")
     if throws:
@@ -247,6 +262,7 @@ def _set_deck(game: Game, deck: int, order: list[int]) -> None:
 
 def _stack(game: Game, deck: int, ids: Sequence[str]) -> None:
     """Put cards on top of a deck, in this order."""
+    ids = _listed(cards.DECKS[deck], ids)
     if not ids:
         return
     if Rules.from_record(game.rules).deck == "reshuffle_each_draw":

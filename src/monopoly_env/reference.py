@@ -49,7 +49,7 @@ def actions_page() -> str:
         "into heads: contiguous slices, one for each kind of action. The legal actions of a decision may lie in several heads; the mask "
         "has them all.",
         "`monopoly_env.actions.HEADS[name].slice` is the slice of a head in a mask, `actions.describe(action, game)` describes an action "
-        "in words, and `actions.parse(text)` is the inverse.",
+        "in words, and `actions.parse(text, game)` is the inverse.",
         "## Heads",
         table(
             ("head", "actions", "index i means"),
@@ -77,7 +77,8 @@ def observation_page() -> str:
     return page(
         "Observations",
         "An observation is a row of float32. `monopoly_env.encoding.names(encoding, num_players)` gives the names of all features, "
-        "`encoding.observe(game, encoding)` the row. Features are scaled in these ways:",
+        "`encoding.observe(game, encoding)` the row. `encoding.register` adds one of your own (examples.md). Features are scaled in "
+        "these ways:",
         table(("scale", "range and how"), ((name, how) for name, how in SCALES.items())),
         "# `standard`",
         f"For any number of players: {standard.SHARED_SIZE} shared features, then {standard.EACH_SIZE} features for each player, the "
@@ -164,7 +165,7 @@ def rewards_page() -> str:
         rewards.__doc__,
         "The final rewards of a game with P players, as formulas:",
         table(("reward", "of a seat"), ((f"`{name}`", formula) for name, formula in rewards.KINDS.items())),
-        f"All names: {', '.join(f'`{name}`' for name in rewards.names())}.",
+        f"All names: {', '.join(f'`{name}`' for name in rewards.BUILT_IN)}.",
     )
 
 

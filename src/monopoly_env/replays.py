@@ -12,9 +12,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,8 +25,10 @@ from numpy.typing import NDArray
 
 from monopoly_env import core
 from monopoly_env.actions import HEADS, NUM_ACTIONS
+from monopoly_env.engine.agenda import OVER
 from monopoly_env.engine.players import finish
-from monopoly_env.errors import ConfigurationError, FormatError, IllegalActionError, MonopolyError
+from monopoly_env.engine.step import apply, is_legal
+from monopoly_env.errors import ConfigurationError, FormatError, IllegalActionError, MonopolyError, PositionError, shortened
 from monopoly_env.game import BY_CAP, FORMAT_VERSION, Game, Games
 from monopoly_env.kernels import entry
 from monopoly_env.rules import RULES_VERSION, Rules
@@ -32,7 +36,16 @@ from monopoly_env.rules import RULES_VERSION, Rules
 SUFFIX: Final = ".replay"
 FORMAT: Final = "monopoly-replays"
 REPLAYS_VERSION: Final = 1  # of the file format: raised whenever its layout changes
-_LARGEST: Final = 1 << 30  # bytes of an uncompressed block; a file that claims more is not ours
+MOST_DECISIONS: Final = 1_000_000  # of a game; the longest that policies have played had a tenth of it
+# Limits of a file; one that goes beyond them is not ours.
+_MOST_BYTES: Final = 1 << 28  # of the file, and of its uncompressed block
+_MOST_GAMES: Final = 100_000
+_MOST_ABOUT: Final = 1 << 14  # bytes that describe a game
+_MOST_RATIO: Final = 256  # of compression: games of a few decisions, with many options that they have in common, reach half of it
+_MOST_HEADER: Final = 1 << 16  # bytes of the first line; also what a block may have beyond _MOST_RATIO
+_MOST_TURNS: Final = 1 << 24  # of a player, as the arena allows
+_DECODER: Final = json.JSONDecoder()
+_BETWEEN: Final = re.compile(r"[\s,]*")  # what stands between two items of a JSON list
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +80,11 @@ class Replay:
             raise ConfigurationError(f"A game of {self.num_players} players needs as many names, not {len(self.names)}.")
         if isinstance(self.turn_limit, bool) or not isinstance(self.turn_limit, (int, np.integer)) or self.turn_limit < 0:
             raise ConfigurationError(f"turn_limit={self.turn_limit!r} must be a whole number, 0 for none.")
+        if self.turn_limit > _MOST_TURNS:
+            raise ConfigurationError(f"turn_limit={shortened(self.turn_limit)} must be {_MOST_TURNS} at most.")
         actions = np.asarray(self.actions)
+        if actions.size > MOST_DECISIONS:
+            raise ConfigurationError(f"A recorded game has {MOST_DECISIONS:,} decisions at most, not {actions.size:,}.")
         if actions.ndim != 1 or (actions.size and not np.issubdtype(actions.dtype, np.integer)):
             raise ConfigurationError(f"Actions are one row of integers, not {actions.dtype} of shape {actions.shape}.")
         wrong = np.flatnonzero((actions < 0) | (actions >= NUM_ACTIONS))
@@ -125,8 +142,11 @@ def final(replay: Replay) -> Game:
         FormatError: An action is illegal, or the game does not end in the recorded position.
     """
     game = start(replay)
-    for number in range(len(replay.actions)):
-        step(replay, game, number)
+    limit = replay.turn_limit * replay.num_players
+    played = _play(core.batch_of(game), replay.actions, limit)
+    if played < len(replay.actions):
+        step(replay, game, played)  # raises
+    _check_end(replay, game)
     return game
 
 
@@ -143,7 +163,7 @@ def step(replay: Replay, game: Game, number: int) -> None:
     """
     try:
         core.step(game, int(replay.actions[number]))
-    except IllegalActionError as error:
+    except (IllegalActionError, PositionError) as error:
         raise FormatError(f"{_which(replay, number)} cannot be played back: {error}") from error
     settle(replay, game, number)
 
@@ -162,8 +182,14 @@ def settle(replay: Replay, game: Game, number: int) -> None:
     limit = replay.turn_limit * replay.num_players
     if limit and game.turns > limit and not core.is_over(game):
         _finish_by_cap(core.batch_of(game), limit)
-    if number == len(replay.actions) - 1 and replay.digest and digest(game) != replay.digest:
-        raise FormatError(f"{_which(replay, number)} leads to another position than it did when the game was recorded.")
+    if number == len(replay.actions) - 1:
+        _check_end(replay, game)
+
+
+def _check_end(replay: Replay, game: Game) -> None:
+    if len(replay.actions) and replay.digest and digest(game) != replay.digest:
+        last = _which(replay, len(replay.actions) - 1)
+        raise FormatError(f"{last} leads to another position than it did when the game was recorded.")
 
 
 def digest(game: Game) -> str:
@@ -175,6 +201,22 @@ def digest(game: Game) -> str:
 
 def _which(replay: Replay, number: int) -> str:
     return f"Action {number + 1} of {len(replay.actions)} in the recorded game of seed {replay.seed}"
+
+
+@entry()
+def _play(games: Games, actions: NDArray[np.uint8], limit: int) -> int:
+    """Play actions in the first of these games until one is illegal or the engine fails; how many were played."""
+    game = games[0]
+    for number in range(len(actions)):
+        if not is_legal(game, actions[number]):
+            return number
+        apply(game, actions[number])
+        if game.fault != 0:
+            return number
+        if 0 < limit < game.turns and game.decision != OVER:
+            game.turns = limit
+            finish(game, BY_CAP)
+    return len(actions)
 
 
 @entry()
@@ -197,12 +239,15 @@ def save(path: str | os.PathLike[str], replays: Sequence[Replay]) -> Path:
 
     Raises:
         FormatError: A replay cannot be played back.
-        ConfigurationError: The file cannot be written.
+        ConfigurationError: The file cannot be written, or it would be too large.
     """
-    about = [replay._about() | {"digest": replay.digest or digest(final(replay))} for replay in replays]
-    block = json.dumps(about, separators=(",", ":")).encode() + b"\n" + b"".join(replay.actions.tobytes() for replay in replays)
+    about = [json.dumps(replay._about() | {"digest": replay.digest or digest(final(replay))}, separators=(",", ":")) for replay in replays]
+    block = f"[{','.join(about)}]\n".encode() + b"".join(replay.actions.tobytes() for replay in replays)
+    packed = zlib.compress(block, 9)
+    if len(replays) > _MOST_GAMES or len(block) > _most(len(packed)) or max(map(len, about), default=0) > _MOST_ABOUT:
+        raise ConfigurationError(f"{len(replays):,} games of {len(block):,} bytes are too much for a file: write several.")
     header = _versions() | {"games": len(replays), "bytes": len(block)}
-    return core.write_atomically(path, json.dumps(header).encode() + b"\n" + zlib.compress(block, 9))
+    return core.write_atomically(path, json.dumps(header).encode() + b"\n" + packed)
 
 
 def load(path: str | os.PathLike[str]) -> list[Replay]:
@@ -213,20 +258,18 @@ def load(path: str | os.PathLike[str]) -> list[Replay]:
         FormatError: The file holds no replays, is corrupt, or has other versions; the message says what differs.
     """
     name = os.fspath(path)
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise ConfigurationError(f"Cannot read {name!r}: {error.strerror}.") from error
-    line, _, block = data.partition(b"\n")
-    header = _json(line)
+    line, _, block = core.read_file(path, _MOST_BYTES).partition(b"\n")
+    header = core.read_json(line) if len(line) <= _MOST_HEADER else None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise FormatError(f"{name!r} holds no recorded games.")
-    differences = [f"{key} is {header.get(key)!r}, expected {value!r}" for key, value in _versions().items() if header.get(key) != value]
+    differences = [
+        f"{key} is {shortened(header.get(key), 400)}, expected {value!r}" for key, value in _versions().items() if header.get(key) != value
+    ]
     if differences:
         raise FormatError(f"{name!r} was recorded by another version: {'; '.join(differences)}.")
     try:
         return _unpacked(header, block)
-    except (zlib.error, KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
+    except (zlib.error, KeyError, TypeError, ValueError, OverflowError, AttributeError, RecursionError) as error:
         reason = f" {error}" if isinstance(error, MonopolyError) else ""
         raise FormatError(f"{name!r} is truncated or corrupt.{reason}") from error
 
@@ -242,31 +285,50 @@ def _versions() -> dict[str, Any]:
     }
 
 
-def _json(line: bytes) -> Any:
-    """The value of a line of JSON; None if it is not JSON."""
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        return None
+def _most(packed: int) -> int:
+    """The bytes that a block of so many compressed bytes may have."""
+    return min(_MOST_BYTES, _MOST_RATIO * packed + _MOST_HEADER)
 
 
-def _unpacked(header: dict[str, Any], block: bytes) -> list[Replay]:
+def _unpacked(header: dict[str, Any], packed: bytes) -> list[Replay]:
     """The replays of a file's block."""
-    if not 0 < header["bytes"] <= _LARGEST:
-        raise FormatError(f"It claims {header['bytes']} bytes.")
+    size, count = header["bytes"], header["games"]
+    if not 0 < size <= _most(len(packed)) or not 0 <= count <= _MOST_GAMES:
+        raise FormatError(f"It claims {size} bytes and {count} games.")
     engine = zlib.decompressobj()
-    text, _, actions = engine.decompress(block, header["bytes"] + 1).partition(b"\n")
-    about = _json(text)
-    lengths = [game["decisions"] for game in about]
-    if not engine.eof or engine.unused_data or len(about) != header["games"] or sum(lengths) != len(actions) or min(lengths, default=0) < 0:
+    text, _, actions = engine.decompress(packed, size + 1).partition(b"\n")
+    replays: list[Replay] = []
+    end = 0
+    for about in _descriptions(text.decode()):
+        start, end = end, end + about["decisions"]
+        if not start <= end <= len(actions) or len(replays) == count:
+            break
+        replays.append(_replay(about, actions[start:end]))
+    if not engine.eof or engine.unused_data or len(replays) != count or end != len(actions):
         raise FormatError("Its content does not match its header.")
-    ends = np.cumsum([0, *lengths])
-    return [_replay(game, actions[ends[i] : ends[i + 1]]) for i, game in enumerate(about)]
+    return replays
+
+
+def _descriptions(text: str) -> Iterator[Any]:
+    """The items of a JSON list, read one at a time: nonsense is refused at its first item, before it fills the memory."""
+    if not (text.startswith("[") and text.endswith("]")):
+        raise FormatError("It describes no games.")
+    at = 1
+    while at < len(text) - 1:
+        about, length = _DECODER.raw_decode(text[at : at + _MOST_ABOUT])
+        yield about
+        at = _BETWEEN.match(text, at + length).end()  # type: ignore[union-attr]  # it matches everywhere
+
+
+@lru_cache(maxsize=1024)
+def _rules(options: str) -> Rules:
+    """Rules from JSON: the games of a file have few different ones."""
+    return Rules.from_dict(json.loads(options))
 
 
 def _replay(about: dict[str, Any], actions: bytes) -> Replay:
     """One replay from its description and its actions."""
-    rules = Rules.from_dict(about["rules"])
+    rules = _rules(json.dumps(about["rules"]))
     if about["tables"] != core.table_hash(core.board_number(rules)):
         raise FormatError(f"It was recorded with another version of the board {rules.board!r}.")
     if not all(isinstance(name, str) for name in [*about["names"], about["digest"]]):

@@ -15,22 +15,38 @@ share of total worth, and 0 before the first step and after the end. With discou
 for every discount the optimal policy stays the same.
 
 Worth is cash plus the printed prices of all lots plus the purchase prices of all buildings (rule 51).
+
+`register` adds a reward of your own, which every interface and trainer then knows by its name:
+
+```python
+def reward(game, left, discount, memory, out):  # compiled on first use; out is (P,), all zeros
+    for seat in range(game.num_players):
+        out[seat] = (game.cash[seat] - memory[seat]) / 5000  # cash earned since the last step
+        memory[seat] = game.cash[seat]
+
+
+rewards.register("cash", reward, each_step=True)
+env = monopoly_v0.env(reward="cash")
+```
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple, TypeAlias
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from monopoly_env.callbacks import Callback, caller
 from monopoly_env.core import batch_of
 from monopoly_env.engine import agenda
 from monopoly_env.engine.players import solvent_seats, total_worth
 from monopoly_env.engine.sets import has
 from monopoly_env.errors import ConfigurationError, nearest
-from monopoly_env.game import Game, Games
+from monopoly_env.game import GAME, Game, Games
 from monopoly_env.kernels import entry, kernel
 
 KINDS: Final = {
@@ -38,53 +54,92 @@ KINDS: Final = {
     "rank": "1 - 2 (r-1)/(P-1) for rank r of P players; ties share the mean rank of their places",
     "net_worth": "(P s - 1)/(P-1) for share s of the total worth of P players at the end",
 }
-WIN, RANK, NET_WORTH = range(len(KINDS))
-Terms: TypeAlias = tuple[int, float, float]  # a reward as kernels take it: kind, shaping, discount
 SHAPED: Final = "_shaped"
 
+Kernel: TypeAlias = Callable[[Any, int, float, Any, Any], None]
+Terms: TypeAlias = tuple[Any, float, bool]  # a reward as kernels take it: handle, discount, each_step
 
-def names() -> tuple[str, ...]:
-    """The names of all rewards."""
-    return (*KINDS, *(kind + SHAPED for kind in KINDS))
+
+class RewardKernel(Callback):
+    """A function `reward(game, left, discount, memory, out)` that writes what each seat has earned with a step."""
+
+    WHAT = "kernel of a reward"
+    ARGUMENTS = ("game", "left", "discount", "memory", "out")
+    SIGNATURE = numba.void(numba.from_dtype(GAME), numba.int64, numba.float64, numba.float64[::1], numba.float32[::1])
+
+
+pay: Final = caller(RewardKernel.SIGNATURE)  # pay(handle, game, left, discount, memory, out), in compiled code
 
 
 @dataclass(frozen=True)
 class Reward:
-    """A reward, ready for the kernel `write_reward`.
+    """A reward, ready for the kernel `write_reward`; `make` makes it.
 
     Attributes:
-        name: One of `names()`.
-        kind: The reward at the end of a game: WIN, RANK or NET_WORTH.
-        shaping: Weight of the shaping: 1.0, or 0.0 for none.
+        name: Its name.
+        kernel: The function that writes it.
+        each_step: Whether every step may be rewarded. Otherwise a seat is paid once, when it leaves the game.
         discount: The learner's discount factor per step of the game, whoever moves. Only the shaping uses it.
     """
 
     name: str
-    kind: int
-    shaping: float
+    kernel: RewardKernel = field(repr=False)
+    each_step: bool
     discount: float
 
     @property
     def terms(self) -> Terms:
         """The reward as the kernel `write_reward` takes it."""
-        return self.kind, self.shaping, self.discount
+        return self.kernel.handle, self.discount, self.each_step
 
-    def after(self, game: Game, potential: NDArray[np.float64]) -> NDArray[np.float32]:
+    def after(self, game: Game, memory: NDArray[np.float64]) -> NDArray[np.float32]:
         """The rewards of the step that led to this state. The final rewards of all seats come at the end of the game.
 
         The environments pay a bankrupt player when it leaves. Here it is paid at the end, so that the result depends on the state alone.
 
         Args:
             game: The game after the step.
-            potential: (P,) float64, zeros at the start of a game. It is updated in place, and is zeros again after the end.
+            memory: (P,) float64, zeros at the start of a game. It is updated in place: shaped rewards keep the potential here.
 
         Returns:
             (P,) float32, a reward for each seat.
         """
         everybody = (1 << int(game.num_players)) - 1
         out = np.empty(int(game.num_players), np.float32)
-        _write_one(self.terms, batch_of(game), everybody, 0 if game.decision == agenda.OVER else everybody, potential, out)
+        _write_one(self.terms, batch_of(game), everybody, 0 if game.decision == agenda.OVER else everybody, memory, out)
         return out
+
+
+class _Kind(NamedTuple):
+    kernel: RewardKernel
+    each_step: bool
+
+
+def names() -> tuple[str, ...]:
+    """The names of all rewards: the built-in ones, then those added by `register`."""
+    return tuple(_REWARDS)
+
+
+def register(name: str, kernel: Kernel, each_step: bool = False) -> None:
+    """Add a reward, which every interface and trainer then knows by its name.
+
+    Args:
+        name: Letters, digits and `_`. A name registered earlier is replaced; a built-in name is refused.
+        kernel: `reward(game, left, discount, memory, out)`, called after a step. It writes what each seat has earned with it to `out`,
+            (P,) float32 of zeros. `left` has the seats that left the game in this step, one bit each: because they are bankrupt, or
+            all because the game has ended. What it writes for seats that left earlier is ignored. `discount` is that of `make`.
+            `memory` is 8 float64 numbers of this game, zeros at its start, to read and write. The game may only be read.
+            It is compiled with checks of bounds. `monopoly_env.testing.check_reward` checks the rest of its contract.
+        each_step: Whether it pays at every step; otherwise it is only called when a seat leaves.
+
+    Raises:
+        ConfigurationError: The name is invalid, or the kernel takes other arguments.
+    """
+    if not isinstance(name, str) or not name.isidentifier():
+        raise ConfigurationError(f"The name of a reward may only have letters, digits and '_', not {name!r}.")
+    if name in BUILT_IN:
+        raise ConfigurationError(f"The reward {name!r} is built in: choose another name.")
+    _REWARDS[name] = _Kind(kernel if isinstance(kernel, RewardKernel) else RewardKernel(kernel), bool(each_step))
 
 
 def make(name: str = "win", discount: float = 1.0) -> Reward:
@@ -97,58 +152,50 @@ def make(name: str = "win", discount: float = 1.0) -> Reward:
     Raises:
         ConfigurationError: The name is unknown, or the discount is outside (0, 1].
     """
-    if name not in names():
-        raise ConfigurationError(f"Unknown reward {name!r}. {nearest(name, names())}")
+    if name not in _REWARDS:
+        raise ConfigurationError(f"Unknown reward {name!r}. {nearest(name, names())} rewards.register adds your own.")
     if not 0.0 < discount <= 1.0:
         raise ConfigurationError(f"discount={discount!r} must be greater than 0 and at most 1.")
-    kind = tuple(KINDS).index(name.removesuffix(SHAPED))
-    return Reward(name, kind, float(name.endswith(SHAPED)), float(discount))
+    return Reward(name, *_REWARDS[name], float(discount))
+
+
+def resolve(reward: str | Reward) -> Reward:
+    """A reward, given by name or made already.
+
+    Raises:
+        ConfigurationError: The name is unknown, or it is no reward.
+    """
+    made = make(reward) if isinstance(reward, str) else reward
+    if not isinstance(made, Reward):
+        raise ConfigurationError(f"reward={reward!r:.80} must be a name or a Reward, as rewards.make returns it.")
+    return made
 
 
 @kernel
-def write_reward(terms: Terms, game: Game, before: int, now: int, potential: Any, out: Any) -> None:
-    """Write the rewards of a step: the final reward for a seat that left during it, and only shaping for the others.
+def write_reward(terms: Terms, game: Game, before: int, now: int, memory: Any, out: Any) -> None:
+    """Write the rewards of a step; they are zeros for seats that had left before.
 
     Args:
         terms: `Reward.terms`.
         game: The game after the step.
         before: The seats that had not left before the step, one bit each.
         now: The seats that have still not left (`staying`).
-        potential: (P,) float64, zeros when a game starts, otherwise as this kernel left them.
+        memory: (8,) float64, zeros when a game starts, otherwise as this kernel left them.
         out: (P,) float32.
     """
-    kind, shaping, discount = terms
+    handle, discount, each_step = terms
     out[:] = 0.0
-    if now != before:
-        write_final(kind, game, out)  # a bankrupt player's reward cannot change any more
-    total = 0 if now == 0 or shaping == 0.0 else worth_of_all(game)
-    for seat in range(len(out)):
-        left = has(before, seat) and not has(now, seat)
-        if not left:
-            out[seat] = 0.0
-        if shaping != 0.0 and has(before, seat):
-            after = 0.0 if left else worth_lead(game, seat, total)
-            out[seat] += shaping * (discount * after - potential[seat])
-            potential[seat] = after
+    if each_step or now != before:
+        pay(handle, game, before & ~now, discount, memory, out)
+        for seat in range(len(out)):
+            if not has(before, seat):
+                out[seat] = 0.0
 
 
 @kernel
 def staying(game: Game) -> int:
     """The seats that are still playing, one bit each: not bankrupt, and the game is not over."""
     return 0 if game.decision == agenda.OVER else solvent_seats(game)
-
-
-@kernel
-def write_final(kind: int, game: Game, out: Any) -> None:
-    """Write the rewards of a finished game, for every seat."""
-    total = worth_of_all(game) if kind == NET_WORTH else 0
-    for seat in range(game.num_players):
-        if kind == WIN:
-            out[seat] = _win(game, seat)
-        elif kind == RANK:
-            out[seat] = _rank(game, seat)
-        else:
-            out[seat] = worth_lead(game, seat, total)
 
 
 @kernel
@@ -162,7 +209,7 @@ def _tied(game: Game, place: int) -> int:
 
 
 @kernel
-def _win(game: Game, seat: int) -> float:
+def _win_of(game: Game, seat: int) -> float:
     loss = 1.0 / (int(game.num_players) - 1)
     if game.place[seat] != 1:
         return -loss
@@ -171,7 +218,7 @@ def _win(game: Game, seat: int) -> float:
 
 
 @kernel
-def _rank(game: Game, seat: int) -> float:
+def _rank_of(game: Game, seat: int) -> float:
     mean = int(game.place[seat]) + (_tied(game, int(game.place[seat])) - 1) / 2.0
     return 1.0 - 2.0 * (mean - 1.0) / (int(game.num_players) - 1)
 
@@ -200,6 +247,84 @@ def worth_lead(game: Game, seat: int, total: int) -> float:
     return (players * _worth(game, seat) / total - 1.0) / (players - 1)
 
 
+# --- the built-in rewards -----------------------------------------------------------------------------------------------
+
+
+@kernel
+def _write_wins(game: Game, left: int, out: Any) -> None:
+    for seat in range(len(out)):
+        if has(left, seat):
+            out[seat] = _win_of(game, seat)
+
+
+@kernel
+def _write_ranks(game: Game, left: int, out: Any) -> None:
+    for seat in range(len(out)):
+        if has(left, seat):
+            out[seat] = _rank_of(game, seat)
+
+
+@kernel
+def _write_leads(game: Game, left: int, out: Any) -> None:
+    total = worth_of_all(game)
+    for seat in range(len(out)):
+        if has(left, seat):
+            out[seat] = worth_lead(game, seat, total)
+
+
+@kernel
+def _add_shaping(game: Game, left: int, discount: float, potential: Any, out: Any) -> None:
+    total = worth_of_all(game)
+    for seat in range(len(out)):
+        after = 0.0 if has(left, seat) else worth_lead(game, seat, total)
+        out[seat] += discount * after - potential[seat]
+        potential[seat] = after
+
+
+@RewardKernel
+def _win(game: Game, left: int, discount: float, memory: Any, out: Any) -> None:
+    _write_wins(game, left, out)
+
+
+@RewardKernel
+def _rank(game: Game, left: int, discount: float, memory: Any, out: Any) -> None:
+    _write_ranks(game, left, out)
+
+
+@RewardKernel
+def _net_worth(game: Game, left: int, discount: float, memory: Any, out: Any) -> None:
+    _write_leads(game, left, out)
+
+
+@RewardKernel
+def _win_shaped(game: Game, left: int, discount: float, memory: Any, out: Any) -> None:
+    _write_wins(game, left, out)
+    _add_shaping(game, left, discount, memory, out)
+
+
+@RewardKernel
+def _rank_shaped(game: Game, left: int, discount: float, memory: Any, out: Any) -> None:
+    _write_ranks(game, left, out)
+    _add_shaping(game, left, discount, memory, out)
+
+
+@RewardKernel
+def _net_worth_shaped(game: Game, left: int, discount: float, memory: Any, out: Any) -> None:
+    _write_leads(game, left, out)
+    _add_shaping(game, left, discount, memory, out)
+
+
+_REWARDS: Final[dict[str, _Kind]] = {
+    "win": _Kind(_win, False),
+    "rank": _Kind(_rank, False),
+    "net_worth": _Kind(_net_worth, False),
+    "win_shaped": _Kind(_win_shaped, True),
+    "rank_shaped": _Kind(_rank_shaped, True),
+    "net_worth_shaped": _Kind(_net_worth_shaped, True),
+}
+BUILT_IN: Final = tuple(_REWARDS)
+
+
 @entry()
-def _write_one(terms: Terms, games: Games, before: int, now: int, potential: Any, out: Any) -> None:
-    write_reward(terms, games[0], before, now, potential, out)
+def _write_one(terms: Terms, games: Games, before: int, now: int, memory: Any, out: Any) -> None:
+    write_reward(terms, games[0], before, now, memory, out)

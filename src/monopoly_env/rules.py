@@ -7,15 +7,16 @@ messages, the documentation (docs/options.md) and the numeric form are all built
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Self
 
 import numpy as np
 
 from monopoly_env.board import EDITIONS, PRICE
-from monopoly_env.errors import RulesError, nearest
+from monopoly_env.errors import RulesError, nearest, shortened
 
-RULES_VERSION: Final = 1  # raised when the same seed and actions may lead to a different game
+RULES_VERSION: Final = 2  # raised when the same seed and actions may lead to a different game
 
 _HIGHEST_PRICE: Final = int(PRICE.max())
 
@@ -95,7 +96,8 @@ class Rules:
     interest_base: str = _choice("35 A17", "what the 10% is computed on: the mortgage value or the price", "mortgage", "price")
     mortgage_transfer_fee: str = _choice("36-38 A18", "10% due when a mortgaged lot changes hands", "official", "none")
     trade_mortgaged: bool = _switch("39", "mortgaged lots may be traded", True)
-    unmortgage_price: str = _choice("39", "price of lifting a mortgage: value plus 10%, or the 10% alone", "full", "ten_percent")
+    unmortgage_price: str = _choice("39", "price of lifting a mortgage: value plus 10%; or the 10% alone, and a lot is mortgaged only once",
+                                    "full", "ten_percent")  # fmt: skip
     # Trading
     trade: str = _choice("40 41 A19", "what may be exchanged", "official", "one_for_one", "one_for_one_cash", "none")
     trade_limit: int = _number("41 A19", "offers per player and turn", 4, 0, 10)
@@ -174,7 +176,7 @@ class Rules:
         Raises:
             RulesError: The preset or an option is unknown.
         """
-        if name not in PRESETS:
+        if not isinstance(name, str) or name not in PRESETS:
             raise RulesError(f"Unknown preset {name!r}. {nearest(name, PRESETS)}")
         return cls.from_dict(PRESETS[name] | changes)
 
@@ -184,8 +186,14 @@ class Rules:
         return tuple(PRESETS)
 
     @classmethod
-    def from_dict(cls, options: dict[str, Any]) -> Rules:
-        """Make rules from options by name. Missing ones take their default."""
+    def from_dict(cls, options: Mapping[str, Any]) -> Rules:
+        """Make rules from options by name. Missing ones take their default.
+
+        Raises:
+            RulesError: It is no dictionary of options, an option is unknown, or a value is wrong.
+        """
+        if not isinstance(options, Mapping) or not all(isinstance(name, str) for name in options):
+            raise RulesError(f"Options of the rules must be a dictionary with their names, not {shortened(options)}.")
         return cls(**options)
 
     @classmethod
@@ -229,19 +237,19 @@ class Rules:
 def _check_value(option: dataclasses.Field[Any], value: object) -> None:
     name, default, choices = option.name, option.default, option.metadata.get("choices")
     if choices:
-        if value not in choices:
-            raise RulesError(f"Option {name}={value!r} is unknown. {nearest(value, choices)}")
+        if not isinstance(value, str) or value not in choices:
+            raise RulesError(f"Option {name}={shortened(value)} is unknown. {nearest(shortened(value), choices)}")
         return
     if isinstance(default, bool):
         if not isinstance(value, bool):
-            raise RulesError(f"Option {name}={value!r} must be True or False.")
+            raise RulesError(f"Option {name}={shortened(value)} must be True or False.")
         return
     whole = isinstance(default, int)
     wanted: tuple[type, ...] = (int,) if whole else (int, float)
     low, high = option.metadata["range"]
     if isinstance(value, bool) or not isinstance(value, wanted) or not low <= value <= high:
         kind = "a whole number" if whole else "a number"
-        raise RulesError(f"Option {name}={value!r} must be {kind} from {low} to {high}.")
+        raise RulesError(f"Option {name}={shortened(value)} must be {kind} from {low} to {high}.")
     if not whole and abs(value * 100 - round(value * 100)) > 1e-9:  # type: ignore[operator]
         raise RulesError(f"Option {name}={value!r} must be a whole number of percent.")
 
@@ -269,7 +277,7 @@ _MUKHAR: Final = {
 _OCNARU: Final = {
     "auction": "none", "even_build": "whole_group", "building_limit": "unlimited", "build_window": "after_settlement",
     "trade_mortgaged": False, "jail_double_extra_throw": True, "jail_pay_after_throw": True, "deck": "reshuffle_when_empty",
-    "liquidation": "one_request", "bank_bankruptcy": "game_over", "max_turns": 1000,
+    "liquidation": "one_request", "bank_bankruptcy": "game_over", "max_turns": 1000, "buy_with_raised_cash": False,
 }  # fmt: skip
 _UK: Final = {"board": "uk", "double_rent_if_group_mortgaged": False}
 
@@ -278,7 +286,7 @@ PRESETS: Final[dict[str, dict[str, Any]]] = {
     "official": {},
     "any_time": {"build_window": "before_each_throw"},
     "modern": {"auction_start": 10},
-    "short": {"start_lots": 3, "hotel_after": 3, "jail_turns": 1, "jail_pay_after_throw": True, "end_at_first_bankruptcy": True},
+    "short": {"start_lots": 3, "hotel_after": 3, "jail_turns": 1, "jail_pay_turn3": True, "end_at_first_bankruptcy": True},
     "classic": {"board": "us_pre2008", "income_tax": "choice", "luxury_tax": 75},
     "uk": _UK,
     "ocnaru": _OCNARU,

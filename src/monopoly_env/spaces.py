@@ -1,20 +1,21 @@
-"""Shared by the Gymnasium and PettingZoo environments: spaces, including action spaces that know the mask, and rendering."""
+"""Shared by the Gymnasium and PettingZoo environments: spaces, including action spaces that know the mask, infos, options, rendering."""
 
 from __future__ import annotations
 
-from itertools import compress
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, Protocol
 
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from monopoly_env.actions import HEAD_NAMES, HEADS, NUM_ACTIONS
-from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.actions import HEAD_OF, HEADS, NUM_ACTIONS
+from monopoly_env.errors import ConfigurationError, RenderModeError, nearest
 from monopoly_env.game import Game
+from monopoly_env.kernels import entry, kernel
 
 RENDER_MODES: Final = ("ansi", "human")
-_STARTS: Final = [head.start for head in HEADS.values()]
+NUM_HEADS: Final = len(HEADS)
 
 
 class Masked(Protocol):
@@ -23,7 +24,7 @@ class Masked(Protocol):
     action_mask: NDArray[np.bool_]
 
 
-class MaskedDiscrete(spaces.Discrete[Any]):
+class MaskedDiscrete(spaces.Discrete):  # without [Any], which Gymnasium before 1.4 does not take
     """All 205 actions, with a `sample()` that draws from those that are legal now.
 
     Code that does not know about masks (environment checkers, warm-up phases) therefore plays legally. An explicit mask or
@@ -64,7 +65,7 @@ class MaskedDiscrete(spaces.Discrete[Any]):
         return self.__dict__ | {"source": None}
 
 
-class MaskedMultiDiscrete(spaces.MultiDiscrete[Any]):
+class MaskedMultiDiscrete(spaces.MultiDiscrete):
     """One action per game, with a `sample()` that draws from the legal ones, as in `MaskedDiscrete`."""
 
     def __init__(self, count: int, source: Masked | None = None) -> None:
@@ -88,19 +89,48 @@ def observation_space(size: int) -> spaces.Box[np.float32]:
     return spaces.Box(-1.0, 1.0, (size,), np.float32)
 
 
-def open_heads(mask: NDArray[Any]) -> tuple[str, ...]:
-    """The names of the heads in which a mask has legal actions."""
-    return tuple(compress(HEAD_NAMES, np.logical_or.reduceat(mask, _STARTS).tolist()))
+@kernel
+def write_heads(mask: NDArray[Any], heads: NDArray[np.int8]) -> None:
+    """Write the heads in which a mask has legal actions: (14,) zeros and ones, in the order of `actions.HEAD_NAMES`."""
+    for head in range(len(heads)):
+        heads[head] = 0
+    for action in range(len(mask)):
+        if mask[action]:
+            heads[HEAD_OF[action]] = 1
+
+
+@entry()
+def _write_all_heads(masks: NDArray[np.bool_], heads: NDArray[np.int8]) -> None:
+    for i in range(len(masks)):
+        write_heads(masks[i], heads[i])
+
+
+def open_heads(masks: NDArray[np.bool_]) -> NDArray[np.int8]:
+    """The heads in which masks (B, 205) have legal actions: (B, 14) zeros and ones, in the order of `actions.HEAD_NAMES`."""
+    heads = np.empty((len(masks), NUM_HEADS), np.int8)
+    _write_all_heads(masks, heads)
+    return heads
+
+
+def check_options(options: Mapping[str, Any] | None, known: Iterable[str] = ()) -> Mapping[str, Any]:
+    """Validate the options of `reset` and return them; none are an empty dict.
+
+    Raises:
+        ConfigurationError: There is no such option.
+    """
+    for name in set(options or ()) - set(known):
+        raise ConfigurationError(f"Unknown option {name!r} of reset: {nearest(name, known) if known else 'there are none.'}")
+    return options or {}
 
 
 def check_render_mode(mode: str | None) -> str | None:
     """Validate a render mode and return it.
 
     Raises:
-        ConfigurationError: There is no such mode.
+        RenderModeError: There is no such mode.
     """
     if mode is not None and mode not in RENDER_MODES:
-        raise ConfigurationError(f"Unknown render_mode {mode!r}. {nearest(mode, RENDER_MODES)}")
+        raise RenderModeError(f"Unknown render_mode {mode!r}. {nearest(mode, RENDER_MODES)}")
     return mode
 
 

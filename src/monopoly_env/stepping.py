@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from monopoly_env import encoding as encodings
 from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.engine import agenda
-from monopoly_env.engine.randomness import philox
+from monopoly_env.engine.randomness import philox, policy_draw
 from monopoly_env.engine.sets import has
 from monopoly_env.engine.setup import start
-from monopoly_env.engine.step import apply, is_legal, write_mask
+from monopoly_env.engine.step import apply, count_legal, is_legal, nth_legal, write_mask
 from monopoly_env.game import MAX_PLAYERS, NOBODY, Game, Games
 from monopoly_env.kernels import borrowed, entry, kernel
 from monopoly_env.policy.loop import BROKEN, ILLEGAL, NO_LIMIT, OUTSIDE, PROGRESS, WAITING, Players, next_action
@@ -23,8 +23,10 @@ from monopoly_env.rewards import Terms, staying, write_reward
 LEARNER: Final = OUTSIDE  # instead of the number of an opponent: the learner sits in this seat
 BEGIN: Final = -1  # instead of an action: begin the next game
 GO_ON: Final = -2  # instead of an action: a batched opponent has answered
+FORFEIT: Final = -3  # instead of an action: the player to move ends the game by an illegal one
 READY: Final = -1  # instead of the number of an opponent: the game waits for none
 MANY_GAMES: Final = 1000  # games in a row that may end before the learner has a decision
+FAILED, WAITS, FINISHED = 1, 2, 4  # what `advance` reports, as bits: a game failed, one waits for a batched opponent, one has ended
 NEVER_ASKED: Final = BROKEN - 1  # why a game stopped, beside the reasons of the loop: MANY_GAMES have ended
 
 _WORD: Final = 0xFFFFFFFF
@@ -37,10 +39,11 @@ class Settings(NamedTuple):
     turn_limit: int  # turns of all players together
     autoreset: bool
     seat: int  # the learner's seat; LEARNER: a random one in every game
-    encoding: int
-    terms: Terms
+    encoding: Any  # `Encoding.handle`
+    terms: Terms  # `Reward.terms`
     key_low: int
     key_high: int
+    max_steps: int  # steps after which a game is truncated
 
 
 # The state of a game beside its record. Kernels pass one pointer to it instead of many arrays.
@@ -49,14 +52,17 @@ STATE: Final = np.dtype(
         np.record,
         [
             ("generation", np.int64),  # games begun in this row
+            ("seed", np.int64, (2,)),  # two words: of a row with a seed of its own, the seed of its first game
+            ("steps", np.int64),  # decisions of whoever steps the vector in this game
             ("progress", PROGRESS),  # of the game loop
-            ("potential", np.float64, (MAX_PLAYERS,)),  # of shaped rewards, by seat
+            ("reward_memory", np.float64, (MAX_PLAYERS,)),  # of the reward
             ("unpaid", np.int32),  # the seats still in the game, one bit each
             ("seats", np.int16, (MAX_PLAYERS,)),  # the number of the opponent in each seat, or LEARNER; unused in self-play
             ("learner", np.int16),  # the learner's seat, or NOBODY in self-play
             ("asked", np.int16),  # 1: the learner has had a decision in this game
             ("waiting", np.int16),  # the number of the batched opponent that the game waits for, or READY
-            ("spare", np.int16, (3,)),  # pads the record to a multiple of 8 bytes
+            ("own_seed", np.int16),  # 1: the games of this row follow from its own seed, not from that of the vector
+            ("spare", np.int16, (2,)),  # pads the record to a multiple of 8 bytes
         ],
     )
 )
@@ -87,19 +93,28 @@ class Views(NamedTuple):
 
 
 @entry()
-def first_illegal(games: Games, actions: NDArray[np.int64]) -> int:
-    """The first game whose action is not legal, or -1."""
+def first_illegal(games: Games, actions: NDArray[np.int64], ended: NDArray[np.bool_]) -> int:
+    """The first game whose action is not legal, or -1. Games that have ended need none."""
     for i in range(len(games)):
-        if actions[i] < 0 or actions[i] >= NUM_ACTIONS or not is_legal(games[i], actions[i]):
+        if not ended[i] and (actions[i] < 0 or actions[i] >= NUM_ACTIONS or not is_legal(games[i], actions[i])):
             return i
     return -1
+
+
+@entry()
+def replace_illegal(games: Games, actions: NDArray[np.int64], ended: NDArray[np.bool_], at_random: bool) -> None:
+    """Replace each illegal action from 0 to 204 by a legal one, drawn from its game's stream for policies, or by FORFEIT."""
+    for i in range(len(games)):
+        game = games[i]
+        if not ended[i] and not is_legal(game, actions[i]):
+            actions[i] = nth_legal(game, policy_draw(game, int(game.player), count_legal(game))) if at_random else FORFEIT
 
 
 @entry()
 def advance(  # noqa: PLR0917 - compiled
     tables: Tables, views: Views, settings: Settings, players: Players, mask: NDArray[np.bool_], todo: NDArray[np.int64],
     actions: NDArray[np.int64],
-) -> None:  # fmt: skip
+) -> int:  # fmt: skip
     """Carry out an action in some of the games and advance each until the learner or a batched opponent is to move.
 
     Args:
@@ -109,13 +124,17 @@ def advance(  # noqa: PLR0917 - compiled
         players: The compiled opponents. Opponents with higher numbers are batched.
         mask: (205,), a buffer.
         todo: (T,), the numbers of the games.
-        actions: (T,), a legal action for each, or BEGIN or GO_ON.
+        actions: (T,), a legal action for each, or BEGIN, GO_ON or FORFEIT.
+
+    Returns:
+        What happened, as bits: FAILED, WAITS, FINISHED.
     """
     tables, views, players, mask = borrowed(tables), borrowed(views), borrowed(players), borrowed(mask)
+    report = 0
     for j in range(len(todo)):
         i = todo[j]
         game, state = tables.games[i], tables.states[i]
-        begin = actions[j] == BEGIN
+        begin, forfeit = actions[j] == BEGIN, actions[j] == FORFEIT
         if actions[j] >= 0:
             apply(game, actions[j])
         for attempt in range(MANY_GAMES + 1):
@@ -123,18 +142,22 @@ def advance(  # noqa: PLR0917 - compiled
                 tables.games[i] = tables.template[0]
                 tables.memory[i : i + 1] = 0.0
                 _begin(game, state, settings, tables.order, i)
-            if state.learner != NOBODY:
+                forfeit = False
+            if state.learner != NOBODY and not forfeit:
                 _let_opponents_play(game, state, settings, players, tables.memory[i], mask)
             if _is_stopped(game, state, attempt):
+                report |= FAILED if state.progress.stop <= ILLEGAL else WAITS
                 break
-            over = _is_over(game, state)
-            ended = over or game.turns > settings.turn_limit
+            state.steps += state.asked
+            over = forfeit or _is_over(game, state)
+            ended = over or game.turns > settings.turn_limit or state.steps >= settings.max_steps
             if state.asked:
-                _pay(game, state, settings, views.reward[i], views.out[i])
+                _pay(game, state, settings, forfeit, views.reward[i], views.out[i])
                 if ended:
                     views.terminated[i] = over
                     views.truncated[i] = not over
                     tables.ended[i] = game
+                    report |= FINISHED
             begin = ended and (settings.autoreset or not state.asked)
             if not begin:
                 state.asked = 1
@@ -147,34 +170,49 @@ def advance(  # noqa: PLR0917 - compiled
                     views.decision[i] = agenda.OVER
                     views.action_mask[i] = False
                 break
+    return report
 
 
 @kernel
 def _begin(game: Game, state: Any, settings: Settings, order: NDArray[np.int16], i: int) -> None:
-    """Begin the next game in row i. Its seed, and the learner's seat if it is random, follow from the seed of the vector."""
+    """Begin the next game in row i. Its seed, and the learner's seat if it is random, follow from the seed of the row or the vector."""
     i, generation = int(i), int(state.generation)
     state.generation = generation + 1
     state.unpaid = (1 << settings.num_players) - 1
+    state.steps = 0
     state.asked = 0
     begin_progress(state.progress)
     state.learner = NOBODY
     for seat in range(MAX_PLAYERS):
-        state.potential[seat] = 0.0
+        state.reward_memory[seat] = 0.0
     if len(order) > 0:
         seat = settings.seat
         if seat == LEARNER:
-            seat = (_random_word(settings, i, generation, 2) * settings.num_players) >> 32
+            seat = (_random_word(state, settings, i, generation, 2) * settings.num_players) >> 32
         state.learner = seat
         state.seats[seat] = LEARNER
         for offset in range(len(order)):
             state.seats[(seat + 1 + offset) % settings.num_players] = order[offset]
-    low, high = _random_word(settings, i, generation, 0), _random_word(settings, i, generation, 1)
+    low, high = _random_word(state, settings, i, generation, 0), _random_word(state, settings, i, generation, 1)
+    if state.own_seed == 1 and generation == 0:
+        low, high = int(state.seed[0]), int(state.seed[1])
     start(game, settings.num_players, low, high)
 
 
 @kernel
-def _random_word(settings: Settings, i: int, generation: int, number: int) -> int:
-    return philox(i, generation & _WORD, number, generation >> 32, settings.key_low, settings.key_high)
+def _random_word(state: Any, settings: Settings, i: int, generation: int, number: int) -> int:
+    row, low, high = i, settings.key_low, settings.key_high
+    if state.own_seed == 1:  # wherever the row is
+        row, low, high = 0, int(state.seed[0]), int(state.seed[1])
+    return philox(row, generation & _WORD, number, generation >> 32, low, high)
+
+
+def following_seed(seed: int, number: int) -> int:
+    """The seed of game `number` of a row whose first game, number 0, is that of `seed`: 0 to 2**64 - 1."""
+    if number == 0:
+        return seed
+    low, high = (int(philox(0, number & _WORD, word, number >> 32, seed & _WORD, seed >> 32)) for word in (0, 1))
+    return low | high << 32
 
 
 @kernel
@@ -208,11 +246,14 @@ def _is_over(game: Game, state: Any) -> bool:
 
 
 @kernel
-def _pay(game: Game, state: Any, settings: Settings, reward: Any, out: Any) -> None:
-    """Write the rewards of a step and the seats that left in it."""
+def _pay(game: Game, state: Any, settings: Settings, forfeit: bool, reward: Any, out: Any) -> None:
+    """Write the rewards of a step and the seats that left in it. A forfeit costs the player to move 1, and all leave."""
     before = int(state.unpaid)
-    now = staying(game)
-    write_reward(settings.terms, game, before, now, state.potential, reward)
+    now = 0 if forfeit else staying(game)
+    if forfeit:
+        reward[int(game.player)] = -1.0  # the others were set to 0 before the step
+    else:
+        write_reward(settings.terms, game, before, now, state.reward_memory[:], reward)
     if now != before:
         for seat in range(settings.num_players):
             out[seat] = has(before & ~now, seat)
@@ -220,9 +261,9 @@ def _pay(game: Game, state: Any, settings: Settings, reward: Any, out: Any) -> N
 
 
 @entry()
-def write_observations(code: int, games: Games, seats: NDArray[np.int64], out: NDArray[np.float32]) -> None:
+def write_observations(encoding: Any, games: Games, seats: NDArray[np.int64], out: NDArray[np.float32]) -> None:
     """Write the observations of several seats of each game: `seats` is (B, S), `out` (B, S, D)."""
     out = borrowed(out)
     for i in range(len(games)):
         for k in range(seats.shape[1]):
-            encodings.write(code, games[i], seats[i, k], out[i, k])
+            encodings.write(encoding, games[i], seats[i, k], out[i, k])

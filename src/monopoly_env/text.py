@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Final
+
 from monopoly_env import actions, board
 from monopoly_env.board import lots_of
-from monopoly_env.core import batch_of, legal_actions
+from monopoly_env.cards import DECKS
+from monopoly_env.core import legal_actions, sound
 from monopoly_env.engine.agenda import OVER, TASK_NAMES
 from monopoly_env.game import ENDINGS, Game
+from monopoly_env.render import words
 from monopoly_env.rules import Rules
 
 _LEVELS = ("", " 1 house", " 2 houses", " 3 houses", " 4 houses", " hotel")
@@ -14,8 +19,13 @@ _CARD_NAMES = ("Chance jail card", "Community Chest jail card")
 
 
 def to_text(game: Game) -> str:
-    """The whole game in words: rules, bank, players and their lots, pending tasks, the open decision and its legal actions."""
-    batch_of(game)
+    """The whole game in words: rules, bank, players and their lots, pending tasks, the open decision and its legal actions.
+
+    Raises:
+        ConfigurationError: It is no record of a game.
+        PositionError: It is a record that no game can reach.
+    """
+    sound(game)
     changed = ", ".join(f"{name}={value!r}" for name, value in Rules.from_record(game.rules).changed().items())
     lines = [
         f"Turn {game.turns} of player {game.turn}, round {game.rounds + 1}; rules: official{' but ' + changed if changed else ''}",
@@ -45,11 +55,53 @@ def _lot(game: Game, lot: int) -> str:
     return f"{board.LOT_NAME[int(game.rules.board)][lot]}{level}{mortgage}"
 
 
+def _names(game: Game) -> list[str]:
+    return [f"player {seat}" for seat in range(game.num_players)]
+
+
 def _task(game: Game, i: int) -> str:
     task, seat, first, second = (int(number) for number in game.agenda[i])
-    who = f" (player {seat})" if seat >= 0 else ""
-    numbers = f" {first} {second}" if first or second else ""
-    return TASK_NAMES[task].replace("_", " ") + who + numbers
+    name = TASK_NAMES[task]
+    told = _ARGUMENTS[name](game, first, second) if name in _ARGUMENTS else ""
+    return name.replace("_", " ") + (f" (player {seat})" if seat >= 0 else "") + (f": {told}" if told else "")
+
+
+def _debt(game: Game, dollars: int, creditor: int) -> str:
+    return words.debt(game, dollars, creditor, _names(game))
+
+
+def _lot_of(game: Game, lot: int, _: int) -> str:
+    return words.lot_name(game, lot)
+
+
+def _lots_of(game: Game, lots: int, _: int) -> str:
+    return words.goods(game, lots)
+
+
+def _each(_: Game, dollars: int, __: int) -> str:
+    return f"${dollars:,} each"
+
+
+# What the two arguments of a task mean, in words (`engine.agenda`).
+_ARGUMENTS: Final[dict[str, Callable[[Game, int, int], str]]] = {
+    "buy": _lot_of,
+    "place": lambda game, piece, paid: f"{words.lot_name(game, piece)}, won for ${paid:,}",
+    "turn": lambda _, when, __: ("before the throw", "after the throw", "in the turn of another")[when],
+    "jail": lambda _, steps, __: f"after a failed throw of {steps}" if steps else "",
+    "debt": _debt,
+    "fine_or_chance": lambda _, dollars, __: f"${dollars:,}",
+    "takeover": _lot_of,
+    "leave_jail": lambda _, steps, __: f"{steps} steps",
+    "card": lambda _, deck, __: DECKS[deck].replace("_", " "),
+    "charge": _debt,
+    "take": _debt,
+    "pay_each": _each,
+    "collect_each": _each,
+    "auction": _lot_of,
+    "sold": _lot_of,
+    "estate": _lots_of,
+    "takeovers": _lots_of,
+}
 
 
 def _decision(game: Game) -> list[str]:
@@ -57,4 +109,6 @@ def _decision(game: Game) -> list[str]:
         return [f"The game is over: {ENDINGS[game.ending]}."]
     name = actions.DECISION_NAMES[game.decision]
     legal = "; ".join(f"{action} {actions.describe(action, game)}" for action in legal_actions(game))
-    return [f"Decision of player {game.player}: {name} ({actions.DECISIONS[name]})", f"Legal: {legal}"]
+    subject = words.subject(game, _names(game))
+    about = [subject[0].upper() + subject[1:]] if subject else []
+    return [f"Decision of player {game.player}: {name} ({actions.DECISIONS[name]})", *about, f"Legal: {legal}"]

@@ -8,7 +8,7 @@ into the arrays of the batch. There are two ways to use it:
   decisions. The game ends for the learner when it is bankrupt.
 
 When a game ends, the next one begins in the same step. Game i of generation k depends only on `(seed, i, k)` and the actions, not on the
-number of games or threads.
+number of games or threads. `begin` starts games of seeds of your choice, in all rows or in some.
 
     vec = VectorMonopoly(num_games=4096, num_players=4, seed=0)
     batch = vec.reset()
@@ -16,7 +16,8 @@ number of games or threads.
         actions = choose(batch.observation, batch.action_mask)      # (B,) integers
         batch = vec.step(actions)
 
-The arrays of `batch` are the same from step to step: copy what you keep.
+The arrays of `batch` are the same from step to step: copy what you keep. That includes libraries which take over an array without
+a copy: `torch.from_numpy` always does, `jax.numpy.asarray` may.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -33,32 +36,37 @@ from numpy.typing import ArrayLike, NDArray
 from monopoly_env import encoding as encodings
 from monopoly_env import rewards
 from monopoly_env.actions import NUM_ACTIONS
-from monopoly_env.core import check_players, split_seeds
+from monopoly_env.core import check_players, enough_memory, split_seeds
 from monopoly_env.encoding import Encoding
-from monopoly_env.errors import ConfigurationError, GameOverError
+from monopoly_env.errors import ConfigurationError, GameOverError, nearest
 from monopoly_env.game import Games, empty_games
-from monopoly_env.policy.loop import Players, check, refusal
+from monopoly_env.policy.loop import NO_LIMIT, Players, answers, check, refusal
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy, Decisions, Policy
 from monopoly_env.policy.resolve import PolicyLike, resolve_all
 from monopoly_env.rewards import Reward
 from monopoly_env.rules import Rules
 from monopoly_env.stepping import (
     BEGIN,
+    FAILED,
+    FINISHED,
     GO_ON,
     LEARNER,
     MANY_GAMES,
     NEVER_ASKED,
     READY,
     STATE,
+    WAITS,
     Settings,
     Tables,
     Views,
     advance,
     first_illegal,
+    replace_illegal,
     write_observations,
 )
 
 DEFAULT_PLAYERS: Final = 4
+ILLEGAL: Final = ("raise", "penalize", "random")  # what becomes of an illegal action
 _SLICE: Final = 256  # games per thread; with fewer, the thread costs more than it saves
 
 
@@ -74,7 +82,7 @@ class Batch:
         reward: (B, P) float32, the reward of each seat in this step; a bankrupt player gets its last one when it leaves. With opponents,
             only the learner's column is valid: `reward[i, actor[i]]`.
         terminated: (B,) bool, the game ended by its rules or, with opponents, the learner is bankrupt.
-        truncated: (B,) bool, the game was cut off at `turn_limit`.
+        truncated: (B,) bool, the game was cut off at `turn_limit` or `max_steps`.
         actor: (B,) int16, the seat that made the last move.
         out: (B, P) bool, the seats that left in this step because they are bankrupt or the game ended by its rules.
         finished: (F,) int64, the games that ended. Their rows of `observation`, `action_mask`, `player` and `decision` already belong
@@ -109,6 +117,8 @@ class VectorMonopoly:
         reward: The reward function.
         opponents: The policies that sit clockwise from the learner; empty in self-play.
         threads: The number of threads.
+        autoreset: When the next game begins.
+        illegal: What an illegal action does.
         batch: What `reset` and `step` return. It is always the same object, and each step overwrites its arrays.
     """
 
@@ -125,7 +135,9 @@ class VectorMonopoly:
         reward: str | Reward = "win",
         turn_limit: int = 1000,
         seat: int | Literal["random"] = "random",
-        autoreset: bool = True,
+        autoreset: bool | Literal["next_step"] = True,
+        illegal: Literal["raise", "penalize", "random"] = "raise",
+        max_steps: int | None = None,
     ) -> None:
         """Allocate the arrays; `reset` begins the games.
 
@@ -140,7 +152,12 @@ class VectorMonopoly:
             reward: A name, or a `Reward` (for example one with a discount).
             turn_limit: Turns per player after which a game is truncated.
             seat: The learner's seat among opponents, or "random" to draw one for every game.
-            autoreset: If False, games stay as they ended, and `reset` must be called as soon as one has ended.
+            autoreset: True: when a game ends, the next one begins in the same step. "next_step": it begins in the step after, whose action
+                for this game is ignored. False: games stay as they ended; `begin` or `reset` must begin others before the next step.
+            illegal: What an illegal action does. "raise": an error, and no game changes. "penalize": it ends its game, with a reward of
+                -1 for whoever chose it and 0 for the others. "random": a random legal action is carried out instead, drawn from the
+                game's own stream. A number that is no action (0 to 204) is always an error.
+            max_steps: Steps after which a game is truncated; by default no number of steps.
 
         Raises:
             ConfigurationError: A wrong number, name or combination.
@@ -158,12 +175,15 @@ class VectorMonopoly:
         self.threads = check_count("threads", _cores() if threads is None else threads)
         self.turn_limit = check_count("turn_limit", turn_limit)
         self.rules = Rules.coerce(rules)
-        self.encoding = encoding if isinstance(encoding, Encoding) else encodings.make(encoding, self.num_players)
-        self.reward = reward if isinstance(reward, Reward) else rewards.make(reward)
+        self.encoding = encodings.fitting(encoding, self.num_players)
+        self.reward = rewards.resolve(reward)
         self._seat = _check_seat(seat, self.num_players)
-        self._autoreset = bool(autoreset)
+        self.autoreset = _check_autoreset(autoreset)
+        self.illegal = check_illegal(illegal)
+        self._max_steps = NO_LIMIT if max_steps is None else check_count("max_steps", max_steps)
         self._seed(seed)
-        self._build()
+        with enough_memory(f"num_games={self.num_games}"):
+            self._build()
 
     def _build(self) -> None:
         """Allocate the arrays."""
@@ -207,7 +227,10 @@ class VectorMonopoly:
 
     @property
     def games(self) -> Games:
-        """(B,) records of the running games, not copies: writing to a record changes the game."""
+        """(B,) records of the running games, not copies: writing to a record changes the game.
+
+        The batch trusts its records. After edits by hand, settle each (`core.settle`), or check all (`core.check_sound`).
+        """
         return self._tables.games
 
     @property
@@ -232,11 +255,32 @@ class VectorMonopoly:
         if seed is not None:
             self._seed(seed)
         self._tables.states["generation"] = 0
+        self._tables.states["own_seed"] = 0
+        return self.begin()
+
+    def begin(self, games: ArrayLike | None = None, seeds: Sequence[int | None] | None = None) -> Batch:
+        """Begin new games, in all rows or in some. Games in other rows stay where they are.
+
+        Args:
+            games: (B,) bool, the rows; by default all.
+            seeds: One for each of the B rows, 0 to 2**64 - 1: the row begins the game of this very seed, as `new_game` does, and its later
+                games follow from this seed alone. Where it is None the row begins its next game.
+
+        Returns:
+            The batch. In these rows the rewards are 0 and no game has ended; the others are as after the last step.
+
+        Raises:
+            ConfigurationError: Rows or seeds of a wrong shape or dtype, a seed out of range, or rules under which no player ever has a
+                decision.
+        """
+        rows = self._all if games is None else self._check_rows(games)
+        if seeds is not None:
+            self._give_seeds(rows, seeds)
         self._tables.states["waiting"] = READY
-        self._views.terminated.fill(False)
-        self._views.truncated.fill(False)
-        self._run(np.full(self.num_games, BEGIN))
-        self.batch.actor[:] = self.batch.player
+        for array in (self.batch.reward, self.batch.terminated, self.batch.truncated, self.batch.out):
+            array[rows] = 0
+        self._run(rows, np.full(len(rows), BEGIN))
+        self.batch.actor[rows] = self.batch.player[rows]
         return self.batch
 
     def step(self, actions: ArrayLike) -> Batch:
@@ -250,8 +294,9 @@ class VectorMonopoly:
 
         Raises:
             ConfigurationError: Actions of a wrong shape or dtype, or `reset` must be called first.
-            IllegalActionError: An action is illegal; the message names the first such game, the action and what was legal, and no game
-                has changed. Or an opponent chose an illegal action or never ended its turn; then `reset` must be called.
+            IllegalActionError: An action is illegal (with `illegal="raise"`); the message names the first such game, the action and
+                what was legal, and no game has changed. Or an opponent chose an illegal action or never ended its turn; then `reset`
+                must be called.
             GameOverError: A game has ended and autoreset is off.
         """
         chosen = self._check_actions(actions)
@@ -259,7 +304,7 @@ class VectorMonopoly:
         batch.actor[:] = batch.player
         for array in (batch.reward, batch.terminated, batch.truncated, batch.out):
             array.fill(0)
-        self._run(chosen)
+        self._run(self._all, chosen)
         return batch
 
     def observe(self, seats: ArrayLike) -> NDArray[np.float32]:
@@ -280,8 +325,8 @@ class VectorMonopoly:
         if who.size and not 0 <= who.min() <= who.max() < self.num_players:
             raise ConfigurationError(f"Seats are 0 to {self.num_players - 1}, not {who.min()} to {who.max()}.")
         out = np.empty((*who.shape, self.encoding.size), np.float32)
-        columns = len(who), -1
-        write_observations(self.encoding.code, self.games, who.astype(np.int64).reshape(columns), out.reshape(*columns, self.encoding.size))
+        rows = who.astype(np.int64).reshape(len(who), -1)
+        write_observations(self.encoding.handle, self.games, rows, out.reshape(*rows.shape, self.encoding.size))
         return out
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -318,11 +363,12 @@ class VectorMonopoly:
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything except threads and machine code."""
-        return self.__dict__ | {"_pool": None, "_players": None, "_views": None}
+        return self.__dict__ | {"_pool": None, "_players": None, "_views": None, "_settings": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._players = self._compiled_opponents()
+        self._seed(self.seed)
         # The kernels must write to the arrays of the batch.
         self._views = Views(*(getattr(self.batch, name) for name in Views._fields))
 
@@ -335,12 +381,13 @@ class VectorMonopoly:
         self._settings = Settings(
             num_players=self.num_players,
             turn_limit=self.turn_limit * self.num_players,
-            autoreset=self._autoreset,
+            autoreset=self.autoreset is True,
             seat=self._seat,
-            encoding=self.encoding.code,
+            encoding=self.encoding.handle,
             terms=self.reward.terms,
             key_low=int(low),
             key_high=int(high),
+            max_steps=self._max_steps,
         )
 
     def _check_actions(self, actions: ArrayLike) -> NDArray[np.int64]:
@@ -352,70 +399,97 @@ class VectorMonopoly:
             given = np.empty(0, object)
         if given.shape != (self.num_games,) or given.dtype.kind not in "iu":
             raise ConfigurationError(f"actions must be integers of shape ({self.num_games},), one a game, not {_shape(given)}.")
-        if not self._autoreset and self.batch.finished.size:
-            raise GameOverError(f"Game {self.batch.finished[0]} has ended: call reset().")
-        chosen = np.ascontiguousarray(given, np.int64)
-        wrong = first_illegal(self.games, chosen)
+        ended = np.zeros(self.num_games, np.bool_)
+        if self.autoreset is not True and self.batch.finished.size:
+            if not self.autoreset:
+                raise GameOverError(f"Game {self.batch.finished[0]} has ended: call reset() or begin().")
+            ended[self.batch.finished] = True
+        return self._legal(given, ended)
+
+    def _legal(self, given: NDArray[Any], ended: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """The actions to carry out: what an illegal one does is done to it, and games that have ended begin again."""
+        chosen = np.array(given, np.int64)
+        wrong = first_illegal(self.games, chosen, ended)
         if wrong >= 0:
-            raise refusal(f"Game {wrong} of {self.num_games}", self.games[wrong], given[wrong])
+            outside = np.flatnonzero(~ended & ((chosen < 0) | (chosen >= NUM_ACTIONS)))
+            if self.illegal == "raise" or len(outside):
+                row = int(wrong if self.illegal == "raise" else outside[0])
+                raise refusal(f"Game {row} of {self.num_games}" if self.num_games > 1 else "", self.games[row], given[row])
+            replace_illegal(self.games, chosen, ended, self.illegal == "random")
+        chosen[ended] = BEGIN
         return chosen
 
-    def _run(self, actions: NDArray[np.int64]) -> None:
-        """Carry out the actions in all games, and ask each batched opponent for all its decisions at once until none is open."""
+    def _give_seeds(self, rows: NDArray[np.int64], seeds: Sequence[int | None]) -> None:
+        if len(seeds) != self.num_games:
+            raise ConfigurationError(f"{len(seeds)} seeds are given for {self.num_games} games: give one a game, or None.")
+        chosen = {row: seed for row in rows.tolist() if (seed := seeds[row]) is not None}
+        words, states = split_seeds(list(chosen.values())), self._tables.states
+        for name, value in (("seed", words), ("own_seed", 1), ("generation", 0)):
+            states[name][list(chosen)] = value
+
+    def _check_rows(self, games: ArrayLike) -> NDArray[np.int64]:
+        mask = np.asarray(games)
+        if mask.shape != (self.num_games,) or mask.dtype != np.bool_:
+            raise ConfigurationError(f"The games to begin must be bools of shape ({self.num_games},), one a game, not {_shape(mask)}.")
+        if not self._running and not mask.all():
+            raise ConfigurationError("No games are running: call reset() first.")
+        return np.flatnonzero(mask)
+
+    def _run(self, todo: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
+        """Carry out actions in some games, and ask each batched opponent for all its decisions at once until none is open."""
         self._running = False  # until all went well
-        todo = self._all
-        while len(todo):
-            self._on_all_cores(todo, actions)
+        report = self._on_all_cores(todo, actions)
+        while report & (FAILED | WAITS):
             self._check()
             todo = np.flatnonzero(self._tables.states["waiting"] != READY)
             who = self._tables.states["waiting"][todo]
             for number in np.unique(who):
                 self._ask(self._numbered[number], todo[who == number])
-            actions = np.full(len(todo), GO_ON)
-        self._collect()
+            report = report & FINISHED | self._on_all_cores(todo, np.full(len(todo), GO_ON))
+        if report & FINISHED or len(self.batch.finished):
+            self._collect()
         self._running = True
 
-    def _on_all_cores(self, todo: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
+    def _on_all_cores(self, todo: NDArray[np.int64], actions: NDArray[np.int64]) -> int:
         slices = min(self.threads, -(-len(todo) // _SLICE))
         if slices == 1:
-            self._advance(todo, actions)
-            return
+            return self._advance(todo, actions)
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.threads, "monopoly")
         parts = zip(np.array_split(todo, slices), np.array_split(actions, slices), strict=True)
-        for job in [self._pool.submit(self._advance, *part) for part in parts]:
-            job.result()
+        reports = [job.result() for job in [self._pool.submit(self._advance, *part) for part in parts]]
+        return reduce(or_, reports)
 
-    def _advance(self, todo: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
-        advance(self._tables, self._views, self._settings, self._players, np.zeros(NUM_ACTIONS, np.bool_), todo, actions)
+    def _advance(self, todo: NDArray[np.int64], actions: NDArray[np.int64]) -> int:
+        try:
+            return advance(self._tables, self._views, self._settings, self._players, np.zeros(NUM_ACTIONS, np.bool_), todo, actions)
+        except IndexError as error:
+            others = "".join(f", the policy {policy.name!r}" for policy in self._numbered)
+            which = f"the encoding {self.encoding.name!r}, the reward {self.reward.name!r}{others}"
+            raise ConfigurationError(f"A kernel used an index beyond its arrays: that of {which}.") from error
 
     def _ask(self, policy: Policy, games: NDArray[np.int64]) -> None:
         """Ask a batched opponent for its actions in these games. The next call of the compiled loop carries them out."""
         records = self.games[games]
         decisions = Decisions(records)
         self.games["policy_draws"][games] = records["policy_draws"]  # keys were drawn
-        given = np.asarray(policy.act(decisions))
-        if given.shape != (len(games),) or given.dtype.kind not in "iu":
-            raise ConfigurationError(f"Policy {policy.name!r} must return integers of shape ({len(games)},), not {_shape(given)}.")
         progress = self._tables.states["progress"]
-        progress["answer"][games] = given
+        progress["answer"][games] = answers(policy, decisions)
         progress["answered"][games] = 1
 
     def _collect(self) -> None:
         """Collect the final records and observations of the games that ended."""
         batch = self.batch
-        finished = np.flatnonzero(batch.terminated | batch.truncated)
-        if len(finished) or len(batch.finished):
-            batch.finished = finished
-            batch.final_games = self._tables.ended[finished]
-            batch.final_observation = self._last_observation(finished, batch.actor)
+        batch.finished = np.flatnonzero(batch.terminated | batch.truncated)
+        batch.final_games = self._tables.ended[batch.finished]
+        batch.final_observation = self._last_observation(batch.finished, batch.actor)
 
     def _last_observation(self, finished: NDArray[np.int64], actors: NDArray[np.int16]) -> NDArray[np.float32]:
         seats = np.tile(np.arange(self.num_players), (len(finished), 1))
         if self.opponents:
             seats = actors[finished, None].astype(np.int64)
         out = np.empty((*seats.shape, self.encoding.size), np.float32)
-        write_observations(self.encoding.code, self._tables.ended[finished], seats, out)
+        write_observations(self.encoding.handle, self._tables.ended[finished], seats, out)
         return out[:, 0] if self.opponents else out
 
     def _check(self) -> None:
@@ -435,6 +509,23 @@ def check_count(name: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value < 1 << 24:
         raise ConfigurationError(f"{name}={value!r} must be a whole number from 1 to {(1 << 24) - 1}.")
     return int(value)
+
+
+def _check_autoreset(mode: object) -> bool | Literal["next_step"]:
+    if not isinstance(mode, bool) and mode != "next_step":
+        raise ConfigurationError(f"autoreset={mode!r} must be True, False or 'next_step'.")
+    return mode if isinstance(mode, bool) else "next_step"
+
+
+def check_illegal(illegal: str) -> str:
+    """Validate what an illegal action does and return it.
+
+    Raises:
+        ConfigurationError: There is no such choice.
+    """
+    if illegal not in ILLEGAL:
+        raise ConfigurationError(f"illegal={illegal!r} is unknown. {nearest(illegal, ILLEGAL)}")
+    return illegal
 
 
 def _check_seat(seat: object, num_players: int) -> int:

@@ -32,17 +32,17 @@ from agents import arena
 from agents.arena.progress import games_bar
 from agents.arena.ratings import CrossTable, Ratings, Strengths, cross_table, strengths
 from agents.arena.results import Results, merge
-from agents.arena.statistics import CONFIDENCE
 from monopoly_env import replays
-from monopoly_env.core import write_atomically
+from monopoly_env.core import read_file, read_json, write_atomically
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, nearest
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS
+from monopoly_env.intervals import CONFIDENCE
 from monopoly_env.policy import files
 from monopoly_env.policy.names import names
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.policy.resolve import resolve_all
 from monopoly_env.rules import RULES_VERSION, Rules
-from training.run.folder import CONFIG, Run, alone
+from training.run.folder import CONFIG, MOST_CONFIG, Run, alone
 from training.run.options import RulesName
 
 GAMES: Final = ".parquet"  # results with every game, which `Results.load` reads
@@ -110,6 +110,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
     if options.json:
         print(json.dumps(outcome.summary()))
+        if options.progress and outcome.results.speed:
+            print(f"{outcome.results.seconds:.1f} seconds, {outcome.results.speed}", file=sys.stderr)
     else:
         outcome.show(options.details)
     return 0
@@ -312,8 +314,8 @@ class Kept:
             ConfigurationError: What is here is no tournament.
         """
         try:
-            begun = json.loads((self.folder / CONFIG).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            begun = read_json(read_file(self.folder / CONFIG, MOST_CONFIG))
+        except MonopolyError:
             begun = None
         if not isinstance(begun, dict) or "tournament" not in begun:
             raise ConfigurationError(f"{str(self.folder)!r} holds another kind of run: choose another --out.")
@@ -389,7 +391,7 @@ class Outcome:
             title=f"{results.games:,} games, rules {results.rules}, seed {results.seed}",
             caption=f"{lengths['mean']:.0f} turns a game, {results.capped_share:.1%} hit the limit, first to throw wins "
             f"{results.seat_effect()[0]:.1%}, {results.trades()['mean']:.1f} trades a game, "
-            f"{results.games / results.seconds:,.0f} games/s; intervals {CONFIDENCE:.0%}",
+            f"{f'{results.speed}; ' if results.speed else ''}intervals {CONFIDENCE:.0%}",
         )
         table.add_column("", justify="right")
         table.add_column("policy", no_wrap=True)

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
 import monopoly_env as me
-from agents.arena.statistics import wilson
 from agents.players import genetic
 from agents.players.genetic import mukhar
 from agents.players.genetic.kinds import GeneticPolicy
 from monopoly_env.board import SQUARE_LOT
 from monopoly_env.core import batch_of
+from monopoly_env.intervals import wilson
 from monopoly_env.policy.protocol import MEMORY, Decisions
 from monopoly_env.reference import table
 from studies.evolution import populations

@@ -73,8 +73,11 @@ def test_decisions_are_made_of_records(games: Any) -> None:
 
 
 def test_a_finished_game_has_no_decision() -> None:
-    with pytest.raises(me.ConfigurationError, match="Game 0 of 2 has ended"):
-        agents.Decisions(empty_games(2))
+    games = me.new_games([1, 2], 2, me.Rules(max_turns=1))
+    while not me.is_over(games[1]):
+        me.step(games[1], int(me.legal_actions(games[1])[0]))
+    with pytest.raises(me.ConfigurationError, match="Game 1 of 2 has ended"):
+        agents.Decisions(games)
 
 
 # --- registry -----------------------------------------------------------------------------------------------------------
@@ -159,13 +162,39 @@ def test_foreign_and_missing_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(me.FormatError, match="format is None, expected 'monopoly-policy'"):
         agents.load(tmp_path / "other.safetensors")
     save_file({}, tmp_path / "list.safetensors", {"policy": "[]"})
-    with pytest.raises(me.FormatError, match="its header is list, not an object"):
+    with pytest.raises(me.FormatError, match="its header is not an object in JSON"):
         agents.load(tmp_path / "list.safetensors")
     save_file({}, tmp_path / "nameless.safetensors", {"policy": json.dumps(files._versions())})
     with pytest.raises(me.FormatError, match="kind is missing; name is missing; options is missing"):
         agents.load(tmp_path / "nameless.safetensors")
     with pytest.raises(me.FormatError, match="is not a saved policy"):
         agents.load(tmp_path / "missing.safetensors")
+
+
+@pytest.mark.parametrize(
+    ("about", "message"),
+    [
+        ({"kind": ["neural"]}, r"kind is \['neural'\], expected str"),
+        ({"name": 3}, "name is 3, expected str"),
+        ({"options": []}, r"options is \[\], expected dict"),
+        ({"options": {"heads": 5, "hidden": [4]}}, "'neural' cannot be made with the options .*heads=5"),
+        ({"options": {"heads": ["buy"], "hidden": {"a": 1}, "parent": "random"}}, "whole numbers from 1"),
+        ({"options": {"heads": ["buy"], "hidden": [60_000] * 9, "parent": "random"}}, "too large"),
+        ({"options": {"heads": [["buy"]], "hidden": []}}, "cannot be made"),
+        ({"options": {"heads": ["buy"], "hidden": [], "parent": {}}}, "Unknown policy"),
+        ({"options": {"heads": ["buy"], "hidden": [], "parent": "random", "num_players": "two"}}, "num_players='two'"),
+        ({"options": {"heads": ["buy"], "hidden": [], "parent": "random", "encoding": 9}}, "Unknown encoding 9"),
+        ({"options": {"heads": ["buy"], "hidden": [], "parent": "random", "rules": 9}}, "cannot be made"),
+        ({"more": "x" * (1 << 20)}, "its header is not an object in JSON"),
+        ({"rules_version": "[" * 300}, r"rules_version is '\[+\.\.\., expected"),
+    ],
+)
+def test_saved_options_of_a_wrong_type_are_refused(about: dict[str, Any], message: str, tmp_path: Path) -> None:
+    whole = files._versions() | {"kind": "neural", "name": "mine", "options": {}} | about
+    save_file({}, tmp_path / "mine.safetensors", {"policy": json.dumps(whole)})
+    with pytest.raises((me.FormatError, me.ConfigurationError), match=message) as raised:
+        agents.load(tmp_path / "mine.safetensors")
+    assert str(tmp_path / "mine.safetensors") in str(raised.value)
 
 
 def test_what_cannot_be_saved_says_why(tmp_path: Path) -> None:

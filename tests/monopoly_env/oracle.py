@@ -158,13 +158,19 @@ def _may_sell(state: State, lot: int) -> bool:
     rules, group, level = state.rules, state.group(lot), state.level[lot]
     if rules.even_build == "whole_group":
         return lot == group[0]
+    collapses = rules.even_build == "even" and rules.hotel_breakdown == "vector" and state.bank_houses < rules.hotel_after
+    if collapses and any(state.level[other] == 5 for other in group):
+        return True  # the whole group goes down; the street that keeps least is named
     if rules.even_build == "even" and any(state.steps(state.level[other]) > state.steps(level) for other in group):
         return False
     return not (level == 5 and rules.hotel_breakdown == "needs_four" and state.bank_houses < rules.hotel_after)
 
 
-def best_breakdowns(state: State, lot: int) -> list[tuple[int, ...]]:
-    """The highest even levels of a group after one building is sold from a lot (32), in the order of its lots; ties are all given."""
+def best_breakdowns(state: State, lot: int, named: bool = True) -> list[tuple[int, ...]]:
+    """The highest even levels of a group after a sale, in the order of its lots; ties are all given (32).
+
+    Only those in which the lot, if it was `named`, has less than before.
+    """
     group = state.group(lot)
     old = [state.steps(state.level[other]) for other in group]
     place = group.index(lot)
@@ -173,7 +179,7 @@ def best_breakdowns(state: State, lot: int) -> list[tuple[int, ...]]:
     for steps in itertools.product(*(range(count + 1) for count in old)):
         even = max(steps) - min(steps) <= 1
         backed = sum(_houses(state, count) for count in steps) <= standing + state.bank_houses
-        if even and backed and steps[place] < old[place]:
+        if even and backed and (steps[place] < old[place] if named else sum(steps) < sum(old)):
             found.setdefault(sum(steps), []).append(steps)
     return found[max(found)]
 

@@ -60,6 +60,48 @@ def test_parse_undoes_describe(preset: str) -> None:
     assert [actions.parse(f"  {text.upper()} ".replace(" ", "  ")) for text in texts] == list(range(actions.NUM_ACTIONS))
 
 
+@pytest.mark.parametrize("preset", me.Rules.presets())
+def test_parse_undoes_describe_at_every_decision(preset: str) -> None:
+    generator, asked = np.random.default_rng(3), set()
+    for seed in range(2):
+        game = me.new_game(3, preset, seed)
+        for _ in range(400):
+            if me.is_over(game):
+                break
+            legal = me.legal_actions(game)
+            asked.add(int(game.decision))
+            assert [actions.parse(actions.describe(action, game), game) for action in legal] == legal.tolist()
+            me.step(game, int(generator.choice(legal)))
+    assert len(asked) >= 3
+
+
+@pytest.mark.parametrize("decision", [*actions.CHOICES, "sealed_bid"])
+def test_parse_undoes_describe_where_words_depend_on_the_decision(decision: str) -> None:
+    game = me.new_game(2)
+    game.decision = actions.DECISION_NAMES.index(decision)
+    open_ = [*range(*actions.HEADS["choice"].slice.indices(205)), *range(*actions.HEADS["bid"].slice.indices(205))]
+    assert [actions.parse(actions.describe(action, game).upper(), game) for action in open_] == open_
+
+
+@pytest.mark.parametrize(
+    ("text", "action"),
+    [
+        ("done", actions.A_BID), ("pay $200", actions.A_CHOICE), ("pay 10% of total worth", actions.A_CHOICE + 1),
+        ("draw a Chance card", actions.A_CHOICE + 1), ("keep the mortgage", actions.A_CHOICE), ("lift the mortgage", actions.A_CHOICE + 1),
+        ("pay the fine", actions.A_JAIL), ("1", 1), ("204", 204), (17, 17), (np.int8(7), 7),
+    ],
+)  # fmt: skip
+def test_answers_are_understood_without_a_game(text: str | int, action: int) -> None:
+    assert actions.parse(text) == action
+
+
+@pytest.mark.parametrize("text", ["205", "9" * 5000, "xyzzy", "", "-1", 205, None, 1.5, True])
+def test_what_is_no_action_gets_a_short_answer(text: object) -> None:
+    with pytest.raises(ConfigurationError, match="from 0 to 204") as raised:
+        actions.parse(text)  # type: ignore[arg-type]
+    assert len(str(raised.value)) < 300
+
+
 def test_lots_are_named_by_the_board() -> None:
     uk = me.new_game(2, "uk")
     last_street = actions.HEADS["build"].start + 21

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pettingzoo
 import pytest
-from pettingzoo.test import api_test, render_test, seed_test
+from pettingzoo.test import api_test, render_test, seed_test, state_test
 
 import monopoly_env as me
 from monopoly_env import encoding, monopoly_v0, rewards
-from monopoly_env.actions import DECISIONS, HEADS, NUM_ACTIONS
+from monopoly_env.actions import DECISION_NAMES, HEADS, NUM_ACTIONS
 
 TABLES = [(preset, players) for preset in me.Rules.presets() for players in (2, 3, 4, 8)]
 
@@ -64,6 +64,11 @@ def test_by_name() -> None:
     assert isinstance(monopoly_v0.env(), pettingzoo.AECEnv)
 
 
+def not_asked(info: Any) -> bool:
+    """Whether an info is that of an agent that is not to move."""
+    return set(info) == {"decision", "heads"} and info["decision"] == 0 and info["heads"].dtype == np.int8 and not info["heads"].any()
+
+
 def test_last_describes_the_decision() -> None:
     env = monopoly_v0.env(3)
     env.reset(seed=5)
@@ -74,27 +79,49 @@ def test_last_describes_the_decision() -> None:
         assert not terminated
         assert not truncated
         assert seat == env.game.player
-        assert info["decision"] == tuple(DECISIONS)[env.game.decision]
-        assert info["heads"] == tuple(name for name, head in HEADS.items() if observation["action_mask"][head.slice].any())
+        assert type(info["decision"]) is int
+        assert info["decision"] == env.game.decision
+        assert info["heads"].dtype == np.int8
+        assert info["heads"].tolist() == [observation["action_mask"][head.slice].any() for head in HEADS.values()]
         assert (observation["observation"] == encoding.observe(env.game)).all()
         assert (observation["action_mask"] == me.action_mask(env.game)).all()
         for other in env.agents:
             if other != env.agent_selection:
+                assert not_asked(env.infos[other])
                 assert not env.observe(other)["action_mask"].any()
                 seen = env.observe(other)["observation"]
                 assert (seen == encoding.observe(env.game, seat=env.possible_agents.index(other))).all()
         assert (env.state() == encoding.observe(env.game, seat=0)).all()
-        asked.add(info["decision"])
+        asked.add(DECISION_NAMES[info["decision"]])
         env.step(choose(observation["action_mask"], number))
     assert {"buy", "bid", "turn", "trade_ask", "reply"} <= asked
 
 
-def test_observations_are_copies() -> None:
+def test_every_agent_has_the_same_infos_at_all_times() -> None:
+    env = monopoly_v0.env(4, turn_limit=40)
+    shapes = set()
+    for seed in range(3):
+        env.reset(seed=seed)
+        number = 0
+        while env.agents:
+            assert list(env.infos) == env.agents
+            shapes |= {
+                tuple((key, np.shape(value), np.asarray(value).dtype.name) for key, value in info.items()) for info in env.infos.values()
+            }
+            play(env, 1, first=number)
+            number += 1
+    assert shapes == {(("decision", (), "int64"), ("heads", (14,), "int8"))}
+
+
+def test_observations_and_infos_are_copies() -> None:
     env = monopoly_v0.env(2)
     env.reset(seed=0)
     before = env.observe("player_0"), env.observe("player_1")
+    info = env.last()[-1]
+    heads = info["heads"].copy()
     kept = copy.deepcopy(before)
     play(env, 50)
+    assert (info["heads"] == heads).all()
     for now, then in zip(before, kept, strict=True):
         assert (now["observation"] == then["observation"]).all()
         assert (now["action_mask"] == then["action_mask"]).all()
@@ -116,7 +143,7 @@ def test_a_whole_game(players: int, name: str) -> None:
         paid[agent] += reward
         if terminated:
             left.append(agent)
-            assert info == {"decision": "over", "heads": ()}
+            assert not_asked(info)
             assert not observation["action_mask"].any()
         env.step(None if terminated else choose(observation["action_mask"], number))
         assert agent in env.agents or terminated
@@ -183,6 +210,58 @@ def test_copies_go_on_alike(duplicate: Callable[[Any], Any]) -> None:
     assert len(story) > 1000
 
 
+@pytest.mark.parametrize("players", [2, 4])
+def test_an_illegal_action_may_end_the_game(players: int) -> None:
+    env = monopoly_v0.env(players, illegal="penalize", reward="net_worth_shaped")
+    env.reset(seed=1)
+    play(env, 200)
+    digest, offender = me.digest(env.game), env.agent_selection
+    env.step(int(env.last()[0]["action_mask"].argmin()))
+    assert me.digest(env.game) == digest
+    assert env.rewards == {agent: -1.0 if agent == offender else 0.0 for agent in env.possible_agents}
+    assert all(env.terminations.values())
+    assert not any(env.truncations.values())
+    assert all(not_asked(info) for info in env.infos.values())
+    assert env.agent_selection == env.agents[0]
+    rewards = {}
+    for agent in env.agent_iter():
+        observation, rewards[agent], terminated, _, _ = env.last()
+        assert terminated
+        assert not observation["action_mask"].any()
+        env.step(None)
+    assert rewards[offender] == -1.0
+    assert len(rewards) == players
+
+
+def test_an_illegal_action_may_become_a_random_legal_one() -> None:
+    stories = []
+    for seed in (1, 1, 2):
+        env = monopoly_v0.env(3, illegal="random")
+        env.reset(seed=seed)
+        taken = []
+        while len(taken) < 300:
+            observation, _, terminated, _, _ = env.last()
+            env.step(None if terminated else int(observation["action_mask"].argmin()))
+            taken.append(me.digest(env.game))
+        stories.append(taken)
+        with pytest.raises(me.ConfigurationError, match="0 to 204"):
+            env.step(NUM_ACTIONS)
+    assert stories[0] == stories[1] != stories[2]
+    assert len(set(stories[0])) > 290
+
+
+def test_a_player_may_be_out_when_the_game_begins() -> None:
+    rules = me.Rules(start_cash=1, go_salary=0, doubles_again=False, auction="none", trade="none")
+    env = monopoly_v0.env(4, rules)
+    out = 0
+    for seed in range(30):
+        env.reset(seed=seed)
+        out += any(env.terminations.values())
+        play(env, 10_000)
+        assert not env.agents
+    assert out > 0
+
+
 def test_a_refused_action_changes_nothing() -> None:
     env = monopoly_v0.env(2)
     env.reset(seed=0)
@@ -206,6 +285,12 @@ def test_a_step_after_the_end_or_before_the_beginning() -> None:
     play(env, 100_000)
     with pytest.raises(me.GameOverError, match=r"reset\(\)"):
         env.step(None)
+
+
+def test_state_space() -> None:
+    env = monopoly_v0.env(3, illegal="random")  # the test draws from all actions
+    state_test(env, env)
+    assert env.state() in env.state_space
 
 
 def test_seeds() -> None:
@@ -232,6 +317,7 @@ def test_seeds() -> None:
         ({"reward": "wins"}, "'win'"),
         ({"turn_limit": 0}, "turn_limit=0"),
         ({"render_mode": "rgb_array"}, "ansi"),
+        ({"illegal": "penalise"}, "'penalize'"),
     ],
 )
 def test_bad_arguments(wrong: Any, named: str) -> None:

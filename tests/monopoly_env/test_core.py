@@ -15,6 +15,9 @@ import monopoly_env as me
 from monopoly_env import actions, board, core
 from monopoly_env.engine import agenda
 from monopoly_env.game import FORMAT_VERSION, NOBODY
+from monopoly_env.policy.protocol import Decisions
+from monopoly_env.render import narrate
+from monopoly_env.render.text import board as board_of
 from monopoly_env.rules import RULES_VERSION
 from tests.play import act, asked, land, table
 
@@ -26,12 +29,6 @@ def middle(decisions: int = 150, **options: Any) -> Any:
         legal = me.legal_actions(game)
         me.step(game, int(legal[number * 7919 % len(legal)]))
     return game
-
-
-def first_answers(game: Any, count: int) -> None:
-    """Give the first legal answer so many times."""
-    for _ in range(count):
-        me.step(game, int(me.legal_actions(game)[0]))
 
 
 # --- new games ----------------------------------------------------------------------------------------------------------
@@ -122,18 +119,77 @@ def test_a_step_after_the_end() -> None:
 
 
 def test_a_fault_of_the_engine_is_reported_as_such() -> None:
-    game = middle(5)
-    game.agenda[: game.depth - 1, 0] = agenda.LAST_TASK + 1  # below the open question
-    with pytest.raises(me.EngineError, match=r"The engine stopped: an unknown task.*report"):
-        first_answers(game, 50)
-
-
-def test_an_overflowing_agenda_is_reported_as_such() -> None:
+    """No game has so many tasks, so the engine would have to be broken; each of them alone is possible."""
     game = table()
-    game.agenda[1 : len(game.agenda)] = game.agenda[0]
+    question = game.agenda[game.depth - 1].copy()
+    game.agenda[1:-1], game.agenda[-1] = game.agenda[0], question
     game.depth = len(game.agenda)
-    with pytest.raises(me.EngineError, match="the agenda overflowed"):
-        first_answers(game, 50)
+    with pytest.raises(me.EngineError, match=r"The engine stopped: the agenda overflowed.*report"):
+        act(game, "trade with player +1")
+
+
+# --- edited records -----------------------------------------------------------------------------------------------------
+
+# Edits after which kernels would read or write beyond a table, or would never come to an end.
+NONSENSE: dict[str, Callable[[Any], Any]] = {
+    "zeroed": lambda game: core.batch_of(game).view(np.uint8).fill(0),
+    "all ones": lambda game: core.batch_of(game).view(np.uint8).fill(255),
+    "depth": lambda game: game.__setattr__("depth", -5),
+    "player": lambda game: game.__setattr__("player", 99),
+    "decision": lambda game: game.__setattr__("decision", -3),
+    "board": lambda game: game.rules.__setattr__("board", 7),
+    "a rule": lambda game: game.rules.__setattr__("hotel_after", 1000),
+    "a switch": lambda game: game.rules.__setattr__("double_go", 5),
+    "a task": lambda game: game.agenda.__setitem__((0, 0), agenda.LAST_TASK + 1),
+    "a window": lambda game: game.agenda.__setitem__((game.depth - 1, 2), 7000),
+    "nobody": lambda game: game.place.fill(1),
+    "lots": lambda game: game.lots.fill(-1),
+    "level": lambda game: game.level.fill(9000),
+    "deck": lambda game: game.deck.fill(3000),
+    "seed": lambda game: game.seed.fill(1 << 40),
+    "refusals": lambda game: (game.__setattr__("num_refused", 1), game.refused_to.fill(300)),
+}  # fmt: skip
+USES: dict[str, Callable[[Any], Any]] = {
+    "step": lambda game: me.step(game, actions.A_TURN),
+    "a step that is told": lambda game: narrate.step(game, actions.A_TURN),
+    "settle": core.settle,
+    "legal_actions": me.legal_actions,
+    "action_mask": me.action_mask,
+    "worth": me.worth,
+    "to_text": me.to_text,
+    "draw": me.draw,
+    "board": board_of,
+    "save": lambda game: me.save(game, Path("/dev/null/never")),
+    "Decisions": lambda game: Decisions(core.batch_of(game)),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("edit", NONSENSE)
+def test_nonsense_is_refused_without_a_trace(edit: str, use: str) -> None:
+    game = table()
+    NONSENSE[edit](game)
+    before = game.tobytes()
+    with pytest.raises(me.PositionError, match="No game can reach this record: "):
+        USES[use](game)
+    assert game.tobytes() == before
+
+
+def test_an_edit_takes_effect_once_it_is_settled() -> None:
+    game = land(39, lots={0: ["Reading Railroad", "B. & O. Railroad", "Short Line", "Electric Company"]})
+    game.cash[0] = 100  # Boardwalk costs 400
+    with pytest.raises(me.PositionError, match=r"the legal actions are not those of the rules. After editing a game, call .*settle"):
+        me.step(game, actions.parse("buy"))
+    core.settle(game)
+    assert asked(game) == ("buy", 0)
+    assert actions.parse("buy") not in me.legal_actions(game)
+
+
+def test_a_finished_game_with_legal_actions_is_refused() -> None:
+    game = finished()
+    game.legal[0] = 3
+    with pytest.raises(me.PositionError, match="the legal actions are not those of the rules"):
+        me.step(game, 0)
 
 
 # --- looking ------------------------------------------------------------------------------------------------------------
@@ -346,7 +402,7 @@ def test_the_file_is_a_line_of_json_and_the_record(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"\n", b"no game", b"\xff\xfe\x00", b"[]\n", b"null\n", b"3\n", b'"text"\n', b"{}\n", b"PK\x03\x04", b"[" * 100_000],
+    [b"", b"\n", b"no game", b"\xff\xfe\x00", b"[]\n", b"null\n", b"3\n", b'"text"\n', b"{}\n", b"PK\x03\x04", b"[" * 60_000],
     ids=lambda content: repr(content[:10]),
 )
 def test_foreign_files(content: bytes, tmp_path: Path) -> None:
@@ -494,7 +550,7 @@ def test_an_impossible_record_with_a_valid_digest(edit: Callable[[Any], None], t
         (agenda.CARD, 0, 2, 0),
         (agenda.CARD, 0, -1, 0),
         (agenda.CHARGE, 0, 50, 3),
-        (agenda.DEBT, 0, 50, -3),
+        (agenda.DEBT, 0, 50, -4),
         (agenda.TAKE, 0, 50, 8),
         (agenda.PAY_EACH, 0, 50, 0),
         (agenda.COLLECT_EACH, 0, 50, 9),
@@ -549,8 +605,50 @@ def test_a_game_in_words() -> None:
 
 def test_a_debt_in_words() -> None:
     text = me.to_text(land(38, cash=[5, 1500, 1500], lots={0: ["Reading Railroad"]}))
-    assert "Pending: debt (player 0) 100" in text
+    assert "Pending: debt (player 0): $100 to the bank" in text
+    assert "Player 0 owes $100 to the bank." in text
     assert "Decision of player 0: debt (raise cash for a payment that is due)" in text
+
+
+def test_an_auction_in_words() -> None:
+    game = land(39)
+    act(game, "decline")
+    assert "Auction of Boardwalk: no bid yet." in me.to_text(game)
+    act(game, "bid +50")
+    text = me.to_text(game)
+    assert "Auction of Boardwalk: player 1 has bid $50." in text
+    assert "Auction of Boardwalk: B has bid $50." in board_of(game, colour=False)
+    assert "B has bid $50" in str(me.draw(game))
+
+
+def test_a_sealed_auction_in_words() -> None:
+    game = land(39, rules=me.Rules(auction="sealed_second_price"))
+    act(game, "decline", "bid +50", "bid +5")
+    assert "Auction of Boardwalk: the maximum of player 0 is $55 so far." in me.to_text(game)
+
+
+def test_an_offer_in_words() -> None:
+    game = table(2, lots={0: ["Park Place"], 1: ["Boardwalk", "Reading Railroad"]}, jail_cards={1: ["chance"]})
+    act(game, "trade with player +1")
+    assert "Player 0 offers player 1 nothing for nothing, so far." in me.to_text(game)
+    act(game, "ask for Boardwalk", "ask for Reading Railroad", "ask for the Chance jail card", "ask: done", "give Park Place", "give: done")
+    act(game, "give $100")
+    offered = "offers {} Park Place and $100 for Boardwalk, Reading Railroad and the Chance jail card"
+    assert f"Player 0 {offered.format('player 1')}, so far." in me.to_text(game)
+    act(game, "cash: done")
+    assert f"Player 0 {offered.format('player 1')}." in me.to_text(game)
+    assert "A offers B Park Place and $100 for Boardwalk, Reading" in board_of(game, colour=False)
+    act(game, "counter")
+    assert "Player 1 offers player 0 nothing for nothing, a counter-offer, so far." in me.to_text(game)
+
+
+def test_pending_tasks_name_lots_and_creditors() -> None:
+    game = land(39, cash=[20, 1500, 1500], lots={1: ["Boardwalk", "Park Place"], 0: ["Reading Railroad", "Short Line"]})
+    assert "debt (player 0): $" in me.to_text(game)
+    assert "to player 1" in me.to_text(game)
+    buying = me.to_text(land(39))
+    assert "Pending: buy (player 0): Boardwalk; " in buying
+    assert "Boardwalk is for sale at $400." in buying
 
 
 def test_a_finished_game_in_words() -> None:

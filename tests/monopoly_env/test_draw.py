@@ -58,7 +58,7 @@ def test_owners_buildings_and_mortgages_are_told_in_words() -> None:
 def test_an_offer_is_told() -> None:
     game = me.position(2, lots={0: ["Boardwalk"], 1: ["Park Place"]})
     offer(game, 1, ask=["Park Place"], give=["Boardwalk"], cash=25)
-    assert "A gives Boardwalk, $25 to B for Park Place." in words(elements(game)["question"])
+    assert "A offers B Boardwalk and $25 for Park Place." in words(elements(game)["question"])
 
 
 def test_drawing_does_not_change_the_game_and_is_the_same_each_time() -> None:

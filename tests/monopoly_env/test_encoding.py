@@ -17,6 +17,7 @@ from monopoly_env.encoding import ocnaru, standard
 from monopoly_env.engine import agenda
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import AGENDA_DEPTH, GAME, MAX_REFUSED, NOBODY, empty_games
+from tests.play import land
 
 # A table of every size, and rules that ask every kind of question.
 TABLES = (
@@ -366,6 +367,17 @@ def test_padding_adds_zeros() -> None:
     assert encoding.names("standard", 2, pad_to=8)[: encoding.size("standard", 2)] == encoding.names("standard", 2)
     mixed = np.array([me.new_game(2), me.new_game(5)], GAME)
     assert encoding.observe_all(mixed, pad_to=6).shape == (2, encoding.size("standard", 6))
+
+
+@pytest.mark.parametrize(("option", "creditors"), [("bank", {0, 2, 3}), ("seat_order", {3})])
+def test_everybody_who_is_owed_is_a_creditor(option: str, creditors: set[int]) -> None:
+    rules = me.Rules(multi_creditor=option)
+    lots = {1: ["Short Line", "Reading Railroad"]}
+    game = land(7, seat=1, num_players=4, chance=["chairman"], cash={1: 70}, lots=lots, anchored=(0, 2, 3), rules=rules)
+    for seat in range(4):
+        shown = dict(zip(encoding.names("standard", 4), encoding.observe(game, seat=seat), strict=True))
+        players = ["me", *(f"player +{offset}" for offset in range(1, 4))]
+        assert {(seat + offset) % 4 for offset, who in enumerate(players) if shown[f"{who}: is creditor"]} == creditors
 
 
 def test_facts_of_a_debt_by_name() -> None:

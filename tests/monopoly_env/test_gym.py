@@ -13,11 +13,12 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 from stable_baselines3.common.env_checker import check_env as check_env_sb3
+from stable_baselines3.common.env_util import make_vec_env
 
 import agents
 import monopoly_env as me
-from monopoly_env import encoding
-from monopoly_env.actions import NUM_ACTIONS
+from monopoly_env import encoding, monopoly_v0
+from monopoly_env.actions import HEADS, NUM_ACTIONS
 from monopoly_env.gym import MonopolyEnv, MonopolyVectorEnv
 from monopoly_env.spaces import MaskedDiscrete
 
@@ -88,6 +89,11 @@ def test_observations_and_masks() -> None:
         assert (observation == encoding.observe(env.game, seat=1)).all()
         assert (info["action_mask"] == me.action_mask(env.game)).all()
         assert (env.action_masks() == info["action_mask"]).all()
+        assert {key: (np.shape(value), np.asarray(value).dtype.name) for key, value in info.items()} == {
+            "action_mask": ((NUM_ACTIONS,), "int8"), "decision": ((), "int64"), "heads": ((14,), "int8"), "seat": ((), "int64"),
+        }  # fmt: skip
+        assert info["decision"] == env.game.decision
+        assert info["heads"].tolist() == [info["action_mask"][head.slice].any() for head in HEADS.values()]
         kept = observation, info["action_mask"], env.action_masks()
         before = copy.deepcopy(kept)
         observation, _, terminated, truncated, info = env.step(choose(info["action_mask"], number))
@@ -106,6 +112,71 @@ def test_seeds() -> None:
     assert {step[5] for step in stories[0]} == {0, 1}, "the seat changes from game to game"
 
 
+def test_the_seed_is_the_seed_of_the_game() -> None:
+    """In every environment, and so are those of the games that follow without a seed."""
+    env, vec, aec = MonopolyEnv(["random"]), MonopolyVectorEnv(3, ["random"]), monopoly_v0.env(2)
+    followers = []
+    for seed in (0, 7, 2**64 - 3):
+        env.reset(seed=seed)
+        vec.reset(seed=seed)
+        aec.reset(seed=seed)
+        assert env.table.seeds.tolist() == [seed]
+        assert vec.table.seeds.tolist() == [seed, seed + 1, seed + 2]
+        assert (aec.game.seed == me.new_game(2, seed=seed).seed).all()
+        following = []
+        for _ in range(3):
+            env.reset()
+            vec.reset()
+            aec.reset()
+            following.append(int(env.table.seeds[0]))
+            assert following[-1] == vec.table.seeds[0]
+            assert (aec.game.seed == env.game.seed).all()
+        followers += following
+    assert len(set(followers)) == 9
+    assert MonopolyEnv(["random"]).reset()[1]["seat"] in (0, 1), "without any seed"
+    with pytest.raises(me.ConfigurationError, match=r"2\*\*64"):
+        env.reset(seed=2**64)
+
+
+def test_options_of_reset() -> None:
+    for env in (MonopolyEnv(["random"]), MonopolyVectorEnv(2, ["random"])):
+        env.reset(options={})
+        with pytest.raises(me.ConfigurationError, match="Unknown option 'rules' of reset"):
+            env.reset(options={"rules": "short"})
+
+
+@pytest.mark.parametrize("opponents", [["random"], ["random", "algorithmic", "random"]])
+def test_an_illegal_action_may_end_the_game_of_the_learner(opponents: list[str]) -> None:
+    env = MonopolyEnv(opponents, illegal="penalize", reward="rank_shaped")
+    env.reset(seed=0)
+    play(env, 100)
+    _, info = env.reset()
+    before = me.digest(env.game)
+    observation, reward, terminated, truncated, info = env.step(int(info["action_mask"].argmin()))
+    assert (reward, terminated, truncated, info["decision"]) == (-1.0, True, False, 0)
+    assert me.digest(env.game) == before
+    assert not info["action_mask"].any()
+    assert (observation == encoding.observe(env.game, seat=info["seat"])).all()
+    with pytest.raises(me.GameOverError, match=r"reset\(\)"):
+        env.step(0)
+    assert env.reset()[1]["action_mask"].any()
+
+
+def test_an_illegal_action_may_become_a_random_legal_one() -> None:
+    stories = []
+    for seed in (1, 1, 2):
+        env = MonopolyEnv(["random"], illegal="random")
+        env.reset(seed=seed)
+        story = []
+        for _ in range(200):
+            story.append(env.step(int(env.action_masks().argmin()))[0].tobytes())
+        stories.append(story)
+        with pytest.raises(me.IllegalActionError, match="0 to 204"):
+            env.step(NUM_ACTIONS)
+    assert stories[0] == stories[1] != stories[2]
+    check_env(MonopolyEnv(["random"], illegal="random"))
+
+
 def test_the_learner_sees_how_a_game_ends() -> None:
     """A good player against a bad one: he mostly wins, and in the turn of the other."""
     learner = agents.make("algorithmic")
@@ -122,8 +193,8 @@ def test_the_learner_sees_how_a_game_ends() -> None:
         assert terminated
         assert place != 0
         assert reward == pytest.approx(1.0 if place == 1 else -0.5)
-        assert info["decision"] == "over"
-        assert info["heads"] == ()
+        assert info["decision"] == 0
+        assert not info["heads"].any()
         assert not info["action_mask"].any()
         assert (observation == encoding.observe(env.game, seat=info["seat"])).all()
         with pytest.raises(me.GameOverError, match=r"reset\(\)"):
@@ -155,13 +226,13 @@ def test_a_refused_action_changes_nothing() -> None:
     _, info = env.reset(seed=0)
     before = me.digest(env.game)
     for action in np.flatnonzero(info["action_mask"] == 0):
-        with pytest.raises(me.IllegalActionError, match="Legal: "):
+        with pytest.raises(me.IllegalActionError, match=r"^Action .* Legal: "):
             env.step(action)
     for action in (-1, NUM_ACTIONS):
-        with pytest.raises(me.IllegalActionError, match="0 to 204"):
+        with pytest.raises(me.IllegalActionError, match=r"^Action .* 0 to 204"):
             env.step(action)
     for action in (None, 1.5, "buy", [0, 1]):
-        with pytest.raises(me.ConfigurationError, match="integers"):
+        with pytest.raises(me.ConfigurationError, match="integer"):
             env.step(action)
     assert me.digest(env.game) == before
 
@@ -266,7 +337,7 @@ def test_vector_environment() -> None:
             for index in np.flatnonzero(over):
                 assert infos["final_obs"][index] in envs.single_observation_space
                 assert not (infos["final_obs"][index] == observations[index]).all()
-                assert infos["final_info"]["decision"][index] == "over"
+                assert infos["final_info"]["decision"][index] == 0
                 assert rewards[index] in ((-1.0, 1.0) if terminations[index] else (0.0,))
             assert all(infos["final_obs"][index] is None for index in np.flatnonzero(~over))
             ended += over.sum()
@@ -293,11 +364,10 @@ def test_vector_environment_and_synchronous_ones_tell_the_same() -> None:
             observations, rewards, terminations, _, infos = envs.step(choose_all(infos["action_mask"], number))
             assert (observations.shape, rewards.shape, terminations.dtype) == (envs.observation_space.shape, (3,), np.bool_)
             assert infos["action_mask"].dtype == np.int8
-            assert infos["decision"].dtype == object
             final = infos.get("final_info", final)
-        finals.append({key: value.shape for key, value in final.items() if "heads" not in key})
+        finals.append([{key: (value.shape, value.dtype) for key, value in about.items() if "final" not in key} for about in (infos, final)])
     assert finals[0] == finals[1]
-    assert finals[0]
+    assert all(len(about) == 8 for about in finals[0])
 
 
 def test_vector_environment_by_seed() -> None:
@@ -323,7 +393,7 @@ def test_vector_environment_samples_legal_actions() -> None:
         actions = envs.action_space.sample()
         assert envs.action_masks()[np.arange(5), actions].all()
         envs.step(actions)
-    with pytest.raises(me.IllegalActionError, match="Game 0 of 5"):
+    with pytest.raises(me.IllegalActionError, match="Game 0 of 5: Action"):
         envs.step(envs.action_masks().argmin(axis=1))
     with pytest.raises(me.ConfigurationError, match=r"shape \(5,\)"):
         envs.step([0])
@@ -341,3 +411,101 @@ def test_vector_wrappers() -> None:
             lengths.extend(infos["episode"]["l"][infos["_episode"]])
     assert len(lengths) > 5
     assert min(lengths) > 0
+
+
+@pytest.mark.parametrize("mode", AutoresetMode)
+def test_vector_environment_and_synchronous_ones_play_the_same(mode: AutoresetMode) -> None:
+    """The same games from the same seeds, in each autoreset mode, until the mode ends it."""
+    options = {"opponents": ["random", "algorithmic"], "turn_limit": 3}
+    native = gymnasium.make_vec(ID, num_envs=4, vectorization_mode="vector_entry_point", autoreset_mode=mode, **options)
+    single = gymnasium.make_vec(ID, num_envs=4, vectorization_mode="sync", vector_kwargs={"autoreset_mode": mode}, **options)
+    assert native.autoreset_mode is native.metadata["autoreset_mode"] is mode
+    (observations, infos), (same, _) = native.reset(seed=3), single.reset(seed=3)
+    ended = 0
+    for number in range(150):
+        assert (observations == same).all()
+        actions = [choose(mask, number + index) if mask.any() else 0 for index, mask in enumerate(infos["action_mask"])]
+        observations, *results, infos = native.step(np.array(actions))
+        same, *expected, others = single.step(np.array(actions))
+        assert all((result == wanted).all() for result, wanted in zip(results, expected, strict=True))
+        assert all((infos[key] == others[key]).all() for key in ("action_mask", "decision", "heads", "seat"))
+        over = results[1] | results[2]
+        ended += over.sum()
+        if mode is AutoresetMode.SAME_STEP and over.any():
+            assert all((infos["final_obs"][i] == others["final_obs"][i]).all() for i in np.flatnonzero(over))
+            assert all((infos["final_info"][key][over] == others["final_info"][key][over]).all() for key in ("decision", "seat"))
+        if mode is AutoresetMode.DISABLED and over.any():
+            with pytest.raises(me.GameOverError, match="has ended"):
+                native.step(np.array(actions))
+            (observations, infos), (same, _) = (envs.reset(options={"reset_mask": over.copy()}) for envs in (native, single))
+    assert ended > 8
+
+
+def test_some_games_begin_again() -> None:
+    envs = MonopolyVectorEnv(4, ["random"])
+    with pytest.raises(me.ConfigurationError, match=r"reset\(\)"):
+        envs.reset(options={"reset_mask": np.array([True, False, False, False])})
+    envs.reset(seed=0)
+    for number in range(30):
+        envs.step(choose_all(envs.action_masks(), number))
+    before, seeds = envs.table.games.copy(), envs.table.seeds
+    mask = np.array([False, True, True, False])
+    envs.reset(seed=[5, 6, None, 7], options={"reset_mask": mask})
+    now = envs.table.seeds
+    assert (envs.table.games[~mask] == before[~mask]).all()
+    assert now[1] == 6
+    assert now[2] not in (*seeds, 7)
+    for wrong in ([True], np.ones(4), np.ones((4, 1), bool), "all"):
+        with pytest.raises(me.ConfigurationError, match=r"bools of shape \(4,\)"):
+            envs.reset(options={"reset_mask": wrong})
+    for wrong in ([1, 2, 3], [1] * 5):
+        with pytest.raises(me.ConfigurationError, match="seeds are given for 4 games"):
+            envs.reset(seed=wrong)
+
+
+def test_games_are_cut_off_at_max_episode_steps() -> None:
+    envs = gymnasium.make_vec(ID, num_envs=3, vectorization_mode="vector_entry_point", opponents=["random"], max_episode_steps=7)
+    _, infos = envs.reset(seed=0)
+    for number in range(1, 29):
+        _, _, terminations, truncations, infos = envs.step(choose_all(infos["action_mask"], number))
+        assert not terminations.any()
+        assert truncations.all() == truncations.any() == (number % 7 == 0)
+
+
+def test_illegal_actions_of_the_vector_environment() -> None:
+    envs = MonopolyVectorEnv(4, ["random"], illegal="penalize")
+    _, infos = envs.reset(seed=0)
+    actions = choose_all(infos["action_mask"], 0)
+    actions[2] = infos["action_mask"][2].argmin()
+    _, rewards, terminations, _, infos = envs.step(actions)
+    assert rewards.tolist() == [0, 0, -1, 0]
+    assert terminations.tolist() == [False, False, True, False]
+    assert infos["final_info"]["_decision"].tolist() == terminations.tolist()
+    assert envs.table.games["turns"][2] < 3, "the next game has begun"
+    envs = MonopolyVectorEnv(4, ["random"], illegal="random", turn_limit=5)
+    envs.reset(seed=0)
+    ended = sum(np.logical_or(*envs.step(envs.action_masks().argmin(axis=1))[2:4]).sum() for _ in range(300))
+    assert ended > 4
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"autoreset_mode": "samestep"}, "'SameStep'"),
+        ({"max_episode_steps": 0}, "max_episode_steps=0"),
+        ({"illegal": "ignore"}, "illegal='ignore'"),
+    ],
+)
+def test_bad_arguments_of_the_vector_environment(wrong: Any, named: str) -> None:
+    with pytest.raises(me.ConfigurationError, match=named):
+        MonopolyVectorEnv(2, ["random"], **wrong)
+
+
+def test_stable_baselines_makes_environments() -> None:
+    """It asks for pictures first."""
+    with pytest.raises(TypeError, match="rgb_array"):
+        MonopolyEnv(["random"], render_mode="rgb_array")
+    envs = make_vec_env(ID, 2, seed=0, env_kwargs={"opponents": ["random"]})
+    assert envs.reset().shape == (2, encoding.size("standard", 2))
+    actions = np.array([mask.argmax() for mask in envs.env_method("action_masks")])
+    assert envs.step(actions)[0].shape == (2, encoding.size("standard", 2))

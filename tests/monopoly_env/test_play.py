@@ -54,7 +54,7 @@ def test_a_person_plays_by_number_and_by_text(monkeypatch: pytest.MonkeyPatch, t
     assert "99 is not in the list: 1 to" in shown
     assert "Unknown action 'buy Boardwalk'" in shown
     assert "'accept' is not legal now" in shown
-    assert "(Boardwalk, $400)" in shown
+    assert "Boardwalk is for sale at $400." in shown
     assert "A (human) gets Boardwalk and pays $400." in shown
     assert "You left the table." in shown
 

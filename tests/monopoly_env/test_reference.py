@@ -20,6 +20,15 @@ def test_pages_are_up_to_date() -> None:
     assert reference.stale(reference.DOCS, agents.reference.PAGES) == []
 
 
+def test_pages_do_not_depend_on_what_a_user_registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = {name: text() for name, text in reference.PAGES.items()}
+    monkeypatch.setitem(rewards._REWARDS, "mine", rewards._REWARDS["win"])
+    monkeypatch.setitem(encoding._FAMILIES, "mine", encoding._FAMILIES["standard"])
+    assert "mine" in rewards.names()
+    assert "mine" in encoding.registered()
+    assert {name: text() for name, text in reference.PAGES.items()} == pages
+
+
 @pytest.mark.parametrize("name", reference.PAGES)
 def test_a_changed_page_is_stale(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert reference.main(Arguments(folder=tmp_path)) == 0
@@ -49,4 +58,4 @@ def test_pages_name_everything() -> None:
     options = reference.options_page()
     assert all(f"| `{option.name}` |" in options for option in dataclasses.fields(me.Rules))
     assert all(f"| `{preset}` |" in options for preset in me.Rules.presets())
-    assert all(f"`{name}`" in reference.rewards_page() for name in rewards.names())
+    assert all(f"`{name}`" in reference.rewards_page() for name in rewards.BUILT_IN)

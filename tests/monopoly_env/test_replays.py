@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import tracemalloc
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -205,6 +206,36 @@ def test_a_file_that_unfolds_without_end_is_refused(tmp_path: Path) -> None:
         write(tmp_path / "bomb.replay", header | {"bytes": size}, b" " * 50_000_000)
         with pytest.raises(me.FormatError, match="truncated or corrupt"):
             replays.load(tmp_path / "bomb.replay")
+
+
+def test_claims_are_refused_before_they_fill_the_memory(tmp_path: Path) -> None:
+    """Each of these files is small, and would take a gigabyte if all of it were read."""
+    path = tmp_path / "claims.replay"
+    header = json.loads(replays.save(path, []).read_bytes().partition(b"\n")[0])
+    game = b'{"names":["a","b"],"seed":1,"rules":{},"tables":"%s","turn_limit":0,"decisions":0,"digest":""}' % core.table_hash(0).encode()
+    blocks = {
+        "empty lists": b"[" + b"[]," * 20_000_000 + b"[]]\n",
+        "nested lists": b"[" * 5_000 + b"]" * 5_000 + b"\n",
+        "one huge game": b'[{"names":[' + b'"a",' * 10_000_000 + b'"b"]}]\n',
+        "many games": b"[" + (game + b",") * 400_000 + game + b"]\n",
+        "many decisions": b"[" + game.replace(b'"decisions":0', b'"decisions":30000000') + b"]\n" + bytes(30_000_000),
+    }
+    for block in blocks.values():
+        for games in (1, 400_001):
+            write(path, header | {"bytes": len(block), "games": games}, block)
+            tracemalloc.start()
+            with pytest.raises(me.FormatError, match="truncated or corrupt"):
+                replays.load(path)
+            assert tracemalloc.get_traced_memory()[1] < 1 << 27
+            tracemalloc.stop()
+
+
+def test_a_game_has_an_end() -> None:
+    replay, _ = recorded()
+    with pytest.raises(me.ConfigurationError, match="1,000,000 decisions at most, not 1,000,001"):
+        dataclasses.replace(replay, actions=np.zeros(1_000_001, np.uint8))
+    with pytest.raises(me.ConfigurationError, match="turn_limit=1000000000 must be 16777216 at most"):
+        dataclasses.replace(replay, turn_limit=10**9)
 
 
 @pytest.mark.parametrize(

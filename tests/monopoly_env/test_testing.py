@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -220,6 +221,7 @@ def test_an_encoding_for_more_players_is_padded() -> None:
 
 def written(change: Callable[[Any, int, NDArray[np.float32]], None]) -> Callable[..., None]:
     """Zeros, but for what the change writes."""
+    change = numba.njit(change)
 
     def write(game: Any, seat: int, row: NDArray[np.float32]) -> None:
         row[:] = 0
@@ -229,14 +231,16 @@ def written(change: Callable[[Any, int, NDArray[np.float32]], None]) -> Callable
 
 
 def set_to(value: Callable[[Any, int], float]) -> Callable[..., None]:
+    value = numba.njit(value)
+
     def change(game: Any, seat: int, row: NDArray[np.float32]) -> None:
         row[1] = value(game, seat)
 
     return written(change)
 
 
-def outside(game: Any, seat: int, row: NDArray[np.float32]) -> None:
-    row.base[-1] = 0
+def too_long(game: Any, seat: int, row: NDArray[np.float32]) -> None:
+    row[len(row)] = 0
 
 
 def last_left(game: Any, seat: int, row: NDArray[np.float32]) -> None:
@@ -250,7 +254,7 @@ def spends(game: Any, seat: int, row: NDArray[np.float32]) -> None:
 @pytest.mark.parametrize(
     ("write", "message"),
     [
-        (written(outside), "writes outside its row of 3 features"),
+        (too_long, "writes outside its row of 3 features"),
         (last_left, "does not write feature 'c', or adds to what was there"),
         (written(spends), "changed the game: expected it only to read the game"),
         (set_to(lambda game, seat: 1.5), "feature 'b' is 1.5, expected a number from -1 to 1"),
@@ -262,21 +266,15 @@ def spends(game: Any, seat: int, row: NDArray[np.float32]) -> None:
     ],
 )
 def test_an_encoding_that_breaks_its_contract_is_named_with_its_game(write: Callable[..., None], message: str) -> None:
-    broken = Encoding("mine", -1, ("a", "b", "c"), write)
+    broken = Encoding("mine", ("a", "b", "c"), write)
     where = r"Game: new_game\(2, 'official', seed=0\), after \d+ decisions of random play, seen from seat \d"
     with pytest.raises(CheckError, match=f"Encoding 'mine'.* {message}.*{where}"):
         check_encoding(broken, rules=["official"], num_players=[2])
 
 
 def test_names_of_features_are_unique() -> None:
-    with pytest.raises(CheckError, match="two features named 'a'"):
-        check_encoding(Encoding("mine", -1, ("a", "b", "a"), written(lambda *_: None)), num_players=[2])
-
-
-def test_the_environments_write_the_same_rows() -> None:
-    true = encoding.make("standard", 2)
-    with pytest.raises(CheckError, match="gives seat 0 another row in a batch than alone"):
-        check_encoding(dataclasses.replace(true, write=written(lambda *_: None)), rules=["official"], num_players=[2])
+    with pytest.raises(me.ConfigurationError, match="its features must be different names"):
+        Encoding("mine", ("a", "b", "a"), last_left)
 
 
 # --- rewards ------------------------------------------------------------------------------------------------------------
@@ -302,8 +300,11 @@ class Doubled(MonopolyAEC):
 def test_a_reward_that_breaks_its_contract_is_named_with_its_game(monkeypatch: pytest.MonkeyPatch) -> None:
     where = r"Reward '\w+'. Game: new_game\(2, Rules\(\*\*{'max_turns': 60}\), seed=\d+\), decision \d+"
     for broken, message in (
-        (dataclasses.replace(rewards.make("win_shaped"), shaping=np.nan), r"are not finite"),
-        (dataclasses.replace(rewards.make("win"), kind=rewards.NET_WORTH), r"add up to .*, expected the final ones"),
+        (dataclasses.replace(rewards.make("win_shaped"), discount=np.nan), r"are not finite"),
+        (
+            dataclasses.replace(rewards.make("win_shaped"), kernel=rewards.make("net_worth").kernel),
+            r"add up to .*, expected the final ones",
+        ),
     ):
         with pytest.raises(CheckError, match=f"{message}.*{where}"):
             check_reward(broken)

@@ -334,6 +334,138 @@ def test_reset() -> None:
     assert not len(batch.finished)
 
 
+@pytest.mark.parametrize("options", [{"num_players": 3}, {"opponents": ["random", "algorithmic"]}], ids=["self-play", "opponents"])
+def test_games_of_given_seeds(options: Any) -> None:
+    """They depend on their seed alone: not on the row, the other rows, or the seed of the vector."""
+    stories = []
+    for row, count in ((0, 1), (2, 5)):
+        vec = me.VectorMonopoly(count, seed=count, turn_limit=6, **options)
+        vec.reset()
+        mask = np.arange(count) == row
+        batch = vec.begin(mask, [9 if chosen else None for chosen in mask])
+        assert vec.seeds[row] == 9
+        story = []
+        for number in range(200):
+            story.append(vec.games[row].tobytes())
+            batch = vec.step(choose(batch.action_mask, number) if count == 1 else choose_rows(batch.action_mask, number, row))
+        assert batch.finished.size < count
+        stories.append(story)
+    assert stories[0] == stories[1]
+    first = np.frombuffer(stories[0][0], me.GAME)[0]
+    assert (first.seed == me.new_game(3, seed=9).seed).all()
+
+
+def choose_rows(mask: Any, number: int, row: int) -> Any:
+    """As `choose`, with the choice in a row as if it were alone."""
+    actions = choose(mask, number)
+    actions[row] = choose(mask[row : row + 1], number)[0]
+    return actions
+
+
+def test_some_games_begin_again() -> None:
+    vec = me.VectorMonopoly(6, 2, seed=1, autoreset=False, turn_limit=3)
+    with pytest.raises(me.ConfigurationError, match=r"call reset\(\)"):
+        vec.begin(np.arange(6) < 3)
+    batch = vec.begin()
+    number = begun = 0
+    while begun < 12:
+        while not len(batch.finished):
+            batch = vec.step(choose(batch.action_mask, number))
+            number += 1
+        with pytest.raises(me.GameOverError, match=r"begin\(\)"):
+            vec.step(np.zeros(6, int))
+        ended, before = batch.truncated.copy(), vec.games.copy()
+        vec.begin(ended)
+        assert not len(batch.finished)
+        assert not batch.reward.any()
+        assert not batch.truncated.any()
+        assert batch.action_mask.any(axis=1).all()
+        assert (vec.games[~ended] == before[~ended]).all()
+        assert not (vec.games["seed"][ended] == before["seed"][ended]).all(axis=1).any()
+        begun += ended.sum()
+
+
+@pytest.mark.parametrize(
+    ("games", "seeds", "named"),
+    [
+        ([True] * 3, None, r"bools of shape \(2,\)"),
+        ([0, 1], None, r"bools of shape \(2,\)"),
+        (None, [1], "1 seeds are given for 2 games"),
+        (None, [1, -1], "Seed -1"),
+        (None, [1, 0.5], "Seed 0.5"),
+    ],
+)
+def test_games_that_cannot_begin(games: Any, seeds: Any, named: str) -> None:
+    vec = me.VectorMonopoly(2, 2)
+    vec.reset()
+    with pytest.raises(me.ConfigurationError, match=named):
+        vec.begin(games, seeds)
+
+
+def test_the_next_game_may_begin_in_the_next_step() -> None:
+    """It is the same game, one step later, and the action for it does not matter."""
+    vec = me.VectorMonopoly(8, opponents=["random"], seed=2, turn_limit=3, autoreset="next_step")
+    batch = vec.reset()
+    seeds = [[seed] for seed in vec.seeds.tolist()]
+    for number in range(300):
+        ended = batch.terminated | batch.truncated
+        assert (batch.action_mask.any(axis=1) == ~ended).all()
+        actions = np.full(8, -5)
+        actions[~ended] = choose(batch.action_mask[~ended], number)
+        batch = vec.step(actions)
+        assert not batch.reward[ended].any()
+        assert not (batch.terminated | batch.truncated)[ended].any()
+        for row in np.flatnonzero(ended):
+            seeds[row].append(int(vec.seeds[row]))
+    assert all(len(row) > 3 for row in seeds)
+    other = me.VectorMonopoly(8, opponents=["random"], seed=2)
+    for generation in range(4):
+        other.begin()
+        assert other.seeds.tolist() == [row[generation] for row in seeds]
+
+
+@pytest.mark.parametrize("players", [2, 4])
+def test_an_illegal_action_may_end_its_game(players: int) -> None:
+    vec = me.VectorMonopoly(3, players, seed=4, illegal="penalize", reward="rank_shaped")
+    batch = vec.reset()
+    for number in range(50):
+        batch = vec.step(choose(batch.action_mask, number))
+    actions, actor, before = choose(batch.action_mask, 50), int(batch.player[1]), vec.games[1].copy()
+    actions[1] = batch.action_mask[1].argmin()
+    batch = vec.step(actions)
+    assert batch.finished.tolist() == [1]
+    assert batch.terminated.tolist() == [False, True, False]
+    assert batch.reward[1].tolist() == [-1.0 if seat == actor else 0.0 for seat in range(players)]
+    assert batch.out[1].all()
+    assert batch.final_games[0] == before
+    with pytest.raises(me.IllegalActionError, match="Game 2 of 3: action 205 must be"):
+        vec.step([204, 204, 205])
+
+
+def test_an_illegal_action_may_become_a_random_legal_one() -> None:
+    stories = []
+    for count in (2, 600):
+        vec = me.VectorMonopoly(count, 3, seed=4, illegal="random")
+        batch = vec.reset()
+        story = []
+        for _ in range(100):
+            batch = vec.step(batch.action_mask.argmin(axis=1))
+            story.append(vec.games[:2].tobytes())
+        stories.append(story)
+    assert stories[0] == stories[1]
+    assert len(set(stories[0])) == 100
+
+
+def test_games_are_cut_off_after_max_steps() -> None:
+    for options in ({"num_players": 2}, {"opponents": [First()]}):
+        vec = me.VectorMonopoly(5, seed=3, max_steps=9, **options)
+        batch = vec.reset()
+        for number in range(1, 28):
+            batch = vec.step(choose(batch.action_mask, number))
+            assert batch.truncated.all() == batch.truncated.any() == (number % 9 == 0)
+            assert not batch.terminated.any()
+
+
 def test_without_autoreset() -> None:
     vec = me.VectorMonopoly(1, 2, seed=1, turn_limit=2, autoreset=False)
     batch = vec.reset()
@@ -372,6 +504,9 @@ def test_padded_encoding() -> None:
         ({"opponents": ["random"] * 8}, "2 to 8"),
         ({"opponents": ["random"], "seat": 2}, "seat=2"),
         ({"opponents": ["random"], "seat": "first"}, "'random'"),
+        ({"autoreset": "next"}, "autoreset='next'"),
+        ({"illegal": "penalise"}, "'penalize'"),
+        ({"max_steps": 0}, "max_steps=0"),
     ],
 )
 def test_bad_arguments(wrong: Any, named: str) -> None:

@@ -307,3 +307,18 @@ def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
     options = ("--players", "--table-size", "--games", "--json", "--out", "--resume", "--record", "--ratings", "agents.names()")
     assert [option for option in options if option not in shown] == []
     assert all(preset in shown for preset in me.Rules.presets())
+
+
+def test_equal_tournaments_make_equal_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    printed = []
+    for folder in ("one", "two"):
+        assert tournament.main([*FIELD, "--games", "6", "--record", "1", "--out", str(tmp_path / folder), "--json"]) == 0
+        shown = capsys.readouterr()
+        printed.append(shown.out)
+        assert re.search(r"\d seconds, [\d,]+ games/s", shown.err)
+    assert printed[0] == printed[1]
+    first, second = (
+        {path.relative_to(root): path.read_bytes() for path in root.rglob("*.*")} for root in (tmp_path / "one", tmp_path / "two")
+    )
+    assert first == second
+    assert {path.suffix for path in first} >= {".json", ".parquet", ".replay", ".png"}

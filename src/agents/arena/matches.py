@@ -27,6 +27,7 @@ from agents.arena.results import Results
 from agents.arena.seating import arrangements, orders_of
 from agents.arena.statistics import Difference, clustered, paired_difference, per_unit
 from agents.arena.table import Table
+from monopoly_env.core import enough_memory
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
@@ -447,10 +448,11 @@ class _Match:
     def play(self) -> Results:
         """Play all games."""
         began = time.perf_counter()
-        unit, batch = self._batch(0, self.games)
-        with _progress(self.progress, len(unit)) as done:
-            self.table.play(batch, done)
-        return self._results([batch], unit, self.games, time.perf_counter() - began)
+        with enough_memory(f"games={self.games}"):
+            unit, batch = self._batch(0, self.games)
+            with _progress(self.progress, len(unit)) as done:
+                self.table.play(batch, done)
+            return self._results([batch], unit, self.games, time.perf_counter() - began)
 
     def play_until(self, half_width: float) -> Results:
         """Play in growing blocks until the intervals are narrow enough; for a single table."""

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.arena.counting import STATISTICS
-from agents.arena.statistics import CONFIDENCE
 from monopoly_env.board import GROUPS
 from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.intervals import CONFIDENCE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 Summary: TypeAlias = dict[str, Any]
 
 
-def main_table(summary: Summary) -> Table:
+def main_table(summary: Summary, speed: str) -> Table:
     """The most important numbers, one row per policy."""
     from rich.table import Table
 
-    table = Table(title=_title(summary), caption=_caption(summary))
+    table = Table(title=_title(summary), caption=_caption(summary, speed))
     table.add_column("policy")
     for heading in ("games", "wins", "win rate", "95% interval", "place", "bankrupt", "groups", "trades"):
         table.add_column(heading, justify="right")
@@ -37,12 +37,12 @@ def main_table(summary: Summary) -> Table:
     return table
 
 
-def details_table(summary: Summary) -> Table:
+def details_table(summary: Summary, speed: str) -> Table:
     """The mean per seat of every statistic: one row per statistic, one column per policy."""
     from rich.table import Table
 
     rows = summary["players"]
-    table = Table(title=_title(summary), caption=_caption(summary))
+    table = Table(title=_title(summary), caption=_caption(summary, speed))
     table.add_column("mean of a game")
     for row in rows:
         table.add_column(row["name"], justify="right")
@@ -65,12 +65,12 @@ def _title(summary: Summary) -> str:
     return f"{summary['games']:,} games, rules {summary['rules']}, seed {summary['seed']}"
 
 
-def _caption(summary: Summary) -> str:
+def _caption(summary: Summary, speed: str) -> str:
     turns = summary["turns"]
     return (
         f"{turns['mean']:.0f} turns a game (10% under {turns['p10']:.0f}, 10% over {turns['p90']:.0f}), "
         f"{summary['capped_share']:.1%} hit the limit, first to throw wins {summary['win_rate_by_order'][0]:.1%}, "
-        f"{summary['trades']['mean']:.1f} trades a game, {summary['games'] / summary['seconds']:,.0f} games/s"
+        f"{summary['trades']['mean']:.1f} trades a game{', ' * bool(speed)}{speed}"
     )
 
 

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from monopoly_env.core import write_atomically
-from monopoly_env.errors import ConfigurationError, FormatError
+from monopoly_env.core import read_file, read_json, write_atomically
+from monopoly_env.errors import ConfigurationError, FormatError, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,6 +34,7 @@ POINTS: Final = 400.0  # points that stand for ten times the strength, as in che
 REPLICATES: Final = 400  # a percentile of 2.5% then rests on ten of them
 FORMAT: Final = "monopoly-ratings"
 FORMAT_VERSION: Final = 1
+_MOST_BYTES: Final = 1 << 25  # of a file
 _CONFIDENCE: Final = 0.95
 _PRIOR: Final = 0.5  # pseudo-games: each policy gets half a win and half a loss, which keeps strengths finite
 _LEAST: Final = 1e-9  # smallest weight drawn: keeps the arithmetic away from zero without moving any percentile in use
@@ -434,10 +435,12 @@ class Ratings:
             FormatError: The file is missing, corrupt, or of another kind or version.
         """
         try:
-            written = json.loads(Path(path).read_text(encoding="utf-8"))
+            written = read_json(read_file(path, _MOST_BYTES))
             expected = _versions()
             differences = [
-                f"{key} is {written.get(key)!r}, expected {value!r}" for key, value in expected.items() if written.get(key) != value
+                f"{key} is {shortened(written.get(key))}, expected {value!r}"
+                for key, value in expected.items()
+                if written.get(key) != value
             ]
             if differences:
                 raise FormatError(f"{str(path)!r} does not match this version: {'; '.join(differences)}.")

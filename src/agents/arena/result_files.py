@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.arena.counting import GAME_COUNTS, GAME_STATISTICS, SEAT_COUNTS, STATISTICS, Statistic
-from monopoly_env.core import write_atomically
-from monopoly_env.errors import ConfigurationError, FormatError
+from monopoly_env.core import read_file, read_json, write_atomically
+from monopoly_env.errors import ConfigurationError, FormatError, shortened
+from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS
 from monopoly_env.rules import RULES_VERSION
 
 if TYPE_CHECKING:
@@ -34,7 +35,9 @@ Arrays: TypeAlias = Mapping[str, NDArray[Any]]  # the arrays of `agents.arena.re
 # Columns besides the statistics, by field: those of each seat, and those of each game (repeated for its seats).
 _SEAT_COLUMNS: Final = {"seats": "policy", "place": "place"}
 _GAME_COLUMNS: Final = {"unit": "unit", "first": "first", "capped": "capped"}
-_KEPT: Final = ("rules", "seed", "turn_limit", "seconds", "setup")
+_KEPT: Final[dict[str, Any]] = {"rules": str, "seed": int, "turn_limit": int, "setup": dict}
+_MOST_ABOUT: Final = 1 << 25  # bytes of the JSON file
+_MOST_GAMES: Final = 1 << 31  # bytes of the parquet file
 
 
 def _versions() -> dict[str, Any]:
@@ -45,7 +48,7 @@ def _versions() -> dict[str, Any]:
 def _pair(path: str | Path) -> tuple[Path, Path]:
     """The parquet file and the JSON file that a path stands for."""
     target = Path(path)
-    if target.suffix not in ("", _GAMES, _ABOUT):
+    if not target.name or target.suffix not in ("", _GAMES, _ABOUT):
         raise ConfigurationError(f"Results are saved to .parquet (with a .json beside it), .json or .csv, not to {str(path)!r}.")
     return target.with_suffix(_GAMES), target.with_suffix(_ABOUT)
 
@@ -77,38 +80,39 @@ def read(path: str | Path) -> dict[str, Any]:
     """
     games, about_path = _pair(path)
     about = _about(about_path)
-    data = _bytes(games)
+    data = _bytes(games, _MOST_GAMES)
     if about["games_sha256"] != hashlib.sha256(data).hexdigest():
         raise FormatError(f"{str(games)!r} and {str(about_path)!r} do not belong together: one of them has changed since they were saved.")
     try:
+        wrong = [key for key, kind in _KEPT.items() if not isinstance(about[key], kind)]
+        if wrong:
+            raise ValueError(f"{wrong[0]} is {shortened(about[wrong[0]])}")
         names = tuple(str(name) for name in about["names"])
         return {"names": names, **{key: about[key] for key in _KEPT}, **_arrays(data, names)}
-    except (KeyError, TypeError, ValueError, OSError) as error:
+    except (KeyError, TypeError, ValueError, OSError, MemoryError, OverflowError, ZeroDivisionError, LookupError) as error:
         raise FormatError(f"{str(path)!r} holds no results: {error}.") from error
 
 
 def _about(path: Path) -> dict[str, Any]:
     """The content of the JSON file, once its versions are checked."""
-    data = _bytes(path)
-    try:
-        about = json.loads(data)
-    except ValueError as error:
-        raise FormatError(f"{str(path)!r} holds no results: {error}.") from error
+    about = read_json(_bytes(path, _MOST_ABOUT))
     if not isinstance(about, dict):
-        raise FormatError(f"{str(path)!r} holds no results: it is {type(about).__name__}, not an object.")
+        raise FormatError(f"{str(path)!r} holds no results: it is not an object in JSON.")
     if "games_sha256" not in about:
         raise FormatError(f"{str(path)!r} has no games: it holds something else, or a summary that was saved alone.")
-    differences = [f"{key} is {about.get(key)!r}, expected {value!r}" for key, value in _versions().items() if about.get(key) != value]
+    differences = [
+        f"{key} is {shortened(about.get(key))}, expected {value!r}" for key, value in _versions().items() if about.get(key) != value
+    ]
     if differences:
         raise FormatError(f"{str(path)!r} does not match this version: {'; '.join(differences)}.")
     return about
 
 
-def _bytes(path: Path) -> bytes:
+def _bytes(path: Path, most: int) -> bytes:
     try:
-        return path.read_bytes()
-    except OSError as error:
-        raise FormatError(f"{str(path)!r} can't be read: {error.strerror}.") from error
+        return read_file(path, most)
+    except ConfigurationError as error:
+        raise FormatError(f"{str(path)!r} can't be read: {error}") from error
 
 
 # --- parquet ------------------------------------------------------------------------------------------------------------
@@ -166,8 +170,12 @@ def _arrays(data: bytes, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
 
     file = parquet.ParquetFile(io.BytesIO(data))  # what it raises is a ValueError
     _check_columns(set(file.schema_arrow.names))
-    rows = file.metadata.num_rows
+    rows, parts = file.metadata.num_rows, [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)]
+    if not 0 < rows <= len(data) or sum(parts) != rows or max(parts) > _ROW_GROUP * MAX_PLAYERS:  # a row takes a byte or more
+        raise ValueError(f"it claims {rows} rows")
     players = int(file.read_row_group(0, ["seat"])["seat"].to_numpy().max()) + 1
+    if not MIN_PLAYERS <= players <= MAX_PLAYERS or rows % players:
+        raise ValueError(f"it claims {rows} rows of {players} players")
     arrays: dict[str, NDArray[Any]] = {
         "policy": np.zeros(rows, np.int16), "place": np.zeros(rows, np.int16), "unit": np.zeros(rows, np.int32),
         "first": np.zeros(rows, np.int16), "capped": np.zeros(rows, np.bool_),
@@ -190,6 +198,9 @@ def _arrays(data: bytes, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
         for name, target in game_targets.items():
             target[start // players : stop // players] = group[name].to_numpy()[::players]
         start = stop
+    for name, low, high in (("place", 1, players), ("unit", 0, rows), ("first", 0, players - 1)):
+        if not low <= arrays[name].min() <= arrays[name].max() <= high:
+            raise ValueError(f"a number in the column {name!r} is out of range: {low} to {high}")
     return {
         "seats": arrays["policy"].reshape(-1, players), "place": arrays["place"].reshape(-1, players),
         "unit": arrays["unit"][::players].copy(), "first": arrays["first"][::players].copy(), "capped": arrays["capped"][::players].copy(),

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from agents.arena import pictures, result_files
 from agents.arena.counting import STATISTICS
-from agents.arena.statistics import CONFIDENCE, Difference, clustered, paired_difference, wilson
+from agents.arena.statistics import Difference, clustered, paired_difference
 from monopoly_env.core import write_atomically
 from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.intervals import CONFIDENCE, wilson
 
 if TYPE_CHECKING:
     import pandas
@@ -47,7 +48,7 @@ class Results:
         capped: (G,) bool, whether the turn limit ended the game.
         seat_counts: (G, P) records, one field for each of `agents.arena.counting.STATISTICS`.
         game_counts: (G,) records, one field for each of `agents.arena.counting.GAME_STATISTICS`.
-        seconds: Wall time.
+        seconds: Wall time; 0 for results from a file, since equal games make equal files.
         setup: Everything needed to play the same games again, as JSON values; see `agents.arena.play_again`.
         replays: The games that were recorded.
     """
@@ -63,7 +64,7 @@ class Results:
     capped: NDArray[np.bool_]
     seat_counts: NDArray[Any]
     game_counts: NDArray[Any]
-    seconds: float
+    seconds: float = 0.0
     setup: dict[str, Any] = field(default_factory=dict)
     replays: list[Replay] = field(default_factory=list)
 
@@ -86,6 +87,11 @@ class Results:
     def decisions(self) -> int:
         """The number of decisions in all games."""
         return int(self.choices.sum(dtype=np.int64))
+
+    @property
+    def speed(self) -> str:
+        """Games a second in words; empty for results from a file."""
+        return f"{self.games / self.seconds:,.0f} games/s" if self.seconds else ""
 
     @property
     def capped_share(self) -> float:
@@ -214,13 +220,12 @@ class Results:
         }  # fmt: skip
 
     def summary(self) -> dict[str, Any]:
-        """Everything in one JSON object: `players` (see `rows`) and statistics of all games."""
+        """Everything in one JSON object, but for the time that it took: `players` (see `rows`) and statistics of all games."""
         return {
             "players": self.rows(),
             "rules": self.rules,
             "seed": self.seed,
             "games": self.games,
-            "seconds": self.seconds,
             "turn_limit": self.turn_limit,
             "confidence": CONFIDENCE,
             "decisions": self.decisions,
@@ -239,7 +244,7 @@ class Results:
         Args:
             details: Show every statistic instead, with one column per policy.
         """
-        return (pictures.details_table if details else pictures.main_table)(self.summary())
+        return (pictures.details_table if details else pictures.main_table)(self.summary(), self.speed)
 
     def __str__(self) -> str:
         from rich.console import Console
@@ -325,7 +330,7 @@ def merge(parts: Sequence[Results], names: Sequence[str]) -> Results:
         turn_limit=parts[0].turn_limit,
         seats=np.concatenate([number[part.seats] for number, part in zip(numbers, parts, strict=True)]),
         unit=np.concatenate([part.unit + np.int32(offset[part.seed]) for part in parts]),
-        seconds=sum(part.seconds for part in parts),
+        seconds=sum(part.seconds for part in parts) if all(part.seconds for part in parts) else 0.0,
         setup=_merged_setup(parts, names),
         replays=[replay for part in parts for replay in part.replays],
         **joined,

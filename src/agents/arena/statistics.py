@@ -13,17 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special  # its statistics take half a second to import
 
-CONFIDENCE: Final = 0.95
+from monopoly_env.intervals import CONFIDENCE, wilson
+
 _NOTHING: Final = 1e-12  # a standard error that is rounding
-
-
-def wilson(wins: float, games: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Wilson's score interval (JASA 22, 1927) of a win rate; `wins` may be fractional because of draws."""
-    z = float(special.ndtri((1 + confidence) / 2))
-    rate = wins / games
-    centre = (rate + z * z / (2 * games)) / (1 + z * z / games)
-    half = z * np.sqrt(rate * (1 - rate) / games + z * z / (4 * games * games)) / (1 + z * z / games)
-    return (0.0 if wins == 0 else float(centre - half)), (1.0 if wins == games else float(centre + half))
 
 
 def clustered(won: NDArray[Any], unit: NDArray[Any], confidence: float = CONFIDENCE) -> tuple[float, float]:

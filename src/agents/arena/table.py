@@ -20,7 +20,7 @@ from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.core import new_games
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import BY_CAP, GAME, empty_games
-from monopoly_env.policy.loop import OUTSIDE, PROGRESS, Players, check
+from monopoly_env.policy.loop import OUTSIDE, PROGRESS, WAITING, Players, answers, check, failure
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy, Decisions, Policy, draw_keys
 from monopoly_env.rules import Rules
 
@@ -88,6 +88,8 @@ class Table:
 
         Raises:
             IllegalActionError: A policy chose an illegal action or never ended its turn.
+            PolicyError: A policy raised an error or exited, or a batched one changed a game. A compiled policy is trusted with the game:
+                `monopoly_env.testing.check_policy` finds one that writes to it.
             ConfigurationError: A batched policy returned something other than (B,) integers.
             EngineError: The engine broke one of its own invariants.
         """
@@ -156,12 +158,23 @@ class _Games:
         return np.flatnonzero(self.records["decision"])
 
     def advance(self, part: slice) -> None:
-        """Run the compiled loop on some of the games."""
+        """Run the compiled loop on some of the games.
+
+        Raises:
+            PolicyError: The kernel of a policy raised an error.
+        """
         recording = self.recording._replace(row=self.recording.row[part], length=self.recording.length[part])
-        play_games(
-            self.records[part], self.memory[part], self.seats[part], self.progress[part], self.counts[part],
-            recording, self.table.players, np.zeros(NUM_ACTIONS, np.bool_), self.table.turn_limit * self.num_players,
-        )  # fmt: skip
+        try:
+            play_games(
+                self.records[part], self.memory[part], self.seats[part], self.progress[part], self.counts[part],
+                recording, self.table.players, np.zeros(NUM_ACTIONS, np.bool_), self.table.turn_limit * self.num_players,
+            )  # fmt: skip
+        except Exception as error:
+            # The loop plays one game after another, so the first that has not stopped is the one in which it broke off.
+            full = self.recording.length[part] == self.recording.actions.shape[1]
+            stopped = (self.records["decision"][part] == 0) | (self.progress["stop"][part] == WAITING) | full
+            place = np.arange(len(self.records))[part][~stopped][0]
+            raise failure(self._policy(place, int(self.records["player"][place])), self.records[place : place + 1], error) from error
 
     def ask(self, policy: Policy, places: NDArray[np.int64]) -> None:
         """Ask a batched policy for its actions in these places. The compiled loop carries them out."""
@@ -171,15 +184,18 @@ class _Games:
         rows = places * self.num_players + records["player"]
         memory = self.memory.reshape(-1, MEMORY)
         decisions = Decisions(records, memory.take(rows, axis=0), key)
-        self.progress["answer"][places] = _check_actions(policy, policy.act(decisions), len(places))
+        self.progress["answer"][places] = answers(policy, decisions)
         self.progress["answered"][places] = 1
         memory[rows] = decisions.memory
 
     def check(self) -> None:
         """Raise the error of a game that failed, if any did, and empty full recordings."""
-        check(self.records, self.progress, lambda place, seat: self.table.policies[self.batch.seats[self.numbers[place], seat]])
+        check(self.records, self.progress, self._policy)
         if self.batch.recorded:
             self._take_actions(np.flatnonzero(self.recording.length == _RECORDED))
+
+    def _policy(self, place: int, seat: int) -> Policy:
+        return self.table.policies[self.batch.seats[self.numbers[place], seat]]
 
     def _take_actions(self, places: NDArray[np.int64]) -> None:
         """Copy the recorded actions of these games and empty their recordings."""
@@ -267,12 +283,3 @@ class _Stream:
 def _bytes(records: NDArray[Any]) -> NDArray[np.uint8]:
     """Records as rows of bytes, which are copied faster: NumPy copies structured records one field at a time."""
     return records.view(np.uint8).reshape(len(records), -1)
-
-
-def _check_actions(policy: Policy, given: Any, count: int) -> NDArray[np.int64]:
-    actions = np.asarray(given)
-    if actions.shape != (count,) or not np.issubdtype(actions.dtype, np.integer):
-        raise ConfigurationError(
-            f"Policy {policy.name!r} must return {count} integers, shape ({count},), not {actions.dtype} of shape {actions.shape}."
-        )
-    return np.ascontiguousarray(actions, np.int64)

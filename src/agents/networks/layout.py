@@ -23,7 +23,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from monopoly_env.errors import ConfigurationError, FormatError, nearest
+from monopoly_env.errors import ConfigurationError, FormatError, nearest, shortened
 
 VERSION: Final = 1
 ACTIVATIONS: Final = ("relu", "tanh")
@@ -33,6 +33,8 @@ RELU, TANH = range(2)
 NONE, ELMAN, GRU = range(3)
 # Where the header has what. The inputs and the outputs of each dense layer follow from SIZES on.
 AT_VERSION, AT_ACTIVATION, AT_CELL, AT_UNITS, AT_LAYERS, SIZES = range(6)
+MOST_UNITS: Final = 1 << 16  # of a layer
+MOST_NUMBERS: Final = 1 << 28  # of a network: a gigabyte
 BLOCK: Final = 16  # float32 numbers in a cache line
 
 
@@ -68,10 +70,13 @@ class Architecture:
         names = [name for name, _ in self.heads]
         if not names or len(set(names)) < len(names):
             raise ConfigurationError(f"A network needs one head or more, each with its own name, not {names}.")
-        if min(self.inputs, *self.hidden, *(size for _, size in self.heads)) < 1:
-            raise ConfigurationError(f"All sizes of a network must be 1 or more: {self}.")
+        sizes = (self.inputs, *self.hidden, *(size for _, size in self.heads))
+        if not all(isinstance(size, (int, np.integer)) and 1 <= size <= MOST_UNITS for size in sizes):
+            raise ConfigurationError(f"All sizes of a network must be whole numbers from 1 to {MOST_UNITS:,}, not {shortened(sizes)}.")
         if (self.units > 0) != (self.cell != "none"):
             raise ConfigurationError(f"A cell needs units, and units need a cell: {self}.")
+        if self.length > MOST_NUMBERS:
+            raise ConfigurationError(f"A network of {self.length:,} numbers is too large; {MOST_NUMBERS:,} are the most.")
 
     @property
     def outputs(self) -> int:

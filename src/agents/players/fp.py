@@ -33,7 +33,7 @@ from agents.players.vocabulary.parameters import COUNT, DOLLARS, RATIO, SHARE, P
 from agents.players.vocabulary.reading import NO_LOT, amount_due, asked_lot, cheapest, legal, price, total_price, window_kind
 from monopoly_env import board
 from monopoly_env.actions import A_BID, A_BUILD, A_BUY, A_JAIL, A_MORTGAGE, A_REPLY, A_SELL, A_TRADE, A_TURN, A_UNMORTGAGE, RAISES
-from monopoly_env.engine import agenda, building, mortgage, players, trade, turn
+from monopoly_env.engine import agenda, auction, building, mortgage, players, trade, turn
 from monopoly_env.engine.sets import has, lowest, size
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
@@ -129,9 +129,10 @@ def _buy(game: Game, seat: int, params: Row) -> int:
 @kernel
 def _bid(game: Game, seat: int, params: Row) -> int:
     """A bid goes a share of the way to the list price, or takes a share of the cash that is left."""
-    bid, cash, lot = int(game.auction_bid), int(game.cash[seat]), int(game.auction_lot)
+    cash, lot = int(game.cash[seat]), int(game.auction_lot)
     if game.decision == agenda.SEALED_BID or lot >= building.HOUSE_LOT:
         return habits.bid_up_to(game, _highest_bid(game, seat, lot, params), 1.0)
+    bid = auction.raise_base(game, seat)
     if params[AT.refuses_utilities] and has(_UTILITY_LOTS, lot):
         return A_BID
     if has(_wanted(params), lot):

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from monopoly_env import actions, core
-from monopoly_env.board import LOT_NAME, PRICE
 from monopoly_env.errors import ConfigurationError, MonopolyError
 from monopoly_env.game import Game
 from monopoly_env.policy.protocol import BatchedPolicy, Decisions, QuitError
+from monopoly_env.render import words
 from monopoly_env.render.text import PLAYERS, board
 
 HELP = """Answer with the number of an action or with its text, such as: build Boardwalk
@@ -67,7 +67,8 @@ class Human(BatchedPolicy):
     def _show(self, game: Game, legal: NDArray[np.int64]) -> None:
         decision = actions.DECISION_NAMES[game.decision]
         cash = f"${game.cash[game.player]:,}"
-        self._say(f"{PLAYERS[game.player]} ({self.name}), {cash}: {actions.DECISIONS[decision]}{_subject(game)}. ? for help.")
+        about = f" {words.subject(game, PLAYERS)}".rstrip()
+        self._say(f"{PLAYERS[game.player]} ({self.name}), {cash}: {actions.DECISIONS[decision]}.{about} ? for help.")
         for number, action in enumerate(legal, start=1):
             self._say(f"  {number:3} {actions.describe(action, game)}")
 
@@ -105,21 +106,5 @@ def _named(text: str, game: Game, legal: NDArray[np.int64]) -> int:
     for action in legal:
         if actions.describe(action, game).casefold() == text.casefold():
             return int(action)
-    action = actions.parse(text)
+    action = actions.parse(text, game)
     raise ConfigurationError(f"{actions.describe(action, game)!r} is not legal now.")
-
-
-def _subject(game: Game) -> str:
-    """What a decision is about: the lot, the auction, the offer or the debt."""
-    names = LOT_NAME[int(game.rules.board)]
-    first = int(game.agenda[game.depth - 1, 2])
-    match actions.DECISION_NAMES[game.decision]:
-        case "buy" | "takeover":
-            return f" ({names[first]}, ${PRICE[int(game.rules.board), first]})"
-        case "bid" | "sealed_bid":
-            lot = int(game.auction_lot)
-            return f" ({names[lot] if lot < len(names) else 'a scarce building'}; standing bid ${game.auction_bid})"
-        case "debt":
-            return f" (${first:,} due)"
-        case _:
-            return ""

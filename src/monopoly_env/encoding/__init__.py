@@ -9,81 +9,242 @@ docs/observation.md lists every feature. It is generated from the tables from wh
 names = encoding.names("standard", num_players=2)
 row = encoding.observe(game)  # float32, as seen by the player to decide
 ```
+
+`register` adds an encoding of your own. Every interface, trainer and saved policy then knows its name:
+
+```python
+def write(game, seat, row):  # compiled on first use; fills one float32 row
+    row[0] = game.cash[seat] / 5000
+    row[1] = game.position[seat] / 40
+
+
+encoding.register("cash_and_square", ("cash", "square"), write)
+env = monopoly_v0.env(encoding="cash_and_square")
+```
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any, Final
+from functools import cache
+from typing import Any, Final, NamedTuple, TypeAlias
 
+import numba
 import numpy as np
 import numpy.typing as npt
 
-from monopoly_env.core import batch_of
+from monopoly_env import core
+from monopoly_env.callbacks import Callback, caller
 from monopoly_env.encoding import ocnaru, standard
 from monopoly_env.errors import ConfigurationError, nearest
-from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS, Game, Games
-from monopoly_env.kernels import array_kernel, borrowed, entry
+from monopoly_env.game import GAME, MAX_PLAYERS, MIN_PLAYERS, Game, Games
+from monopoly_env.kernels import borrowed, entry
 
-NAMES: Final = ("standard", "ocnaru100", "ocnaru100+")
-STANDARD, OCNARU, OCNARU_PLUS = range(len(NAMES))
-_WRITERS: Final[tuple[Callable[..., None], ...]] = (standard.write, ocnaru.write, ocnaru.write_plus)
+NAMES: Final = ("standard", "ocnaru100", "ocnaru100+")  # the built-in ones
+
+Kernel: TypeAlias = Callable[[Any, int, Any], None]
+Features: TypeAlias = Sequence[str] | Callable[[int], Sequence[str]]
+
+_GUARD: Final = 4096  # numbers on each side of a row that is written on trial
+_MARK: Final = np.float32(-1234.5)
 
 
-@dataclass(frozen=True)
+class EncodingKernel(Callback):
+    """A function `write(game, seat, row)` that fills a row with what a seat sees of a game."""
+
+    WHAT = "kernel of an encoding"
+    ARGUMENTS = ("game", "seat", "row")
+    SIGNATURE = numba.void(numba.from_dtype(GAME), numba.int64, numba.float32[::1])
+
+
+write: Final = caller(EncodingKernel.SIGNATURE)  # write(handle, game, seat, row), in compiled code
+
+
+@EncodingKernel
+def _standard(game: Game, seat: int, row: Any) -> None:
+    standard.write(game, seat, row)
+
+
+@EncodingKernel
+def _ocnaru(game: Game, seat: int, row: Any) -> None:
+    ocnaru.write(game, seat, row)
+
+
+@EncodingKernel
+def _ocnaru_plus(game: Game, seat: int, row: Any) -> None:
+    ocnaru.write_plus(game, seat, row)
+
+
+class _Family(NamedTuple):
+    """An encoding for several sizes of table."""
+
+    features: Callable[[int], Sequence[str]]  # their names in a row for this many players
+    kernel: EncodingKernel
+    players: tuple[int, ...]  # the sizes of table that it supports
+
+
+_EVERY_SIZE: Final = tuple(range(MIN_PLAYERS, MAX_PLAYERS + 1))
+_FAMILIES: Final[dict[str, _Family]] = {
+    "standard": _Family(standard.names, _standard, _EVERY_SIZE),
+    "ocnaru100": _Family(lambda _: ocnaru.names(False), _ocnaru, (ocnaru.NUM_PLAYERS,)),
+    "ocnaru100+": _Family(lambda _: ocnaru.names(True), _ocnaru_plus, (ocnaru.NUM_PLAYERS,)),
+}
+
+
+@dataclass(frozen=True, eq=False)
 class Encoding:
-    """An encoding for a number of players.
+    """An encoding for a number of players; `make` makes it.
 
     Attributes:
-        name: One of `NAMES`.
-        code: Its number, for the kernel `write`.
+        name: Its name.
         names: The name of each feature.
-        size: The number of features in a row.
-        write: Its own kernel, `write(game, seat, row)`, which fills a float32 row of at least `size` numbers.
+        kernel: The function `write(game, seat, row)` that fills a row.
+
+    Raises:
+        ConfigurationError: The names are not different strings, or the function takes other arguments.
     """
 
     name: str
-    code: int
     names: tuple[str, ...] = field(repr=False)
-    write: Callable[..., None] = field(repr=False)
+    kernel: EncodingKernel = field(repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", _checked_names(self.name, self.names))
+        kernel: Any = self.kernel  # a plain function will do
+        object.__setattr__(self, "kernel", kernel if isinstance(kernel, EncodingKernel) else EncodingKernel(kernel))
 
     @property
     def size(self) -> int:
         """The number of features in a row."""
         return len(self.names)
 
+    @property
+    def handle(self) -> Any:
+        """The encoding as the kernel `write` takes it."""
+        return self.kernel.handle
+
+    def write(self, game: Game, seat: int, row: npt.NDArray[np.float32]) -> None:
+        """Fill a contiguous float32 row of at least `size` numbers."""
+        self.kernel(game, seat, row)
+
+
+def registered() -> tuple[str, ...]:
+    """The names of all encodings: the built-in ones, then those added by `register`."""
+    return tuple(_FAMILIES)
+
+
+def register(name: str, features: Features, kernel: Kernel, num_players: Sequence[int] = _EVERY_SIZE) -> None:
+    """Add an encoding, which every interface, trainer and saved policy then knows by its name.
+
+    Args:
+        name: Letters, digits, `_`, `-`, `+` and `/`. A name registered earlier is replaced; a built-in name is refused.
+        features: The name of each feature; or a function that returns the names for a number of players, if the row depends on it.
+        kernel: `write(game, seat, row)`: it fills every number of the float32 row with what the seat sees, and only reads the game.
+            It is compiled with checks of bounds. `monopoly_env.testing.check_encoding` checks the rest of its contract.
+        num_players: The sizes of table that it supports.
+
+    Raises:
+        ConfigurationError: The name, the features or the sizes are invalid, or the kernel takes other arguments.
+    """
+    if not isinstance(name, str) or not re.fullmatch(r"[\w+/-]+", name):
+        raise ConfigurationError(f"The name of an encoding may only have letters, digits, '_', '-', '+' and '/', not {name!r}.")
+    if name in NAMES:
+        raise ConfigurationError(f"The encoding {name!r} is built in: choose another name.")
+    for count in num_players:
+        _check_players("num_players", count, MIN_PLAYERS)
+    made = kernel if isinstance(kernel, EncodingKernel) else EncodingKernel(kernel)
+    if callable(features):
+        names_of = features
+    else:
+        fixed = _checked_names(name, features)
+        names_of = lambda _: fixed  # noqa: E731 - the same for every size of table
+    _FAMILIES[name] = _Family(names_of, made, tuple(num_players))
+
 
 def make(name: str = "standard", num_players: int = 4, pad_to: int | None = None) -> Encoding:
     """Make an encoding for tables of `num_players`.
 
     Args:
-        name: One of `NAMES`.
+        name: One of `registered()`.
         num_players: 2 to 8; `ocnaru100` and `ocnaru100+` support only 2.
         pad_to: Make rows as long as for this many players. Absent opponents are zeros.
 
     Raises:
         ConfigurationError: The name is unknown, or the encoding does not support this number of players.
     """
-    if name not in NAMES:
-        raise ConfigurationError(f"Unknown encoding {name!r}. {nearest(name, NAMES)}")
+    if name not in _FAMILIES:
+        raise ConfigurationError(f"Unknown encoding {name!r}. {nearest(name, _FAMILIES)} encoding.register adds your own.")
+    family = _FAMILIES[name]
     _check_players("num_players", num_players, MIN_PLAYERS)
-    code = NAMES.index(name)
-    if code == STANDARD:
-        if pad_to is not None:
-            _check_players("pad_to", pad_to, num_players)
-        return _standard(int(pad_to or num_players))
-    if num_players != ocnaru.NUM_PLAYERS or pad_to not in (None, ocnaru.NUM_PLAYERS):
+    if pad_to is not None:
+        _check_players("pad_to", pad_to, num_players)
+    count = int(pad_to or num_players)
+    if num_players not in family.players or count not in family.players:
+        sizes = ", ".join(map(str, family.players))
         raise ConfigurationError(
-            f"Encoding {name!r} is for 2 players, not num_players={num_players}, pad_to={pad_to}. Use 'standard' for other tables."
+            f"Encoding {name!r} is for {sizes} players, not num_players={num_players}, pad_to={pad_to}. Use 'standard' for other tables."
         )
-    return Encoding(name, code, ocnaru.names(code == OCNARU_PLUS), _WRITERS[code])
+    return _made(name, family, count)
 
 
-@lru_cache
-def _standard(num_players: int) -> Encoding:
-    return Encoding(NAMES[STANDARD], STANDARD, standard.names(num_players), standard.write)
+@cache
+def _made(name: str, family: _Family, count: int) -> Encoding:
+    return Encoding(name, tuple(family.features(count)), family.kernel)
+
+
+def _checked_names(name: str, features: object) -> tuple[str, ...]:
+    """The names of features as a tuple.
+
+    Raises:
+        ConfigurationError: They are not strings, there are none, or two are equal.
+    """
+    names = tuple(features) if isinstance(features, Sequence) and not isinstance(features, str) else ()
+    if not names or not all(isinstance(one, str) for one in names) or len(set(names)) < len(names):
+        raise ConfigurationError(f"Encoding {name!r}: its features must be different names, one a number, not {features!r:.80}.")
+    return names
+
+
+def fitting(encoding: str | Encoding, num_players: int) -> Encoding:
+    """An encoding for tables of `num_players`, given by name or made already.
+
+    Raises:
+        ConfigurationError: The name is unknown, the encoding has no room for this many players, or it writes longer rows than it has
+            features.
+    """
+    made = make(encoding, num_players) if isinstance(encoding, str) else encoding
+    if not isinstance(made, Encoding):
+        raise ConfigurationError(f"encoding={encoding!r:.80} must be a name or an Encoding, as encoding.make returns it.")
+    family = _FAMILIES.get(made.name)
+    if family and made.kernel is family.kernel and made.size < (least := make(made.name, num_players).size):
+        raise ConfigurationError(
+            f"Encoding {made.name!r} of {made.size} features has no room for {num_players} players, who take {least}. Use pad_to."
+        )
+    _try_out(made, num_players)
+    return made
+
+
+@cache
+def _try_out(encoding: Encoding, num_players: int) -> None:
+    """Let an encoding write a row that lies between guards: a row of the wrong length must never reach the arrays of an environment."""
+    room = np.full(encoding.size + 2 * _GUARD, _MARK)
+    row = room[_GUARD:-_GUARD]
+    game = core.new_game(num_players)
+    try:
+        for seat in range(num_players):
+            encoding.write(game, seat, row)
+    except IndexError as error:
+        raise _too_long(encoding, num_players) from error
+    if (room[:_GUARD] != _MARK).any() or (room[-_GUARD:] != _MARK).any():
+        raise _too_long(encoding, num_players)
+
+
+def _too_long(encoding: Encoding, num_players: int) -> ConfigurationError:
+    return ConfigurationError(
+        f"Encoding {encoding.name!r} has {encoding.size} features, but writes more than that for {num_players} players. "
+        "Name one feature for each number of a row."
+    )
 
 
 def _check_players(argument: str, value: object, least: int) -> None:
@@ -101,22 +262,11 @@ def size(name: str = "standard", num_players: int = 4, pad_to: int | None = None
     return make(name, num_players, pad_to).size
 
 
-@array_kernel
-def write(code: int, game: Game, seat: int, out: Any) -> None:
-    """Write the observation of a seat into a float32 row, in the encoding whose `Encoding.code` is given."""
-    if code == STANDARD:
-        standard.write(game, seat, out)
-    elif code == OCNARU:
-        ocnaru.write(game, seat, out)
-    else:
-        ocnaru.write_plus(game, seat, out)
-
-
 @entry()
-def _write_all(code: int, games: Games, seats: Any, out: Any) -> None:
+def _write_all(handle: Any, games: Games, seats: Any, out: Any) -> None:
     out = borrowed(out)
     for i in range(len(games)):
-        write(code, games[i], seats[i], out[i])
+        write(handle, games[i], seats[i], out[i])
 
 
 def observe(game: Game, name: str = "standard", seat: int | None = None, pad_to: int | None = None) -> npt.NDArray[np.float32]:
@@ -124,7 +274,7 @@ def observe(game: Game, name: str = "standard", seat: int | None = None, pad_to:
 
     Args:
         game: The game.
-        name: One of `NAMES`.
+        name: One of `registered()`.
         seat: The observing seat; by default the player to decide.
         pad_to: See `make`.
 
@@ -134,7 +284,7 @@ def observe(game: Game, name: str = "standard", seat: int | None = None, pad_to:
     Raises:
         ConfigurationError: The name is unknown, the seat does not exist, or the encoding does not support this number of players.
     """
-    rows = observe_all(batch_of(game), name, None if seat is None else np.array([seat]), pad_to)
+    rows = observe_all(core.batch_of(game), name, None if seat is None else np.array([seat]), pad_to)
     return rows.reshape(-1)
 
 
@@ -145,7 +295,7 @@ def observe_all(
 
     Args:
         games: (B,) records.
-        name: One of `NAMES`.
+        name: One of `registered()`.
         seats: (B,) observing seats; by default the players to decide.
         pad_to: See `make`. It is required if the games differ in their number of players.
 
@@ -160,9 +310,10 @@ def observe_all(
     if pad_to is None and np.any(players != most):
         raise ConfigurationError(f"Games of {sorted(set(players.tolist()))} players need pad_to, such as pad_to={most}.")
     encoding = make(name, most, pad_to)
+    _try_out(encoding, most)
     who = games["player"] if seats is None else np.asarray(seats)
     if who.shape != games.shape or not np.issubdtype(who.dtype, np.integer) or np.any((who < 0) | (who >= players)):
         raise ConfigurationError(f"Seats must be {len(games)} whole numbers from 0 to the number of players less one, not {seats!r}.")
     out = np.empty((len(games), encoding.size), np.float32)
-    _write_all(encoding.code, games, who.astype(np.int64), out)
+    _write_all(encoding.handle, games, who.astype(np.int64), out)
     return out

@@ -18,7 +18,7 @@ from monopoly_env.cards import CARD_ID, DECK_SIZE, DECKS
 from monopoly_env.encoding.table import COLOURS, GOODS, LOTS, MONEY, SQUARES, STREETS, Block, offsets, seat_names, total
 from monopoly_env.engine import agenda
 from monopoly_env.engine.sets import size
-from monopoly_env.game import AGENDA_DEPTH, BANK, MAX_PLAYERS, MAX_REFUSED, POT, Game
+from monopoly_env.game import AGENDA_DEPTH, ALL_OTHERS, BANK, MAX_PLAYERS, MAX_REFUSED, POT, Game
 from monopoly_env.kernels import array_kernel
 from monopoly_env.rules import number
 
@@ -253,8 +253,9 @@ def _write_creditor(game: Game, seat: int, creditor: int, out: Any) -> None:
         out[_CREDITOR] = 1.0
     elif creditor == POT:
         out[_CREDITOR + 1] = 1.0
-    else:
-        _flag(game, seat, creditor, _IS_CREDITOR, out)
+    for other in range(game.num_players):
+        if other == creditor or (creditor == ALL_OTHERS and other != game.player and game.place[other] == 0):
+            _flag(game, seat, other, _IS_CREDITOR, out)
 
 
 @array_kernel

@@ -12,6 +12,7 @@ from monopoly_env.engine.building import (
     piece_for,
     placeable,
     raise_level,
+    room_for,
 )
 from monopoly_env.engine.liquidation import raisable
 from monopoly_env.engine.players import next_solvent, seat_after, solvent_seats
@@ -27,6 +28,7 @@ _NONE = number("auction", "none")
 _OTHERS_ONLY = number("auction", "others_only")
 _BY_CASH = number("auction_limit", "cash")
 _FIRST_COME = number("building_shortage", "first_come")
+_EVERY_PLAYER = number("build_window", "before_each_throw")
 _OWN_PRICE = number("shortage_floor", "own_price")
 _CHEAPEST_PRICE = number("shortage_floor", "cheapest_price")
 _TEN = 10  # dollars, the lowest bid of H25
@@ -118,22 +120,19 @@ def lowest_bid(game: Game, seat: int) -> int:
 
 @kernel
 def legal_raises(game: Game, seat: int) -> int:
-    """The legal actions of an English bid, one bit each: fold, and the raises between the lowest bid and the limit."""
+    """The legal actions of an English bid, one bit each: fold, and the raises up to the limit."""
     actions = 1 << FOLD
-    least, most = lowest_bid(game, seat), limit(game, seat)
-    base = _raise_base(game, seat)
+    base, most = raise_base(game, seat), limit(game, seat)
     for i in range(len(RAISES)):
-        if least <= base + RAISES[i] <= most:
+        if base + RAISES[i] <= most:
             actions |= 1 << (i + 1)
     return actions
 
 
 @kernel
-def _raise_base(game: Game, seat: int) -> int:
-    """The amount that a raise is added to: the standing bid or, for a scarce building, just under the seat's own floor if higher."""
-    if game.auction_lot < HOUSE_LOT:
-        return int(game.auction_bid)
-    return max(int(game.auction_bid), piece_floor(game, seat, int(game.auction_lot)) - 1)
+def raise_base(game: Game, seat: int) -> int:
+    """The amount that a seat's raise is added to: a dollar less than its lowest bid, so that every bid from there on can be made."""
+    return lowest_bid(game, seat) - 1
 
 
 @kernel
@@ -153,7 +152,7 @@ def bid(game: Game, seat: int, action: int) -> None:
     if action == FOLD:
         game.auction_bidders = int(game.auction_bidders) & ~(1 << seat)
     else:
-        game.auction_bid = _raise_base(game, seat) + RAISES[action - 1]
+        game.auction_bid = raise_base(game, seat) + RAISES[action - 1]
         game.auction_leader = seat
     game.auction_asked = seat_after(game, seat, 1)
 
@@ -273,7 +272,7 @@ def build(game: Game, seat: int, lot: int) -> None:
     cost = building_cost(game, lot)
     if game.rules.building_limit != UNLIMITED and game.rules.building_shortage != _FIRST_COME:
         rivals = contenders(game, piece)
-        if size(rivals) > max(1, in_bank(game, piece)):
+        if size(rivals) > 1 and _demand(game, piece, rivals) > in_bank(game, piece):
             _auction_piece(game, seat, lot, piece, cost, rivals)
             return
     game.cash[seat] -= cost
@@ -288,6 +287,18 @@ def contenders(game: Game, piece: int) -> int:
         if game.place[seat] == 0 and piece_floor(game, seat, piece) <= game.cash[seat]:
             seats |= 1 << seat
     return seats
+
+
+@kernel
+def _demand(game: Game, piece: int, seats: int) -> int:
+    """How many buildings these seats may want: one each or, where every player has a window, all that each could place and pay for (29)."""
+    if game.rules.build_window != _EVERY_PLAYER:
+        return size(seats)
+    count = 0
+    for seat in range(game.num_players):
+        if has(seats, seat):
+            count += min(room_for(game, seat, piece), int(game.cash[seat]) // piece_floor(game, seat, piece))
+    return count
 
 
 @kernel

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from monopoly_env.board import GROUP_LOTS, GROUP_OF, GROUP_SIZE, GROUP_START, HOTEL, HOUSE_PRICE, NUM_STREETS, RAILROADS
-from monopoly_env.engine.sets import has
+from monopoly_env.engine.sets import has, size
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.rules import number
@@ -11,6 +11,7 @@ from monopoly_env.rules import number
 HOUSE_LOT, HOTEL_LOT = 28, 29  # stand for a scarce house or hotel in the place of an auction's lot
 
 _OWN_PRICE = number("shortage_floor", "own_price")
+_ANY_PRICE = 1 << 30
 
 EVEN = number("even_build", "even")
 WHOLE_GROUP = number("even_build", "whole_group")
@@ -152,6 +153,18 @@ def placeable(game: Game, seat: int, piece: int, most: int) -> int:
 
 
 @kernel
+def room_for(game: Game, seat: int, piece: int) -> int:
+    """How many buildings of a kind a seat could place one after another, if it had them."""
+    if piece == HOTEL_LOT:
+        return size(placeable(game, seat, piece, _ANY_PRICE))
+    room, candidates = 0, improvable(game, seat)
+    for lot in range(NUM_STREETS):
+        if candidates & int(GROUP_LOTS[GROUP_OF[lot]]):
+            room += max(0, int(game.rules.hotel_after) - int(game.level[lot]))
+    return room
+
+
+@kernel
 def buildable(game: Game, seat: int) -> int:
     """The streets on which a seat may build now: the rules allow it, the bank has the building, and the cash in hand suffices."""
     lots = 0
@@ -217,6 +230,8 @@ def _may_sell(game: Game, lot: int) -> bool:
     group = int(GROUP_OF[lot])
     if game.rules.even_build == WHOLE_GROUP:
         return lot == GROUP_START[group]
+    if _collapses(game, group):
+        return True
     if game.rules.even_build == EVEN and game.level[lot] != highest_level(game, group):
         return False
     breaks_hotel = game.level[lot] == HOTEL and game.rules.building_limit != UNLIMITED
@@ -235,10 +250,10 @@ def sell(game: Game, seat: int, lot: int) -> None:
     game.fresh_sales |= int(GROUP_LOTS[GROUP_OF[lot]])
     if game.rules.even_build == WHOLE_GROUP:
         _sell_group_level(game, seat, int(GROUP_OF[lot]))
+    elif _collapses(game, int(GROUP_OF[lot])):
+        _collapse(game, seat, lot)
     elif game.level[lot] < HOTEL or _can_break_down(game):
         _lower(game, seat, lot, steps_of(game, int(game.level[lot])) - 1)
-    elif game.rules.even_build == EVEN:
-        _collapse(game, seat, lot)
     else:
         _lower(game, seat, lot, min(int(game.houses), int(game.rules.hotel_after) - 1))
 
@@ -248,6 +263,14 @@ def _can_break_down(game: Game) -> bool:
     """Whether the bank can return the houses of a hotel."""
     free = game.rules.building_limit == UNLIMITED or game.rules.hotel_breakdown == BREAKDOWN_UNLIMITED
     return free or game.houses >= game.rules.hotel_after
+
+
+@kernel
+def _collapses(game: Game, group: int) -> bool:
+    """Whether a sale takes a whole group down, because the bank lacks the houses for a hotel: any of its streets may be named (32)."""
+    if _can_break_down(game) or game.rules.even_build != EVEN or game.rules.hotel_breakdown == BREAKDOWN_NEEDS_FOUR:
+        return False
+    return highest_level(game, group) == HOTEL
 
 
 @kernel
@@ -278,9 +301,10 @@ def _collapse(game: Game, seat: int, lot: int) -> None:
         total += steps_of(game, int(game.level[other]))
     while _houses_needed(game, total, count) > supply:
         total -= 1
-    # The named lot gets the lowest level. If the levels differ, the last lots of the group get one more.
+    # The named lot gets the lowest level. If the levels differ, the next ones of the group keep one more.
     extra = total % count
-    for other in range(start + count - 1, start - 1, -1):
+    for offset in range(1, count + 1):
+        other = start + (lot - start + offset) % count
         steps = total // count
         if extra > 0 and other != lot and steps_of(game, int(game.level[other])) > steps:
             steps += 1

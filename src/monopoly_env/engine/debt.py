@@ -9,7 +9,7 @@ from monopoly_env.engine.mortgage import mortgageable
 from monopoly_env.engine.players import finish, finish_if_alone, next_solvent, seat_after, solvent_seats
 from monopoly_env.engine.sets import has, size
 from monopoly_env.engine.trade import may_offer
-from monopoly_env.game import BANK, BY_BANKRUPTCY, POT, Game
+from monopoly_env.game import ALL_OTHERS, BANK, BY_BANKRUPTCY, POT, Game
 from monopoly_env.kernels import kernel
 from monopoly_env.rules import number
 
@@ -59,6 +59,8 @@ def pay(game: Game, seat: int, amount: int, creditor: int) -> None:
     game.cash[seat] -= amount
     if creditor >= 0:
         game.cash[creditor] += amount
+    elif creditor == ALL_OTHERS:
+        _share_out(game, seat, amount)
     elif creditor == POT and game.rules.free_parking_pot != _NO_POT:
         game.pot += amount
 
@@ -72,16 +74,12 @@ def take(game: Game, seat: int, amount: int, creditor: int) -> None:
 
 @kernel
 def pay_each(game: Game, seat: int, amount: int, offset: int) -> None:
-    """Pay every other player in turn order (58)."""
+    """Pay every other player: in turn order, or all of them by one debt (58)."""
     if game.place[seat] != 0:
         return
-    if offset == 1 and game.rules.multi_creditor >= _TO_BANK:
-        total = amount * (size(solvent_seats(game)) - 1)
-        if raisable(game, seat) < total and not can_raise_more(game, seat, total):
-            if game.rules.multi_creditor == _SPLIT:
-                _split_cash(game, seat)
-            bankrupt(game, seat, BANK)
-            return
+    if game.rules.multi_creditor >= _TO_BANK:
+        agenda.push(game, agenda.CHARGE, seat, amount * (size(solvent_seats(game)) - 1), ALL_OTHERS)
+        return
     while offset < game.num_players and game.place[seat_after(game, seat, offset)] != 0:
         offset += 1
     if offset < game.num_players:
@@ -90,15 +88,12 @@ def pay_each(game: Game, seat: int, amount: int, offset: int) -> None:
 
 
 @kernel
-def _split_cash(game: Game, seat: int) -> None:
-    """Sell the buildings and share all cash equally among the others. A remainder goes to the bank."""
-    cash = int(game.cash[seat]) + liquidation_of_buildings(game, seat, int(game.rules.bankrupt_sell_ratio))
-    clear_buildings(game, seat)
+def _share_out(game: Game, seat: int, dollars: int) -> None:
+    """Share a sum equally among the other players. A remainder goes to the bank."""
     others = solvent_seats(game) & ~(1 << int(seat))
     for other in range(game.num_players):
         if has(others, other):
-            game.cash[other] += cash // size(others)
-    game.cash[seat] = 0
+            game.cash[other] += dollars // size(others)
 
 
 @kernel
@@ -125,6 +120,8 @@ def bankrupt(game: Game, seat: int, creditor: int) -> None:
     cash = int(game.cash[seat]) + liquidation_of_buildings(game, seat, int(game.rules.bankrupt_sell_ratio))
     lots = int(game.lots[seat])
     clear_buildings(game, seat)
+    if creditor == ALL_OTHERS and game.rules.multi_creditor == _SPLIT:
+        _share_out(game, seat, max(0, cash))
     game.cash[seat] = 0
     game.lots[seat] = 0
     game.jail[seat] = 0

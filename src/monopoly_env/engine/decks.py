@@ -34,6 +34,17 @@ def shuffle(game: Game, deck: int) -> None:
 
 
 @kernel
+def shuffle_unseen(game: Game, deck: int) -> None:
+    """Shuffle the cards of a deck that are still to be drawn in this pass. Nobody has seen their order."""
+    first = int(game.deck_next[deck])
+    for last in range(int(game.deck_size[deck]) - 1, first, -1):
+        other = first + _draw_below(game, deck, last - first + 1)
+        card = game.deck[deck, last]
+        game.deck[deck, last] = game.deck[deck, other]
+        game.deck[deck, other] = card
+
+
+@kernel
 def _draw_below(game: Game, deck: int, bound: int) -> int:
     game.deck_draws[deck] += 1
     return below(game, DECKS, deck, int(game.deck_draws[deck]) - 1, bound)

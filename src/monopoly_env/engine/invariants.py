@@ -1,8 +1,14 @@
-"""The invariants that hold after every step, in one compiled check (used by the fuzzer, `position` and `load`)."""
+"""The invariants that hold after every step, in one compiled check (used by `step`, `position`, `load` and the fuzzer).
+
+The kernels of the rulebook do not look whether a number of the record is in the range of a table: they may only run on records that
+pass this check.
+"""
 
 from __future__ import annotations
 
 from typing import Final
+
+import numpy as np
 
 from monopoly_env.board import ALL_LOTS, EDITIONS, GROUP_LOTS, GROUP_OF, HOTEL, JAIL_SQUARE, NUM_LOTS, NUM_SQUARES, NUM_STREETS
 from monopoly_env.cards import DECK_SIZE, JAIL_CARD_NUMBER
@@ -22,23 +28,24 @@ from monopoly_env.engine.building import (
     owns_all,
     steps_of,
 )
-from monopoly_env.engine.legal import count_legal
+from monopoly_env.engine.legal import WORDS, ask, count_legal
 from monopoly_env.engine.sets import has, size
 from monopoly_env.game import (
     AGENDA_DEPTH,
+    ALL_OTHERS,
     CHEST_GOOD,
     MAX_FORCED,
     MAX_PLAYERS,
     MAX_REFUSED,
     MIN_PLAYERS,
     NOBODY,
-    POT,
     Game,
 )
 from monopoly_env.kernels import kernel
 
 NUM_EDITIONS: Final = len(EDITIONS)
 MOST_DOLLARS: Final = 2_000_000_000  # fits in 32 bits
+_WORD: Final = 0xFFFFFFFF
 
 VIOLATIONS: Final = (
     "none",
@@ -61,16 +68,34 @@ VIOLATIONS: Final = (
     "an absent seat has belongings",
     "a seat, lot, die or counter is out of range",
     "the agenda holds an impossible task",
+    "nobody is left in the game",
+    "the legal actions are not those of the rules",
 )
 (
     NONE, FAULT, TWO_OWNERS, GHOST_OWNER, BANK_MORTGAGE, BUILT_MORTGAGE, BUILT_UNOWNED, UNEVEN, HOUSES, HOTELS, NEGATIVE_CASH,
-    CARD_TWICE, DECK, JAIL_SQUARE_LEFT, EMPTY_MASK, GHOST_ASKED, NO_PLACE, ABSENT, RANGE, AGENDA,
+    CARD_TWICE, DECK, JAIL_SQUARE_LEFT, EMPTY_MASK, GHOST_ASKED, NO_PLACE, ABSENT, RANGE, AGENDA, ALL_OUT, STALE,
 ) = range(len(VIOLATIONS))  # fmt: skip
 
 
 @kernel
 def violation(game: Game) -> int:
-    """The first broken invariant, as an index into `VIOLATIONS`; 0 if all hold."""
+    """The first broken invariant, as an index into `VIOLATIONS`; 0 if all hold. It does not ask the open question anew (`STALE`)."""
+    broken = unsettled_violation(game)
+    return _question(game) if broken == NONE else broken
+
+
+@kernel
+def step_violation(game: Game) -> int:
+    """The first broken invariant, including `STALE`: the legal actions in the record are not those of the rules."""
+    broken = violation(game)
+    if broken == NONE and _is_stale(game):
+        return STALE
+    return broken
+
+
+@kernel
+def unsettled_violation(game: Game) -> int:
+    """The first broken invariant of a game whose agenda need not have a question on top."""
     if game.fault != 0:
         return FAULT
     broken = _ranges(game)
@@ -84,8 +109,6 @@ def violation(game: Game) -> int:
         broken = _players(game)
     if broken == NONE:
         broken = _decks(game)
-    if broken == NONE:
-        broken = _question(game)
     return broken
 
 
@@ -106,6 +129,7 @@ def _ranges(game: Game) -> int:
     sound = sound and _within(game.auction_leader, NOBODY, last) and _within(game.auction_bidders, 0, (2 << last) - 1)
     sound = sound and _within(game.offer_from, NOBODY, last) and _within(game.offer_to, NOBODY, last)
     sound = sound and _within(game.offer_last, NOBODY, CHEST_GOOD)
+    sound = sound and _within(game.seed[0], 0, _WORD) and _within(game.seed[1], 0, _WORD)
     for seat in range(MAX_PLAYERS):
         sound = sound and _within(game.position[seat], 0, NUM_SQUARES - 1) and _within(game.place[seat], 0, MAX_PLAYERS)
         sound = (
@@ -115,6 +139,9 @@ def _ranges(game: Game) -> int:
             and game.throws[seat] >= 0
             and game.sealed[seat] >= 0
         )
+    if sound:
+        for i in range(game.num_refused):
+            sound = sound and _within(game.refused_from[i], 0, last) and _within(game.refused_to[i], 0, last)
     for i in range(MAX_FORCED):
         sound = sound and _within(game.forced_throws[i], 0, 66)
     return NONE if sound else RANGE
@@ -135,8 +162,10 @@ def _agenda(game: Game) -> int:
             sound = sound and _within(first, HOUSE_LOT, HOTEL_LOT)
         elif task == agenda.CARD:
             sound = sound and _within(first, 0, 1)
+        elif task == agenda.WINDOW:
+            sound = sound and _within(first, agenda.BEFORE_THROW, agenda.OUT_OF_TURN)
         elif task == agenda.CHARGE or task == agenda.DEBT or task == agenda.TAKE:
-            sound = sound and _within(second, POT, last)
+            sound = sound and _within(second, ALL_OTHERS, last)
         elif task == agenda.PAY_EACH or task == agenda.COLLECT_EACH:
             sound = sound and _within(second, 1, MAX_PLAYERS)
         elif task == agenda.ESTATE or task == agenda.TAKEOVERS:
@@ -146,7 +175,8 @@ def _agenda(game: Game) -> int:
         if not sound:
             return AGENDA
         auctioning = task == agenda.BID or task == agenda.SEALED_BID or task == agenda.AUCTION_ROUND
-        if (_within(task, agenda.ASK, agenda.REPLY) and game.offer_to < 0) or (auctioning and game.auction_lot < 0):
+        nobody_offers = game.offer_from < 0 or game.offer_to < 0
+        if (_within(task, agenda.ASK, agenda.REPLY) and nobody_offers) or (auctioning and game.auction_lot < 0):
             return AGENDA
     return NONE
 
@@ -207,16 +237,18 @@ def _buildings(game: Game) -> int:
 
 @kernel
 def _players(game: Game) -> int:
+    remaining = 0
     for seat in range(MAX_PLAYERS):
         if seat >= game.num_players:
             if game.cash[seat] or game.lots[seat] or game.jail_cards[seat] or game.position[seat] or game.jail[seat]:
                 return ABSENT
             continue
+        remaining += 1 if game.place[seat] == 0 else 0
         if game.cash[seat] < 0 and not game.rules.ocnaru_quirks:
             return NEGATIVE_CASH
         if game.jail[seat] > 0 and game.position[seat] != JAIL_SQUARE:
             return JAIL_SQUARE_LEFT
-    return NONE
+    return ALL_OUT if remaining == 0 and game.depth > 0 else NONE
 
 
 @kernel
@@ -253,3 +285,19 @@ def _question(game: Game) -> int:
     if game.player < 0 or game.player >= game.num_players or game.place[game.player] != 0:
         return GHOST_ASKED
     return EMPTY_MASK if count_legal(game) < 2 else NONE
+
+
+@kernel
+def _is_stale(game: Game) -> bool:
+    """Whether the legal actions in the record differ from those that asking the open question anew gives. The record stays as it is."""
+    if game.decision == agenda.OVER:
+        return count_legal(game) != 0
+    top, stale = int(game.depth) - 1, False
+    stored = np.empty(WORDS, np.int64)
+    for word in range(WORDS):
+        stored[word] = game.legal[word]
+    ask(game, int(game.decision), int(game.player), int(game.agenda[top, 2]), int(game.agenda[top, 3]))
+    for word in range(WORDS):
+        stale = stale or stored[word] != game.legal[word]
+        game.legal[word] = stored[word]
+    return stale

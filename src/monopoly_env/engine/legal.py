@@ -23,7 +23,7 @@ from monopoly_env.engine import agenda, auction, trade
 from monopoly_env.engine.building import buildable, sellable
 from monopoly_env.engine.debt import may_give_up
 from monopoly_env.engine.jail import may_pay_before_throw
-from monopoly_env.engine.liquidation import raisable
+from monopoly_env.engine.liquidation import raisable, safe_sales
 from monopoly_env.engine.mortgage import liftable, mortgageable, principal
 from monopoly_env.engine.sets import size
 from monopoly_env.game import Game
@@ -111,8 +111,7 @@ def ask(game: Game, question: int, seat: int, first: int, second: int) -> None:
     elif question == agenda.FINE_OR_CHANCE:  # S10
         open_actions(game, A_CHOICE, _BOTH if raisable(game, seat) >= first else _SECOND)
     else:
-        lifting = _SECOND if game.cash[seat] >= principal(game, first) else 0
-        open_actions(game, A_CHOICE, _FIRST | lifting)
+        _open_takeover(game, seat, first)
 
 
 @kernel
@@ -163,9 +162,19 @@ def _open_purchase(game: Game, seat: int, lot: int) -> None:
 
 
 @kernel
+def _open_takeover(game: Game, seat: int, lot: int) -> None:
+    """Offer to lift the mortgage of a received lot: keep it, lift it with the cash in hand, or raise the cash if that is possible (37)."""
+    due = principal(game, lot)
+    open_actions(game, A_CHOICE, _BOTH if game.cash[seat] >= due else _FIRST)
+    if game.cash[seat] < due <= raisable(game, seat):
+        _open_raising(game, seat)
+
+
+@kernel
 def _open_debt(game: Game, seat: int, amount: int) -> None:
     """Ask a debtor to sell and mortgage, and to trade or give up where the rules allow it (42, 55)."""
-    _open_raising(game, seat)
+    open_actions(game, A_SELL, safe_sales(game, seat, amount))
+    open_actions(game, A_MORTGAGE, mortgageable(game, seat))
     if game.rules.debt_trade:
         open_actions(game, A_TRADE, trade.partners(game, seat))
     if may_give_up(game, seat, amount):

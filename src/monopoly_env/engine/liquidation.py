@@ -9,12 +9,13 @@ from monopoly_env.engine.building import (
     UNLIMITED,
     houses_at,
     liquidation_of_buildings,
+    raise_level,
     refund,
     sell,
     sellable,
     steps_of,
 )
-from monopoly_env.engine.mortgage import mortgage, mortgageable
+from monopoly_env.engine.mortgage import mortgage, mortgageable, unencumbered
 from monopoly_env.engine.players import mortgage_values
 from monopoly_env.engine.sets import has, lowest, size
 from monopoly_env.game import NOBODY, Game
@@ -30,7 +31,7 @@ _HOUSES_FIRST = number("liquidation", "houses_then_mortgages")
 def raisable(game: Game, seat: int) -> int:
     """What full liquidation under the selling rules brings, in dollars: cash, half of all buildings, mortgage values (55, S3)."""
     buildings = liquidation_of_buildings(game, seat, int(game.rules.sell_ratio))
-    total = int(game.cash[seat]) + buildings + mortgage_values(game, int(game.lots[seat]) & ~int(game.mortgaged))
+    total = int(game.cash[seat]) + buildings + mortgage_values(game, unencumbered(game, seat))
     if game.rules.hotel_breakdown == BREAKDOWN_NEEDS_FOUR and game.rules.building_limit != UNLIMITED:
         total -= _stranded_value(game, seat)
     return total
@@ -50,7 +51,7 @@ def _stranded_value(game: Game, seat: int) -> int:
                 spare -= 1
                 steps -= 1
             value += steps * refund(game, lot, int(game.rules.sell_ratio))
-    return value + mortgage_values(game, int(game.lots[seat]) & groups & ~int(game.mortgaged))
+    return value + mortgage_values(game, unencumbered(game, seat) & groups)
 
 
 @kernel
@@ -91,6 +92,30 @@ def _houses_on(game: Game, lots: int) -> int:
         if has(lots, lot):
             count += houses_at(game, int(game.level[lot]))
     return count
+
+
+@kernel
+def safe_sales(game: Game, seat: int, debt: int) -> int:
+    """The buildings that a debtor may sell: nobody who can pay may sell a hotel so that another one can no longer be sold (32, 55)."""
+    lots = sellable(game, seat)
+    if game.rules.hotel_breakdown != BREAKDOWN_NEEDS_FOUR or game.rules.building_limit == UNLIMITED or raisable(game, seat) < debt:
+        return lots
+    for lot in range(NUM_STREETS):
+        if has(lots, lot) and game.level[lot] == HOTEL and _raisable_without(game, seat, lot) < debt:
+            lots &= ~(1 << lot)
+    return lots
+
+
+@kernel
+def _raisable_without(game: Game, seat: int, lot: int) -> int:
+    """What a seat could raise once the hotel of a street is sold for houses. The sale is tried and taken back."""
+    cash, fresh = int(game.cash[seat]), int(game.fresh_sales)
+    sell(game, seat, lot)
+    left = raisable(game, seat)
+    raise_level(game, lot)
+    game.cash[seat] = cash
+    game.fresh_sales = fresh
+    return left
 
 
 @kernel

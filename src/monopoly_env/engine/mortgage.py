@@ -44,18 +44,24 @@ def lifting_cost(game: Game, lot: int) -> int:
 
 
 @kernel
-def mortgageable(game: Game, seat: int) -> int:
-    """The lots that a seat may mortgage: their groups have no buildings (33)."""
+def unencumbered(game: Game, seat: int) -> int:
+    """The lots that a seat may mortgage where no building stands (33). If lifting costs 10% alone, each is mortgaged only once (39)."""
     lots = int(game.lots[seat]) & ~int(game.mortgaged)
-    return lots & ~built_groups(game)
+    if game.rules.unmortgage_price == _TEN_PERCENT:  # otherwise mortgaging and lifting in turn would create money
+        lots &= ~int(game.fresh_mortgages)
+    return lots
+
+
+@kernel
+def mortgageable(game: Game, seat: int) -> int:
+    """The lots that a seat may mortgage now: their groups have no buildings (33)."""
+    return unencumbered(game, seat) & ~built_groups(game)
 
 
 @kernel
 def liftable(game: Game, seat: int) -> int:
     """The lots whose mortgage a seat can lift with the cash in hand."""
     lots = int(game.lots[seat]) & int(game.mortgaged)
-    if game.rules.unmortgage_price == _TEN_PERCENT:  # otherwise mortgaging and lifting in turn would create money
-        lots &= ~int(game.fresh_mortgages)
     payable = 0
     while lots:
         lot = lowest(lots)
@@ -71,6 +77,13 @@ def mortgage(game: Game, seat: int, lot: int) -> None:
     game.cash[seat] += int(MORTGAGE[game.rules.board, lot])
     game.mortgaged |= 1 << lot
     game.fresh_mortgages |= 1 << lot
+
+
+@kernel
+def forget_turn(game: Game) -> None:
+    """Clear the marks on lots mortgaged this turn, unless a lot is mortgaged only once (39)."""
+    if game.rules.unmortgage_price != _TEN_PERCENT:
+        game.fresh_mortgages = 0
 
 
 @kernel

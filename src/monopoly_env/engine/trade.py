@@ -254,5 +254,5 @@ def forget_turn(game: Game) -> None:
         game.refused_cash[i] = 0
     game.num_refused = 0
     game.traded = 0
-    game.fresh_mortgages = 0
     game.fresh_sales = 0
+    mortgage.forget_turn(game)

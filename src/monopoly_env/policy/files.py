@@ -16,14 +16,17 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from monopoly_env.actions import HEADS
-from monopoly_env.core import write_atomically
-from monopoly_env.errors import ConfigurationError, FormatError
+from monopoly_env.core import read_json, write_atomically
+from monopoly_env.errors import ConfigurationError, FormatError, shortened
 from monopoly_env.rules import RULES_VERSION
 
 SUFFIX: Final = ".safetensors"
 FORMAT: Final = "monopoly-policy"
 FORMAT_VERSION: Final = 1
 _KEY: Final = "policy"
+_FIELDS: Final = {"kind": str, "name": str, "options": dict}
+_MOST_BYTES: Final = 1 << 30  # of a file
+_MOST_ABOUT: Final = 1 << 20  # characters of its JSON
 
 
 def _versions() -> dict[str, Any]:
@@ -61,17 +64,29 @@ def read(path: str | Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         FormatError: The file is missing, corrupt, of another kind, or of another version. The message says what differs.
     """
     try:
+        if Path(path).stat().st_size > _MOST_BYTES:
+            raise FormatError(f"{str(path)!r} is larger than {_MOST_BYTES:,} bytes: it is not a saved policy.")
         with safe_open(path, framework="numpy") as file:
-            about = json.loads((file.metadata() or {}).get(_KEY, "{}"))
+            text = (file.metadata() or {}).get(_KEY, "{}")
+            about = read_json(text) if len(text) <= _MOST_ABOUT else None
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118, not a dict
-    except (OSError, SafetensorError, ValueError) as error:
+    except FormatError:
+        raise
+    except (OSError, SafetensorError, ValueError, TypeError, AttributeError, MemoryError) as error:
         raise FormatError(f"{str(path)!r} is not a saved policy: {error}.") from error
     if not isinstance(about, dict):
-        raise FormatError(f"{str(path)!r} is not a saved policy: its header is {type(about).__name__}, not an object.")
+        raise FormatError(f"{str(path)!r} is not a saved policy: its header is not an object in JSON.")
     differences = [
-        f"{name} is {about.get(name)!r}, expected {expected!r}" for name, expected in _versions().items() if about.get(name) != expected
+        f"{name} is {shortened(about.get(name), 300)}, expected {expected!r}"
+        for name, expected in _versions().items()
+        if about.get(name) != expected
     ]
-    differences += [f"{name} is missing" for name in ("kind", "name", "options") if name not in about]
+    differences += [f"{name} is missing" for name in _FIELDS if name not in about]
+    differences += [
+        f"{name} is {shortened(about[name])}, expected {kind.__name__}"
+        for name, kind in _FIELDS.items()
+        if name in about and not isinstance(about[name], kind)
+    ]
     if differences:
         raise FormatError(f"{str(path)!r} does not match this version: {'; '.join(differences)}.")
     return about, arrays

@@ -20,18 +20,19 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from monopoly_env.actions import NUM_ACTIONS
+from monopoly_env.actions import DECISION_NAMES, NUM_ACTIONS
 from monopoly_env.core import illegal
 from monopoly_env.engine.agenda import FAULTS, OVER
 from monopoly_env.engine.players import finish
 from monopoly_env.engine.step import is_legal, write_mask
-from monopoly_env.errors import EngineError, IllegalActionError
-from monopoly_env.game import BY_CAP, Game, Games
+from monopoly_env.errors import ConfigurationError, EngineError, IllegalActionError, MonopolyError, PolicyError
+from monopoly_env.game import BY_CAP, GAME, MAX_PLAYERS, Game, Games
 from monopoly_env.kernels import inlined, kernel
-from monopoly_env.policy.protocol import CompiledPolicy, Policy, call
+from monopoly_env.policy.protocol import CompiledPolicy, Decisions, Policy, call
 
 PATIENCE: Final = 10_000  # decisions in one turn after which the game is stopped: the policy never ends its turn
 OUTSIDE: Final = -1  # instead of the number of a player: the policy in this seat is asked outside the loop
+_DRAWS: Final = slice(GAME.fields["policy_draws"][1], GAME.fields["policy_draws"][1] + 4 * MAX_PLAYERS)  # type: ignore[index]  # bytes
 NO_LIMIT: Final = np.iinfo(np.int32).max  # a turn limit that no game reaches
 
 # Why a game stopped: what `next_action` returns instead of an action. From ILLEGAL downwards it is an error.
@@ -120,7 +121,7 @@ def next_action(  # noqa: PLR0917 - compiled
     if 0 <= number < len(players.lengths):
         action = ask(game, players, number, memory[seat], mask)
     elif progress.answered == 1:
-        progress.answered = 0
+        progress.answered, progress.stop = 0, 0  # it waits no longer
         action = int(progress.answer)
     else:
         progress.stop = WAITING
@@ -201,14 +202,71 @@ def check(games: Games, progress: NDArray[Any], policy_of: Callable[[int, int], 
     raise refusal(who, game, int(progress["answer"][first]))
 
 
+def answers(policy: Policy, decisions: Decisions) -> NDArray[np.int64]:
+    """Ask a policy outside the compiled loop. Whatever it does wrong is stopped here, but for an endless loop in its code.
+
+    Args:
+        policy: The policy.
+        decisions: Its decisions, on copies of the games.
+
+    Returns:
+        (B,) int64; whether the actions are legal is checked when they are carried out.
+
+    Raises:
+        PolicyError: The policy raised an error, exited, or changed a game. Errors of this library are passed on.
+        ConfigurationError: It returned something other than (B,) integers.
+    """
+    records = _bytes(decisions.games)
+    before = records.copy()
+    try:
+        given = policy.act(decisions)
+    except MonopolyError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise failure(policy, decisions.games, error) from error
+    different = records != before
+    different[:, _DRAWS] = False  # it may draw from the random stream of its seat
+    if different.any():
+        raise PolicyError(f"Policy {policy.name!r} changed a game: expected it only to read. {_asked(decisions.games)}")
+    try:
+        actions = np.asarray(given)
+    except ValueError:  # rows of different lengths
+        actions = np.empty(0, object)
+    if actions.shape != (len(decisions),) or actions.dtype.kind not in "iu":
+        raise ConfigurationError(
+            f"Policy {policy.name!r} must return integers of shape ({len(decisions)},), not {actions.dtype} of shape {actions.shape}."
+        )
+    return np.ascontiguousarray(actions, np.int64)
+
+
+def failure(policy: Policy, games: Games, error: BaseException) -> PolicyError:
+    """The error for a policy that raised another one, or exited, when it was asked about these games."""
+    what = "exited" if isinstance(error, SystemExit) else f"raised {type(error).__name__}: {error}"
+    return PolicyError(f"Policy {policy.name!r} {what.rstrip('.')}. {_asked(games)}")
+
+
+def _asked(games: Games) -> str:
+    """The decisions that a policy was asked for, of which the first is named."""
+    game = games[0]
+    several = f"{len(games)} decisions, the first in " if len(games) > 1 else ""
+    seed, decision = int(game["seed"][0]) | int(game["seed"][1]) << 32, DECISION_NAMES[game["decision"]]
+    return f"It was asked for {several}the game of seed {seed}, turn {game['turns']}, {decision!r} of player {game['player']}."
+
+
+def _bytes(games: Games) -> NDArray[np.uint8]:
+    """Records as rows of bytes, which share their memory."""
+    return games.view(np.uint8).reshape(len(games), -1)
+
+
 def refusal(who: str, game: Game, action: Any) -> IllegalActionError:
     """The error for an illegal action.
 
     Args:
-        who: The policy or the game that the message begins with.
+        who: The policy or the game that the message begins with; empty if there is only one.
         game: The game before the action.
         action: An integer, in the range of actions or not.
     """
     if not 0 <= action < NUM_ACTIONS:
-        return IllegalActionError(f"{who}: action {action} must be an integer from 0 to {NUM_ACTIONS - 1}.")
-    return IllegalActionError(f"{who}: {illegal(game, int(action))}")
+        start = f"{who}: action" if who else "Action"
+        return IllegalActionError(f"{start} {action} must be an integer from 0 to {NUM_ACTIONS - 1}.")
+    return IllegalActionError(f"{who}: {illegal(game, int(action))}" if who else str(illegal(game, int(action))))

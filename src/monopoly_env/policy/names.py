@@ -10,13 +10,16 @@ import inspect
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.errors import ConfigurationError, MonopolyError, nearest, shortened
 
 Factory: TypeAlias = Callable[..., Any]  # of policies
 
 GROUP: Final = "monopoly_env.policies"  # of entry points: modules that add policies when they are imported
+_REGISTRY: Final = "agents.registry"  # this project's own; `agents` imports it
 
 _GATHERING: Final = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _FACTORIES: Final[dict[str, Factory]] = {}
@@ -40,7 +43,25 @@ def fill(built_in: Mapping[str, Factory], kinds: Mapping[str, Factory]) -> None:
 def _gather() -> None:
     """Import the modules that add policies, once."""
     for module in entry_points(group=GROUP):
+        if module.value == _REGISTRY:
+            check_agents()
         module.load()
+
+
+def check_agents() -> None:
+    """Raise unless the package `agents` that Python finds is the one of this project: the name is a common one.
+
+    Raises:
+        ConfigurationError: It is another package; the message says where it is.
+    """
+    spec = find_spec("agents")
+    file = Path(spec.origin) if spec and spec.origin else None
+    if file is None or not file.is_file() or _REGISTRY not in file.read_text(encoding="utf-8", errors="replace"):
+        there = file or (next(iter(spec.submodule_search_locations or ()), "unknown") if spec else "nowhere")
+        raise ConfigurationError(
+            f"The package 'agents' that Python finds ({there}) is not the one of monopoly-env: another distribution or folder has the same "
+            "name; remove it, or put monopoly-env's before it in PYTHONPATH."
+        )
 
 
 def names() -> tuple[str, ...]:
@@ -72,13 +93,13 @@ def register(name: str, factory: Factory) -> None:
 def knows(name: str) -> bool:
     """Whether a policy of this name is registered."""
     _gather()
-    return name in _FACTORIES
+    return isinstance(name, str) and name in _FACTORIES
 
 
 def check(name: str) -> None:
     """Raise ConfigurationError unless a policy of this name is registered."""
     if not knows(name):
-        raise ConfigurationError(f"Unknown policy {name!r}. {nearest(name, names())}")
+        raise ConfigurationError(f"Unknown policy {shortened(name)}. {nearest(shortened(name), names())}")
 
 
 def make(name: str, **options: Any) -> Any:
@@ -89,7 +110,7 @@ def make(name: str, **options: Any) -> Any:
         **options: Options of that policy.
 
     Raises:
-        ConfigurationError: The name or an option is unknown. The message suggests the nearest valid one.
+        ConfigurationError: The name or an option is unknown; the message suggests the nearest valid one. Or a value has a wrong type.
     """
     check(name)
     factory = _FACTORIES[name]
@@ -102,4 +123,10 @@ def make(name: str, **options: Any) -> Any:
     missing = [p.name for p in parameters.values() if p.default is p.empty and p.kind not in _GATHERING and p.name not in options]
     if missing:
         raise ConfigurationError(f"Policy {name!r} needs {', '.join(missing)}. To load a saved policy: agents.load(path).")
-    return factory(**options)
+    try:
+        return factory(**options)
+    except MonopolyError:
+        raise
+    except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, MemoryError) as error:
+        given = ", ".join(f"{option}={shortened(value)}" for option, value in options.items())
+        raise ConfigurationError(f"Policy {name!r} cannot be made with the options ({given}): {type(error).__name__}: {error}.") from error

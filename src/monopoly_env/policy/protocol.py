@@ -7,7 +7,6 @@ once (networks, people, remote players). Every policy, compiled or batched, has 
 
 from __future__ import annotations
 
-import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -16,14 +15,14 @@ from typing import Any, Final, TypeAlias
 
 import numba
 import numpy as np
-from numba.core import cgutils
-from numba.extending import intrinsic, overload
 from numpy.typing import ArrayLike, NDArray
 
 from monopoly_env.actions import NUM_ACTIONS
+from monopoly_env.callbacks import Callback, caller
+from monopoly_env.core import check_sound
 from monopoly_env.engine.randomness import POLICIES, draw
 from monopoly_env.engine.step import write_mask
-from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, nearest
+from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, nearest, shortened
 from monopoly_env.game import GAME, Games
 from monopoly_env.kernels import entry
 from monopoly_env.policy import files
@@ -55,14 +54,19 @@ class Decisions:
         Args:
             games: (B,) records. Without `key`, a key is drawn from each, which advances the game's policy counter.
             memory: (B, 64) float64. Without it, the memory is zeros and is not kept.
-            key: (B,) uint64, if the keys were already drawn.
+            key: (B,) uint64, if the keys were already drawn. The games are then trusted.
 
         Raises:
-            ConfigurationError: `games` is not an array of records, or a game has ended.
+            ConfigurationError: `games` is not an array of records, a game has ended, or `memory` or `key` do not fit.
+            PositionError: A record is none that a game can reach.
         """
         if getattr(games, "dtype", None) != GAME or games.ndim != 1:
             given = f"{getattr(games, 'dtype', type(games).__name__)} of shape {np.shape(games)}"
             raise ConfigurationError(f"Decisions need a 1-d array of game records, not {given:.80}.")
+        if key is None:
+            check_sound(games)
+        _check_rows("memory", memory, (len(games), MEMORY), np.float64)
+        _check_rows("key", key, (len(games),), np.uint64)
         if (games["decision"] == 0).any():
             ended = int(np.flatnonzero(games["decision"] == 0)[0])
             raise ConfigurationError(f"Game {ended} of {len(games)} has ended: it has no open decision.")
@@ -103,6 +107,14 @@ class Decisions:
         from monopoly_env import encoding as encodings  # not needed by an arena of compiled policies
 
         return encodings.observe_all(self.games, encoding, pad_to=pad_to)
+
+
+def _check_rows(name: str, rows: Any, shape: tuple[int, ...], dtype: type) -> None:
+    """Raise unless an array is as kernels take it, or None."""
+    if rows is None or (isinstance(rows, np.ndarray) and rows.shape == shape and rows.dtype == dtype and rows.flags.c_contiguous):
+        return
+    given = f"{rows.dtype} of shape {rows.shape}" if isinstance(rows, np.ndarray) else shortened(rows)
+    raise ConfigurationError(f"The {name} of decisions must be contiguous {np.dtype(dtype)} of shape {shape}, not {given}.")
 
 
 @entry()
@@ -214,81 +226,15 @@ class BatchedPolicy(Policy):
     """Base class of policies that answer many decisions per call. A subclass needs a `name` and `act(decisions)`."""
 
 
-class PolicyKernel:
-    """A policy function that is compiled on first use; `policy_kernel` makes it."""
+class PolicyKernel(Callback):
+    """The function of a compiled policy; `policy_kernel` makes it."""
 
-    def __init__(self, function: Kernel) -> None:
-        """Store the function without compiling it."""
-        self.function = function
-        self.__name__: str = function.__name__
-        self.__module__ = function.__module__
-        self.__doc__ = function.__doc__
-
-    def __reduce__(self) -> str:
-        """Pickle by module and name, like any function: no code is sent to another process."""
-        return self.__name__
-
-    @cached_property
-    def compiled(self) -> Kernel:
-        """The compiled function. It is cached on disk if the function is defined in a file.
-
-        Raises:
-            ConfigurationError: The function takes other arguments or does not compile. The message says why.
-        """
-        parameters = list(inspect.signature(self.function).parameters)
-        if len(parameters) != 4:
-            raise ConfigurationError(
-                f"A policy kernel must take (game, mask, params, memory); {self.__name__} takes ({', '.join(parameters)})."
-            )
-        if numba.config.DISABLE_JIT:
-            return self.function
-        try:
-            if hasattr(inspect.getmodule(self.function), "__file__"):
-                return entry(SIGNATURE)(self.function)
-            return numba.njit(SIGNATURE, nogil=True, error_model="numpy")(self.function)  # defined at a prompt: cannot be cached
-        except numba.core.errors.NumbaError as error:
-            raise ConfigurationError(f"The policy kernel {self.__name__} does not compile: {error}") from error
-
-    @cached_property
-    def handle(self) -> Any:
-        """What `call` takes: the address of the machine code, valid as long as this object lives; in plain Python, the function."""
-        if numba.config.DISABLE_JIT:
-            return self.compiled
-        result = self.compiled.get_compile_result(SIGNATURE)  # type: ignore[attr-defined]  # a dispatcher of Numba
-        return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
-
-    def __call__(self, game: Any, mask: Mask, params: Row, memory: Row) -> int:
-        """Choose an action for one game, given as a record."""
-        return self.compiled(game, mask, params, memory)
+    WHAT = "policy kernel"
+    ARGUMENTS = ("game", "mask", "params", "memory")
+    SIGNATURE = SIGNATURE
 
 
-def call(handle: Any, game: Any, mask: Mask, params: Row, memory: Row) -> int:
-    """Call the policy kernel of this handle from compiled code.
-
-    Numba's typed lists of functions would do the same, but each lookup counts references to the list, and threads that share it then
-    wait for each other.
-    """
-    chosen: int = handle(game, mask, params, memory)
-    return chosen
-
-
-@overload(call, strict=False)  # type: ignore[untyped-decorator]  # Numba's; not strict: a lambda has no annotations
-def _call(handle: Any, game: Any, mask: Any, params: Any, memory: Any) -> Any:
-    return lambda handle, game, mask, params, memory: _call_address(handle, game, mask, params, memory)  # noqa: PLW0108 - Numba's
-
-
-@intrinsic  # type: ignore[untyped-decorator]  # Numba's
-def _call_address(_: Any, address: Any, game: Any, mask: Any, params: Any, memory: Any) -> tuple[Any, Any]:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kinds, convention = SIGNATURE.args, context.call_conv
-        function = convention.get_function_type(SIGNATURE.return_type, kinds).as_pointer()
-        pointer = builder.inttoptr(arguments[0], function)
-        status, action = convention.call_function(builder, pointer, SIGNATURE.return_type, kinds, arguments[1:])
-        with cgutils.if_unlikely(builder, status.is_error):
-            convention.return_status_propagate(builder, status)
-        return action
-
-    return SIGNATURE.return_type(numba.int64, *SIGNATURE.args), generate
+call: Final = caller(SIGNATURE)  # call(handle, game, mask, params, memory) -> action, in compiled code
 
 
 def policy_kernel(function: Kernel) -> PolicyKernel:

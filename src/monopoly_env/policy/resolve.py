@@ -42,8 +42,8 @@ def load(path: str | Path) -> Policy:
     try:
         policy = make(about["kind"], **about["options"])
         policy.set_arrays(arrays)
-    except FormatError as error:
-        raise FormatError(f"{str(path)!r}: {error}") from error
+    except (FormatError, ConfigurationError) as error:
+        raise type(error)(f"{str(path)!r}: {error}") from error
     policy.name = about["name"]
     return policy
 

@@ -7,29 +7,27 @@ events with the same subject in the same task form one sentence.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final, TypeAlias
 
 import numpy as np
 
 from monopoly_env import actions
-from monopoly_env.board import LOT_NAME, NUM_STREETS, SQUARE_NAME, lots_of
+from monopoly_env.board import NUM_STREETS, SQUARE_NAME, lots_of
 from monopoly_env.cards import CARD_LABEL, DECKS
-from monopoly_env.core import batch_of, illegal
+from monopoly_env.core import check_step
 from monopoly_env.engine import agenda
-from monopoly_env.engine.building import HOTEL_LOT, HOUSE_LOT
 from monopoly_env.engine.step import answer, settle_one
-from monopoly_env.game import BANK, CHANCE_GOOD, CHEST_GOOD, Game, Games
+from monopoly_env.game import CHANCE_GOOD, Game, Games
 from monopoly_env.kernels import entry
+from monopoly_env.render import words
 from monopoly_env.render.text import PLAYERS
+from monopoly_env.render.words import Names
 
-Names: TypeAlias = Sequence[str]
 Event: TypeAlias = tuple[str, str]
 Teller: TypeAlias = Callable[[Game, Game, Names], list[Event]]
 
-_PIECES: Final = {HOUSE_LOT: "a house", HOTEL_LOT: "a hotel"}
 _LEVELS: Final = ("no house", "1 house", "2 houses", "3 houses", "4 houses", "a hotel")
-_GOODS: Final = {CHANCE_GOOD: "the Chance jail card", CHEST_GOOD: "the Community Chest jail card"}
 # Choices that are reported as such; the others are visible in what they change.
 _TOLD: Final = ("decline", "fold", "done", "reject", "accept", "counter", "use a jail card")
 
@@ -57,11 +55,9 @@ def step(game: Game, action: int, names: Names = PLAYERS) -> list[str]:
 
     Raises:
         IllegalActionError: The action is not legal here. The game is unchanged.
+        PositionError: No game can reach this record. It is unchanged.
     """
-    batch = batch_of(game)
-    number = actions.check(action)
-    if not int(game.legal[number >> 5]) >> (number & 31) & 1:
-        raise illegal(game, number)
+    batch, number = check_step(game, action)
     text = actions.describe(number, game)
     told = [f"{names[game.player]}: {text}."] if text in _TOLD or number >= actions.A_CHOICE else []
     before = batch.copy()
@@ -79,19 +75,11 @@ def compare(before: Game, after: Game, names: Names = PLAYERS) -> list[str]:
     """Describe what changed between two records that are one task apart, one sentence per subject."""
     events = [event for teller in TELLERS for event in teller(before, after, names)]
     groups = itertools.groupby(events, key=lambda event: event[0])
-    return [f"{subject} {_joined([said for _, said in group])}." for subject, group in groups]
-
-
-def _joined(parts: Sequence[str]) -> str:
-    return " and ".join(part for part in (", ".join(parts[:-1]), *parts[-1:]) if part)
+    return [f"{subject} {words.joined([said for _, said in group])}." for subject, group in groups]
 
 
 def _seats(game: Game) -> range:
     return range(game.num_players)
-
-
-def _lot(game: Game, lot: int) -> str:
-    return _PIECES.get(lot) or LOT_NAME[int(game.rules.board)][lot]
 
 
 def _turn(before: Game, after: Game, names: Names) -> list[Event]:
@@ -139,35 +127,22 @@ def _debts(before: Game, after: Game, names: Names) -> list[Event]:
     if after.decision != agenda.DEBT or before.decision == agenda.DEBT:
         return []
     amount, creditor = (int(number) for number in after.agenda[after.depth - 1, 2:])
-    to = names[creditor] if creditor > BANK else "the bank"
-    return [(names[after.player], f"owes {to} ${amount:,} and must raise cash")]
+    return [(names[after.player], f"owes {words.payee(after, creditor, names)} ${amount:,} and must raise cash")]
 
 
 def _offers(before: Game, after: Game, names: Names) -> list[Event]:
     if after.decision != agenda.REPLY or before.decision == agenda.REPLY:
         return []
-    give = [_good(after, good) for good in _bits(after.offer_give)]
-    ask = [_good(after, good) for good in _bits(after.offer_ask)]
     cash = int(after.offer_cash)
-    if cash:
-        (give if cash > 0 else ask).append(f"${abs(cash):,}")
-    offered, wanted = _joined(give) or "nothing", _joined(ask) or "nothing"
-    return [(names[after.offer_from], f"offers {names[after.offer_to]} {offered} for {wanted}")]
-
-
-def _bits(goods: int) -> list[int]:
-    return [good for good in range(CHEST_GOOD + 1) if int(goods) >> good & 1]
-
-
-def _good(game: Game, good: int) -> str:
-    return _GOODS.get(good) or _lot(game, good)
+    given, asked = words.goods(after, after.offer_give, cash), words.goods(after, after.offer_ask, -cash)
+    return [(names[after.offer_from], f"offers {names[after.offer_to]} {given} for {asked}")]
 
 
 def _auctions(before: Game, after: Game, names: Names) -> list[Event]:
     was, lot = int(before.auction_lot), int(after.auction_lot)
     told = []
     if lot != was and lot >= 0:
-        told.append(("Auction:", _lot(after, lot)))
+        told.append(("Auction:", words.lot_name(after, lot)))
     if lot >= 0 and after.auction_bid > before.auction_bid and after.auction_leader >= 0:
         told.append((names[after.auction_leader], f"bids ${after.auction_bid:,}"))
     if was >= 0 and lot < 0:
@@ -188,9 +163,9 @@ def _lots(before: Game, after: Game, names: Names) -> list[Event]:
             ("lifts the mortgage on", mine & int(before.mortgaged) & ~int(after.mortgaged)),
         ):
             if lots:
-                told.append((names[seat], f"{verb} {_joined([_lot(after, lot) for lot in lots_of(lots)])}"))
+                told.append((names[seat], f"{verb} {words.joined([words.lot_name(after, lot) for lot in lots_of(lots)])}"))
     returned = int(np.bitwise_or.reduce(before.lots)) & ~owned
-    return told + [(_lot(after, lot), "goes back to the bank") for lot in lots_of(returned)]
+    return told + [(words.lot_name(after, lot), "goes back to the bank") for lot in lots_of(returned)]
 
 
 def _buildings(before: Game, after: Game, names: Names) -> list[Event]:
@@ -199,13 +174,13 @@ def _buildings(before: Game, after: Game, names: Names) -> list[Event]:
         was, now = int(before.level[lot]), int(after.level[lot])
         if was != now:
             owner = next(names[seat] for seat in _seats(before) if int(before.lots[seat]) >> lot & 1)
-            told.append((owner, f"{'builds' if now > was else 'sells'}: {_lot(after, lot)} now has {_LEVELS[now]}"))
+            told.append((owner, f"{'builds' if now > was else 'sells'}: {words.lot_name(after, lot)} now has {_LEVELS[now]}"))
     return told
 
 
 def _jail_cards(before: Game, after: Game, names: Names) -> list[Event]:
     return [
-        (names[seat], f"gets {_GOODS[CHANCE_GOOD + deck]}")
+        (names[seat], f"gets {words.JAIL_CARDS[CHANCE_GOOD + deck]}")
         for seat in _seats(after)
         for deck in range(len(DECKS))
         if (int(after.jail_cards[seat]) & ~int(before.jail_cards[seat])) >> deck & 1
@@ -229,7 +204,7 @@ def _ends(before: Game, after: Game, names: Names) -> list[Event]:
     if before.decision == agenda.OVER:
         return []
     winners = [names[seat] for seat in _seats(after) if after.place[seat] == 1]
-    return [("The game", "is over"), (_joined(winners), "wins" if len(winners) == 1 else "share the win")]
+    return [("The game", "is over"), (words.joined(winners), "wins" if len(winners) == 1 else "share the win")]
 
 
 # In the order in which the changes of one task read best.

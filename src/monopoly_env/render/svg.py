@@ -16,10 +16,10 @@ from typing import Any, Final
 from xml.etree import ElementTree as ET
 
 from monopoly_env import actions, board
-from monopoly_env.core import batch_of, write_atomically
-from monopoly_env.engine.building import HOTEL_LOT, HOUSE_LOT
+from monopoly_env.core import sound, write_atomically
 from monopoly_env.errors import ConfigurationError
-from monopoly_env.game import CHANCE_GOOD, CHEST_GOOD, ENDINGS, NOBODY, Game
+from monopoly_env.game import ENDINGS, NOBODY, Game
+from monopoly_env.render import words
 from monopoly_env.render.text import PLAYERS
 
 CORNER: Final = 96  # length of a corner square; all lengths in user units
@@ -76,8 +76,9 @@ def draw(game: Game) -> Drawing:
 
     Raises:
         ConfigurationError: It is no record of a game.
+        PositionError: It is a record that no game can reach.
     """
-    batch_of(game)
+    sound(game)
     root = ET.Element("svg", {
         "xmlns": "http://www.w3.org/2000/svg", "viewBox": f"0 0 {SIZE} {SIZE}", "role": "img",
         "font-family": "Helvetica, Arial, sans-serif",
@@ -277,34 +278,8 @@ def _question(game: Game) -> str:
     if not game.decision:
         winners = " and ".join(PLAYERS[seat] for seat in range(game.num_players) if game.place[seat] == 1)
         return f"The game is over: {ENDINGS[game.ending]}. {winners} won."
-    name = actions.DECISION_NAMES[game.decision]
-    text = f"{PLAYERS[game.player]} decides: {actions.DECISIONS[name]}."
-    if name in ("bid", "sealed_bid"):
-        standing = f"{PLAYERS[game.auction_leader]} has bid ${game.auction_bid:,}" if game.auction_leader >= 0 else "no bid yet"
-        text += f" {_lot_name(game, int(game.auction_lot))}: {standing}."
-    if game.offer_from >= 0 and name in ("reply", "trade_ask", "trade_give", "trade_cash"):
-        text += f" {_offer(game)}"
-    return text
-
-
-def _lot_name(game: Game, lot: int) -> str:
-    if lot in (HOUSE_LOT, HOTEL_LOT):
-        return "A house" if lot == HOUSE_LOT else "A hotel"
-    return str(board.LOT_NAME[int(game.rules.board)][lot])
-
-
-def _offer(game: Game) -> str:
-    cash = int(game.offer_cash)
-    gives = _goods(game, int(game.offer_give), max(0, cash))
-    asks = _goods(game, int(game.offer_ask), max(0, -cash))
-    return f"{PLAYERS[game.offer_from]} gives {gives} to {PLAYERS[game.offer_to]} for {asks}."
-
-
-def _goods(game: Game, goods: int, cash: int) -> str:
-    names = [board.LOT_NAME[int(game.rules.board)][lot] for lot in board.lots_of(goods)]
-    names += ["a jail card" for good in (CHANCE_GOOD, CHEST_GOOD) if goods >> good & 1]
-    names += [f"${cash:,}"] if cash else []
-    return ", ".join(names) or "nothing"
+    decides = f"{PLAYERS[game.player]} decides: {actions.DECISIONS[actions.DECISION_NAMES[game.decision]]}."
+    return f"{decides} {words.subject(game, PLAYERS)}".strip()
 
 
 # --- elements -------------------------------------------------------------------------------------------------------------

@@ -6,11 +6,14 @@ mortgage, or its price if nobody owns it; then the tokens that stand there. The 
 
 from __future__ import annotations
 
+import textwrap
 from typing import Final
 
 from monopoly_env.actions import DECISION_NAMES
 from monopoly_env.board import GROUP_OF, HOTEL, JAIL_SQUARE, NUM_STREETS, PRICE, SQUARE_LOT, SQUARE_NAME
+from monopoly_env.core import sound
 from monopoly_env.game import Game
+from monopoly_env.render import words
 
 PLAYERS: Final = "ABCDEFGH"  # one letter per seat
 SIDE: Final = 11  # squares along one side, including the corners
@@ -29,7 +32,12 @@ def board(game: Game, colour: bool = True) -> str:
     Args:
         game: A game of 2 to 8 players.
         colour: Whether to add 256-colour escape codes for groups and players.
+
+    Raises:
+        ConfigurationError: It is no record of a game.
+        PositionError: It is a record that no game can reach.
     """
+    sound(game)
     rule = "+" + ("-" * WIDTH + "+") * SIDE
     middle = _middle(game)
     lines = [rule]
@@ -108,10 +116,11 @@ def _middle(game: Game) -> list[str]:
         lines.append(f"Free Parking: ${game.pot:,}")
     if game.decision:
         lines.append(f"Player {PLAYERS[game.player]} decides: {DECISION_NAMES[game.decision].replace('_', ' ')}.")
+        lines += textwrap.wrap(words.subject(game, PLAYERS), _MIDDLE - 4)
     else:
         lines.append("The game is over.")
     rows = 3 * (SIDE - 2) - 1
-    return [f"  {line}"[:_MIDDLE].ljust(_MIDDLE) for line in lines + [""] * (rows - len(lines))]
+    return [f"  {line}"[:_MIDDLE].ljust(_MIDDLE) for line in (lines + [""] * rows)[:rows]]
 
 
 def _player(game: Game, seat: int) -> str:

@@ -8,9 +8,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from monopoly_env import rewards
+from monopoly_env import core, rewards
 from monopoly_env.aec import MonopolyAEC
-from monopoly_env.game import Game
+from monopoly_env.game import MAX_PLAYERS, Game
 from monopoly_env.rewards import SHAPED, Reward
 from monopoly_env.rules import Rules
 from monopoly_env.testing.games import CheckError
@@ -29,12 +29,13 @@ def check_reward(
     games: int = 4,
     seed: int = 0,
     decisions: int = 5000,
+    zero_sum: bool = True,
 ) -> None:
     """Check that a reward keeps its contract, in games of random play in the environments.
 
-    - Each step gives every seat a finite reward, the same in the PettingZoo environment and in `VectorMonopoly`.
-    - The rewards of a seat add up to its final reward, which is in [-1, 1]; those of all seats add up to 0. Shaping adds nothing to these
-      sums, unless it has a discount: then they are not checked.
+    - Each step gives every seat a finite reward, the same in the PettingZoo environment and in `VectorMonopoly`. The game stays as it is.
+    - Unless `zero_sum` is False: the rewards of a seat add up to a number in [-1, 1], those of all seats to 0. Shaping adds nothing to
+      these sums, unless it has a discount: then they are not checked.
 
     Example:
         >>> from monopoly_env.testing import check_reward
@@ -47,22 +48,23 @@ def check_reward(
         games: Games for each rules and size of table.
         seed: The seed of all games.
         decisions: Decisions within which each game must end.
+        zero_sum: Whether to check the sums. A reward of your own need not be a game's result.
 
     Raises:
         CheckError: The reward breaks its contract, or a game did not end.
         ConfigurationError: The name is unknown. RulesError: The rules are unknown.
     """
-    made = reward if isinstance(reward, Reward) else rewards.make(reward)
+    made = rewards.resolve(reward)
     for one in rules:
         for size in num_players:
             for number in range(games):
-                _check_game(made, one, size, number, seed, decisions)
+                _check_game(made, one, size, seed + number, decisions, zero_sum)
 
 
-def _check_game(reward: Reward, rules: Rules | str, size: int, number: int, seed: int, decisions: int) -> None:
-    vec = VectorMonopoly(1, size, rules, reward=reward, seed=seed + number, threads=1, turn_limit=1 << 20)
+def _check_game(reward: Reward, rules: Rules | str, size: int, seed: int, decisions: int, zero_sum: bool) -> None:
+    vec = VectorMonopoly(1, size, rules, reward=reward, seed=seed, threads=1, turn_limit=1 << 20)
     aec = MonopolyAEC(size, rules, reward=reward, turn_limit=1 << 20)
-    batch, rng = vec.reset(), np.random.default_rng(seed + number)
+    batch, rng = vec.reset(), np.random.default_rng(seed)
     start = int(vec.seeds[0])
     aec.reset(seed=start)
     told = Rules.coerce(rules).changed()
@@ -78,11 +80,21 @@ def _check_game(reward: Reward, rules: Rules | str, size: int, number: int, seed
             raise CheckError(f"Rewards {paid} are not finite. {where}")
         if not np.array_equal(paid, others):
             raise CheckError(f"The environments differ: {paid} in VectorMonopoly, {others} in the PettingZoo environment. {where}")
+        if _changes(reward, aec.game):
+            raise CheckError(f"It changed the game: expected it only to read the game. {where}")
         total += paid
         if batch.terminated[0]:
-            _check_total(reward, batch.final_games[0], total, where)
+            if zero_sum:
+                _check_total(reward, batch.final_games[0], total, where)
             return
     raise CheckError(f"The game did not end within {decisions} decisions. {where}")
+
+
+def _changes(reward: Reward, game: Game) -> bool:
+    """Whether the kernel writes to the game."""
+    copy = core.clone(game)
+    reward.after(copy, np.zeros(MAX_PLAYERS))
+    return bool(copy.tobytes() != game.tobytes())
 
 
 def _step(aec: MonopolyAEC, action: int) -> None:
@@ -93,11 +105,12 @@ def _step(aec: MonopolyAEC, action: int) -> None:
 
 
 def _check_total(reward: Reward, game: Game, total: NDArray[np.float64], where: str) -> None:
-    if reward.shaping and reward.discount != 1.0:
+    if reward.each_step and reward.discount != 1.0:
         return  # the sums are discounted ones
     if abs(total.sum()) > _EXACT:
         raise CheckError(f"The rewards of all seats add up to {total.sum():g}, expected 0. {where}")
-    final = rewards.make(reward.name.removesuffix(SHAPED)).after(game, np.zeros(len(total)))
+    kind = reward.name.removesuffix(SHAPED)
+    final = rewards.make(kind).after(game, np.zeros(MAX_PLAYERS)) if kind in rewards.KINDS else total
     if not np.allclose(total, final, atol=_EXACT):
         raise CheckError(f"The rewards of the seats add up to {total}, expected the final ones, {final}. {where}")
     if np.abs(total).max() > 1 + _EXACT:

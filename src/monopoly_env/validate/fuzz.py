@@ -229,7 +229,10 @@ def try_illegal(batch: Games, rng: np.random.Generator) -> tuple[int, int | None
         How many were tried, and the first that did not raise or left a trace, or None.
     """
     game, before = batch[0], batch.tobytes()
-    illegal = np.flatnonzero(~core.action_mask(game))
+    try:
+        illegal = np.flatnonzero(~core.action_mask(game))
+    except PositionError:  # a broken game: what is broken is found when it is played
+        return 0, None
     tried = rng.choice(illegal, min(3, len(illegal)), replace=False)
     for action in tried.tolist():
         try:

@@ -13,7 +13,7 @@ from monopoly_env.engine import agenda, mortgage
 from monopoly_env.engine.building import liquidation_of_buildings
 from monopoly_env.engine.liquidation import debtor_chooses
 from monopoly_env.engine.movement import POT_BONUS
-from monopoly_env.game import POT, Game
+from monopoly_env.game import BANK, POT, Game
 from monopoly_env.kernels import kernel
 
 
@@ -70,7 +70,7 @@ def _payment_is_sound(before: Game, after: Game, seat: int, amount: int, credito
         return flow == 0
     if after.depth == before.depth and after.agenda[int(after.depth) - 1, 0] == agenda.DEBT:
         return flow == 0
-    kept = creditor >= 0 or (creditor == POT and before.rules.free_parking_pot != 0)  # by a player, or in the pot
+    kept = before.rules.free_parking_pot != 0 if creditor == POT else creditor != BANK  # in the pot, or by players
     paid = 0 if kept else -amount
     return flow == paid if debtor_chooses(before) else flow >= paid
 

@@ -28,7 +28,7 @@ import monopoly_env
 from agents.networks.saved import features_digest
 from monopoly_env import encoding as encodings
 from monopoly_env.actions import DECISION_NAMES, HEADS
-from monopoly_env.core import write_atomically
+from monopoly_env.core import read_file, read_json, write_atomically
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, nearest
 from monopoly_env.rules import RULES_VERSION
 from training.experience.recording import Experiences
@@ -37,6 +37,7 @@ from training.experience.replay import PACKED
 FORMAT: Final = "monopoly-experiences"
 FORMAT_VERSION: Final = 1
 ABOUT: Final = "dataset.json"
+MOST_ABOUT: Final = 1 << 26  # bytes of it
 CARD: Final = "README.md"
 # What a data set has in its folder.
 FILES: Final = {
@@ -301,8 +302,8 @@ class Writer:
     def _intact(self) -> list[dict[str, Any]]:
         """The shards of the folder, up to the first one that is missing or damaged."""
         try:
-            listed = json.loads((self.folder / ABOUT).read_text(encoding="utf-8"))["shards"]
-        except (OSError, ValueError, KeyError, TypeError):
+            listed = read_json(read_file(self.folder / ABOUT, MOST_ABOUT))["shards"]
+        except (MonopolyError, KeyError, TypeError):
             return []
         intact = []
         for shard in listed:
@@ -342,11 +343,11 @@ def describe(folder: str | os.PathLike[str]) -> dict[str, Any]:
     """
     path = Path(folder) / ABOUT
     try:
-        about = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FormatError(f"{os.fspath(folder)!r} holds no data set: {ABOUT} can't be read ({error.strerror}).") from error
-    except ValueError as error:
-        raise FormatError(f"{os.fspath(folder)!r} holds no data set: {ABOUT} is no JSON ({error}).") from error
+        about = read_json(read_file(path, MOST_ABOUT))
+    except ConfigurationError as error:
+        raise FormatError(f"{os.fspath(folder)!r} holds no data set: {ABOUT} can't be read ({error})") from error
+    if about is None:
+        raise FormatError(f"{os.fspath(folder)!r} holds no data set: {ABOUT} is no JSON.")
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise FormatError(f"{os.fspath(folder)!r} holds no data set: the format of {ABOUT} is not {FORMAT!r}.")
     differences = _differences(about)

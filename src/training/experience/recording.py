@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 
 from agents.arena.counting import net_worth
 from monopoly_env import encoding as encodings
-from monopoly_env import rewards
 from monopoly_env.actions import A_TURN
 from monopoly_env.engine import agenda
 from monopoly_env.engine.players import solvent_seats
 from monopoly_env.engine.sets import size
 from monopoly_env.engine.setup import start
 from monopoly_env.engine.step import answer, settle_one
-from monopoly_env.game import Game, Games
+from monopoly_env.game import MAX_PLAYERS, Game, Games
 from monopoly_env.kernels import array_kernel, borrowed, entry, kernel
 from monopoly_env.policy.loop import Players, next_action
+from monopoly_env.rewards import Terms, write_reward
 from training.experience.replay import PACKED
 
 _OWING: Final = np.isin(np.arange(agenda.LAST_TASK + 1), [agenda.DEBT, agenda.CHARGE, agenda.PAY_EACH, agenda.COLLECT_EACH])
@@ -103,7 +103,7 @@ def record_games(
     mask: NDArray[np.bool_],
     turn_limit: int,
     wanted: NDArray[np.int64],
-    encoding: int,
+    encoding: Any,
     seen: NDArray[np.float32],
     rows: Experiences,
 ) -> int:
@@ -119,7 +119,7 @@ def record_games(
         mask: (205,), a buffer.
         turn_limit: Turns of all players together after which the score decides a game.
         wanted: (7,), the actions that make a decision worth recording, as bits, 32 per word.
-        encoding: `Encoding.code`.
+        encoding: `Encoding.handle`.
         seen: (D,), a buffer for an observation.
         rows: Receives the decisions. Observations are uint16, the bits of float16; `game` is counted from 0; columns that are known only
             at the end of a game are left out.
@@ -153,7 +153,7 @@ def _is_wanted(game: Game, wanted: Any) -> bool:
 
 @kernel
 def _note(
-    game: Game, number: int, action: int, encoding: int, seen: Any, rows: Experiences, at: int
+    game: Game, number: int, action: int, encoding: Any, seen: Any, rows: Experiences, at: int
 ) -> None:  # fmt: skip
     """Write a decision down."""
     seat = int(game.player)
@@ -225,11 +225,13 @@ def _settle_debt(game: Game, top: int, shortfall: Any) -> bool:
 
 @entry()
 def write_ends(
-    outcome: int, games: Games, shortfall: NDArray[np.int64], outcomes: NDArray[np.float32], worths: NDArray[np.float32]
+    terms: Terms, games: Games, shortfall: NDArray[np.int64], outcomes: NDArray[np.float32], worths: NDArray[np.float32]
 ) -> None:
     """Write the rewards of games that have ended, and the final worth of each seat in dollars: both (B, P)."""
+    memory, everybody = np.zeros(MAX_PLAYERS), (1 << worths.shape[1]) - 1
     for i in range(len(games)):
-        rewards.write_final(outcome, games[i], outcomes[i])
+        memory[:] = 0.0
+        write_reward(terms, games[i], everybody, 0, memory, outcomes[i])
         for seat in range(worths.shape[1]):
             short = int(shortfall[i, seat])
             worths[i, seat] = short if short < 0 else net_worth(games[i], seat)

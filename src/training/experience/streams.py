@@ -31,6 +31,7 @@ from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS, empty_games
 from monopoly_env.policy.loop import PROGRESS, Players, check
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
 from monopoly_env.policy.resolve import PolicyLike, resolve_all
+from monopoly_env.rewards import Reward
 from monopoly_env.rules import Rules
 from training.experience.recording import Experiences, begin_games, record_games, write_ends
 
@@ -74,7 +75,7 @@ def stream(
         threads: Number of threads; by default one per core. The experiences do not depend on it.
         block: Games per yielded set, except in the last one. The sequence of experiences does not depend on it.
         first: The number of the game to begin with, to continue a stream.
-        reward: What `outcome` holds: `win`, `rank` or `net_worth`.
+        reward: What `outcome` holds: a reward that is paid at the end, such as `win`, `rank` or `net_worth`.
         turn_limit: Turns of each player after which the score decides a game.
 
     Yields:
@@ -190,7 +191,7 @@ class _Setup:
         self.policies = seating.policies
         self.seats = seating.seats.astype(np.int64)
         self.num_players = self.seats.shape[1]
-        self.encoding = _fitting(encoding, self.num_players)
+        self.encoding = encodings.fitting(encoding, self.num_players)
         self.seed = seed
         self.outcome = _outcome(reward)
         self._empty = empty_games(1)
@@ -212,12 +213,12 @@ class _Setup:
             rows = Experiences.empty(_ROWS, self.encoding.size)
             count = record_games(
                 games, memory, seats, progress, shortfall, self._players, mask, self._turn_limit,
-                self._wanted, self.encoding.code, seen, rows._replace(observation=rows.observation.view(np.uint16)),
+                self._wanted, self.encoding.handle, seen, rows._replace(observation=rows.observation.view(np.uint16)),
             )  # fmt: skip
             parts.append(rows.take(slice(count)))
         check(games, progress, lambda game, seat: self.policies[seats[game, seat]])
         outcome, worth = np.zeros((2, len(games), self.num_players), np.float32)
-        write_ends(self.outcome, games, shortfall, outcome, worth)
+        write_ends(self.outcome.terms, games, shortfall, outcome, worth)
         return [
             part._replace(
                 outcome=outcome[part.game, part.player],
@@ -228,21 +229,13 @@ class _Setup:
         ]
 
 
-def _fitting(encoding: str | Encoding, players: int) -> Encoding:
-    """The encoding, if it has room for this number of players."""
-    if not isinstance(encoding, Encoding):
-        return encodings.make(encoding, players)
-    least = encodings.make(encoding.name, players).size
-    if encoding.size < least:
-        raise ConfigurationError(f"Encoding {encoding.name!r} of {encoding.size} features has no room for {players} players: {least}.")
-    return encoding
-
-
-def _outcome(reward: str) -> int:
-    """The number by which compiled code knows a reward."""
-    if reward not in rewards.KINDS:
-        raise ConfigurationError(f"Unknown reward {reward!r} for an outcome. {nearest(reward, rewards.KINDS)}")
-    return tuple(rewards.KINDS).index(reward)
+def _outcome(reward: str) -> Reward:
+    """A reward that tells how a game ended."""
+    made = rewards.make(reward)
+    if made.each_step:
+        final = [name for name in rewards.names() if not rewards.make(name).each_step]
+        raise ConfigurationError(f"Reward {reward!r} is paid at every step, so it is no outcome of a game. {nearest(reward, final)}")
+    return made
 
 
 def _words(heads: Sequence[str] | None) -> NDArray[np.int64]:

@@ -31,7 +31,7 @@ from agents import arena
 from agents.networks.learned.networks import LEARNED_HEADS, NAMES
 from agents.networks.learned.play import PARENT, SIZES
 from agents.networks.learned.policy import NEVER, LearnedPolicy
-from monopoly_env.core import write_atomically
+from monopoly_env.core import read_file, read_json, write_atomically
 from monopoly_env.errors import ConfigurationError, FormatError, nearest
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
 from monopoly_env.policy.resolve import load
@@ -355,7 +355,7 @@ def gate(
     """
     if not options.gate_games:
         return agent.with_heads(playing(agent)), []
-    known: dict[str, dict[str, Any]] = json.loads(kept_in.read_text()) if kept_in is not None and kept_in.is_file() else {}
+    known: dict[str, dict[str, Any]] = (read_json(read_file(kept_in)) or {}) if kept_in is not None and kept_in.is_file() else {}
 
     def compared(heads: tuple[str, ...]) -> dict[str, Any]:
         name = ", ".join(heads)

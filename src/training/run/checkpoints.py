@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from monopoly_env.core import read_file, read_json
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError
 
 KEPT: Final = 3  # checkpoints; older ones are deleted
@@ -70,7 +71,9 @@ def read_last(folder: Path) -> tuple[dict[str, dict[str, NDArray[Any]]], dict[st
         raise ConfigurationError(f"No checkpoint in {str(folder)!r}: there is nothing to resume. Start again with --overwrite.")
     last = there[-1]
     try:
-        state = json.loads((last / _STATE).read_text())
+        state = read_json(read_file(last / _STATE))
+        if not isinstance(state, dict):
+            raise ValueError(f"{_STATE} is not an object in JSON")
         parts = {path.stem: _read_arrays(path) for path in sorted(last.glob("*.npz"))}
     except Exception as error:  # zipfile, zlib and NumPy raise a dozen kinds
         raise FormatError(f"The checkpoint {str(last)!r} is damaged ({error}). Remove it to resume from the one before.") from error

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from filelock import FileLock, Timeout
 
-from monopoly_env.core import write_atomically
-from monopoly_env.errors import ConfigurationError
+from monopoly_env.core import read_file, read_json, write_atomically
+from monopoly_env.errors import ConfigurationError, MonopolyError
 from monopoly_env.kernels import cache_root
 
 CONFIG: Final = "config.json"
@@ -29,6 +29,7 @@ FILES: Final = {
     "evaluation.json": "its win rates at the end",
 }
 _OTHER_FILES: Final = "files"  # in config.json: what this learner writes beside FILES
+MOST_CONFIG: Final = 1 << 24  # bytes of config.json
 _LONGEST: Final = 200  # characters of a setting in a message
 
 
@@ -126,7 +127,7 @@ class Run:
             )
         try:
             settings = self._settings()
-        except (OSError, ValueError):
+        except (MonopolyError, ValueError):
             settings = {}
         if marker is not None and marker not in settings:
             raise ConfigurationError(f"{str(self.folder)!r} holds another kind of run: choose another --out.")
@@ -142,7 +143,7 @@ class Run:
 
     def _settings(self) -> dict[str, Any]:
         """What config.json holds."""
-        settings = json.loads((self.folder / CONFIG).read_text(encoding="utf-8"))
+        settings = read_json(read_file(self.folder / CONFIG, MOST_CONFIG))
         if not isinstance(settings, dict):
             raise ValueError("it holds no settings")
         return settings
@@ -151,7 +152,7 @@ class Run:
         """Raise unless the run in the folder was begun with the same settings."""
         try:
             begun = self._settings()
-        except (OSError, ValueError) as error:
+        except (MonopolyError, ValueError) as error:
             raise ConfigurationError(f"No run to resume in {str(self.folder)!r}: can't read its {CONFIG} ({error}).") from error
         begun.pop(_OTHER_FILES, None)
         names = [*settings, *(name for name in begun if name not in settings)]

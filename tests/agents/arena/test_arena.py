@@ -28,6 +28,7 @@ from agents.arena.results import Results, merge
 from agents.arena.seating import arrangements
 from monopoly_env import actions, replays
 from monopoly_env.core import batch_of
+from monopoly_env.policy.protocol import QuitError
 from tests.policies import NEVER_ENDS, Restless, blind, restless, rich, seeing
 
 mpl.use("Agg")
@@ -165,6 +166,80 @@ def test_a_compiled_policy_that_breaks_the_rules_is_named() -> None:
     for outside in (205, -1):
         with pytest.raises(me.IllegalActionError, match=f"Policy 'cheat' .* action {outside} must be an integer from 0 to 204"):
             arena.play([agents.CompiledPolicy("cheat", cheat, [outside]), "random"], 2)
+
+
+def quit_at_once(_: Any) -> Any:
+    sys.exit(3)
+
+
+def fail(_: Any) -> Any:
+    raise KeyError("no such lot")
+
+
+def enrich(decisions: agents.Decisions) -> Any:
+    decisions.games["cash"][0] += 1
+    return decisions.mask.argmax(axis=1)
+
+
+class Act(agents.BatchedPolicy):
+    """Acts by a function."""
+
+    name = "act"
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def act(self, decisions: agents.Decisions) -> Any:
+        return self.answer(decisions)
+
+
+@pytest.mark.parametrize(
+    ("act", "message"),
+    [
+        (fail, r"Policy 'act' raised KeyError: 'no such lot'"),
+        (quit_at_once, r"Policy 'act' exited"),
+        (enrich, r"Policy 'act' changed a game: expected it only to read"),
+    ],
+)
+def test_a_batched_policy_that_fails_is_named(act: Any, message: str) -> None:
+    asked = r"It was asked for (\d+ decisions, the first in )?the game of seed \d+, turn \d+, '\w+' of player \d\."
+    with pytest.raises(me.PolicyError, match=rf"{message}.*{asked}") as raised:
+        arena.play([Act(act), "random"], 4)
+    assert (raised.value.__cause__ is None) == (act is enrich)
+
+
+def test_errors_of_the_library_pass_through_a_policy() -> None:
+    def leave(_: agents.Decisions) -> Any:
+        raise QuitError("enough", on_purpose=True)
+
+    with pytest.raises(QuitError, match="enough"):
+        arena.play([Act(leave), "random"], 4)
+
+
+def test_a_batched_policy_may_draw_and_overwrite_its_mask() -> None:
+    parent = agents.make("random")
+
+    def scribble(decisions: agents.Decisions) -> Any:
+        actions = parent.act(decisions)
+        decisions.mask[:] = True
+        return actions
+
+    assert arena.play([Act(scribble), "random"], 4).games == 4
+
+
+def test_a_compiled_policy_that_raises_is_named() -> None:
+    @agents.policy_kernel
+    def fragile(game, mask, params, memory):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+        if game.turns > 3:
+            raise ValueError("no idea")
+        return mask.argmax()
+
+    policy = agents.CompiledPolicy("fragile", fragile)
+    for table in ([policy, "random"], [policy, Asked("random")]):
+        with pytest.raises(
+            me.PolicyError, match=r"Policy 'fragile' raised ValueError: no idea. .*the game of seed \d+, turn [45], '\w+' of"
+        ):
+            arena.play(table, 4)
 
 
 @pytest.mark.parametrize("policy", [restless(), Restless()], ids=["compiled", "batched"])
@@ -311,6 +386,16 @@ def test_large_results_are_written_in_parts(found: Results, tmp_path: Path, monk
     assert trajectories(Results.load(tmp_path / "found")) == trajectories(found)
 
 
+def test_equal_games_make_equal_files(tmp_path: Path) -> None:
+    for folder in ("one", "two"):
+        arena.play(["algorithmic", "random"], 8, seed=4).save(tmp_path / folder / "found")
+    for name in ("found.json", "found.parquet"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    loaded = Results.load(tmp_path / "one" / "found")
+    assert (loaded.seconds, loaded.speed) == (0.0, "")
+    assert "games/s" not in str(loaded)
+
+
 def test_less_is_saved_to_a_single_file(found: Results, tmp_path: Path) -> None:
     found.save(tmp_path / "found.json")
     assert json.loads((tmp_path / "found.json").read_text()) == found.summary()
@@ -335,7 +420,7 @@ def without(path: Path, name: str) -> None:
     ("harm", "message"),
     [
         (lambda folder: (folder / "found.json").write_bytes(b""), "holds no results"),
-        (lambda folder: (folder / "found.json").write_text("[]"), "it is list, not an object"),
+        (lambda folder: (folder / "found.json").write_text("[]"), "it is not an object in JSON"),
         (lambda folder: (folder / "found.json").write_text("{}"), "has no games"),
         (lambda folder: (folder / "found.json").unlink(), "No such file"),
         (lambda folder: (folder / "found.parquet").unlink(), "No such file"),
@@ -348,6 +433,8 @@ def without(path: Path, name: str) -> None:
             "a policy is missing from the names in the JSON",
         ),
         (lambda folder: without(folder / "found.json", "setup"), "holds no results: 'setup'"),
+        (lambda folder: changed(folder / "found.json", setup=[1]), r"holds no results: setup is \[1\]"),
+        (lambda folder: (folder / "found.json").write_text("[" * 900 + "]" * 900), "it is not an object in JSON"),
     ],
 )
 def test_foreign_results_are_refused(found: Results, tmp_path: Path, harm: Any, message: str) -> None:
@@ -367,6 +454,13 @@ def test_a_foreign_table_is_refused(found: Results, tmp_path: Path) -> None:
     frame = pandas.read_parquet(tmp_path / "found.parquet")
     with_table(tmp_path, frame.drop(columns="cash").assign(gold=1).to_parquet())
     with pytest.raises(me.FormatError, match=r"missing columns \['cash'\], unknown columns \['gold'\]"):
+        Results.load(tmp_path / "found")
+    for column, number in (("unit", -1), ("place", 0), ("first", 3), ("seat", 100)):
+        with_table(tmp_path, frame.assign(**{column: np.int32(number)}).to_parquet())
+        with pytest.raises(me.FormatError, match=r"holds no results: .*(out of range|it claims 180 rows of 101 players)"):
+            Results.load(tmp_path / "found")
+    with_table(tmp_path, frame.iloc[np.zeros(100_000, int)].reset_index(drop=True).to_parquet())  # a small file, since all rows are equal
+    with pytest.raises(me.FormatError, match="it claims 100000 rows"):
         Results.load(tmp_path / "found")
     with_table(tmp_path, b"nothing of the kind")
     with pytest.raises(me.FormatError, match="holds no results"):
@@ -391,9 +485,7 @@ def test_results_say_how_to_play_them_again(tmp_path: Path) -> None:
     found.save(tmp_path / "found")
     again = arena.play_again(Results.load(tmp_path / "found"))
     assert trajectories(again) == trajectories(found)
-    assert {name: value for name, value in again.summary().items() if name != "seconds"} == {
-        name: value for name, value in found.summary().items() if name != "seconds"
-    }
+    assert again.summary() == found.summary()
     assert again.setup == found.setup
     asked = arena.play([Asked("algorithmic"), "random"], 2)
     with pytest.raises(me.ConfigurationError, match="not scripted"):

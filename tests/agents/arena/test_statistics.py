@@ -16,7 +16,7 @@ from agents.arena import table as tables
 from agents.arena.batch import GameBatch
 from agents.arena.counting import GAME_STATISTICS, STATISTICS
 from agents.arena.results import Results
-from monopoly_env import actions, board, core, replays
+from monopoly_env import actions, board, core, intervals, replays
 
 BROWN = ["Mediterranean Avenue", "Baltic Avenue"]
 BLUE = ["Park Place", "Boardwalk"]
@@ -233,7 +233,7 @@ def test_every_statistic_says_what_it_is() -> None:
 def test_wilson_agrees_with_scipy() -> None:
     for wins, games in ((0, 10), (7, 10), (999, 1000), (50, 50)):
         expected = stats.binomtest(wins, games).proportion_ci(0.95, method="wilson")
-        assert statistics.wilson(wins, games) == pytest.approx((expected.low, expected.high), abs=1e-9)
+        assert intervals.wilson(wins, games) == pytest.approx((expected.low, expected.high), abs=1e-9)
 
 
 def test_the_interval_between_seeds_is_that_of_their_means() -> None:
@@ -246,8 +246,8 @@ def test_the_interval_between_seeds_is_that_of_their_means() -> None:
 
 def test_seeds_that_were_all_won_leave_doubt() -> None:
     unit = np.repeat(np.arange(40), 2)
-    assert statistics.clustered(np.ones(80), unit) == statistics.wilson(40, 40)
-    assert statistics.clustered(np.zeros(80), unit) == statistics.wilson(0, 40)
+    assert statistics.clustered(np.ones(80), unit) == intervals.wilson(40, 40)
+    assert statistics.clustered(np.zeros(80), unit) == intervals.wilson(0, 40)
 
 
 def test_a_paired_difference_is_a_paired_t_test() -> None:
@@ -270,7 +270,7 @@ def test_a_difference_in_every_seed_is_no_certainty() -> None:
 
     sure = between(1, 0, 10)
     assert sure.p_value == 2.0**-9
-    assert (sure.low, sure.high) == (2 * statistics.wilson(10, 10)[0] - 1, 1.0)
+    assert (sure.low, sure.high) == (2 * intervals.wilson(10, 10)[0] - 1, 1.0)
     assert between(0, 1, 10).low == -1.0
     assert between(0.5, 0.5, 10).p_value == 1.0
     assert between(1, 0, 1).p_value == 1.0

@@ -433,7 +433,7 @@ def test_it_bids_up_to_the_raised_price_and_keeps_its_reserve() -> None:
         assert highest >= min(worth, cash - 150) - 3, limit
 
 
-def test_it_raises_cash_for_a_lot_that_completes_a_group_but_not_under_the_rules_of_the_thesis() -> None:
+def test_it_raises_cash_for_a_lot_that_completes_a_group_but_not_in_the_turn_order_of_the_thesis() -> None:
     lots = {0: ["Park Place", *RAILROADS[:3]]}
     game, kept = landed(39, lots, {0: 250}), memory()
     told = []
@@ -441,7 +441,8 @@ def test_it_raises_cash_for_a_lot_that_completes_a_group_but_not_under_the_rules
         told.append(asked_of(PLAYER, game, kept))
         act(game, told[-1])
     assert told == ["mortgage Reading Railroad", "mortgage Pennsylvania Railroad", "buy"]
-    game = me.position(2, "ocnaru", lots=lots, cash={0: 250, 1: 0}, positions={0: 36}, throws=[(1, 2)])
+    rules = me.Rules.preset("ocnaru", buy_with_raised_cash=True)
+    game = me.position(2, rules, lots=lots, cash={0: 250, 1: 0}, positions={0: 36}, throws=[(1, 2)])
     assert asked_of(PLAYER, game) == "decline"
 
 

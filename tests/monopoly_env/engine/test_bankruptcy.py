@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -96,6 +97,34 @@ def test_rule_55_a26_one_request_may_give_up() -> None:
 
 def test_rule_55_the_default_debtor_may_not_give_up() -> None:
     assert "go on" not in texts(debtor())
+
+
+@pytest.mark.parametrize("liquidation", ["agent", "one_request"])
+@pytest.mark.parametrize("seed", range(6))
+def test_rule_55_no_order_of_sales_ruins_a_debtor_who_can_pay(liquidation: str, seed: int) -> None:
+    """With four houses in the bank, the brown hotel goes first: sold first, a hotel of the dark blues would leave all others stuck."""
+    game = land(
+        4, (1, 3), lots={0: [*BROWN, *DARK_BLUE, "Water Works"]}, cash={0: 0}, anchored=(1, 2),
+        buildings=dict(zip([*BROWN, *DARK_BLUE], (5, 4, 5, 5), strict=True)),
+        rules=me.Rules(houses=8, hotel_breakdown="needs_four", liquidation=liquidation),
+    )  # fmt: skip
+    assert (asked(game), debt(game)) == (("debt", 0), 200)
+    assert legal(game, "sell") == {"Mediterranean Avenue"}
+    rng = random.Random(seed)
+    while asked(game)[0] == "debt":
+        act(game, rng.choice(sorted(texts(game) - {"go on"})))
+    assert game.place[0] == 0
+    me.check(game)
+
+
+def test_rule_55_hotels_are_sold_in_any_order_where_each_order_pays() -> None:
+    game = land(
+        4, (1, 3), lots={0: [*BROWN, *DARK_BLUE]}, buildings=dict(zip([*BROWN, *DARK_BLUE], (5, 4, 5, 5), strict=True)), cash={0: 150},
+        anchored=(1, 2), rules=me.Rules(houses=8, hotel_breakdown="needs_four"),
+    )  # fmt: skip
+    assert legal(game, "sell") == {"Mediterranean Avenue", *DARK_BLUE}
+    act(game, "sell Boardwalk")
+    assert (asked(game), game.cash[0]) == (("turn", 0), 50)
 
 
 def test_rule_56_bankrupt_to_a_player() -> None:
@@ -221,6 +250,34 @@ def test_rule_58_a28_split() -> None:
     assert min(shares) == 23
     assert max(shares) <= 24
     assert sum(shares) <= 70
+
+
+def asked_to_pay_each(option: str, money: int = 70) -> Any:
+    """The same with a railroad to mortgage and the right to give up."""
+    rules = me.Rules(multi_creditor=option, liquidation="one_request")
+    lots = {1: ["Short Line", "Reading Railroad"]}
+    return land(7, seat=1, num_players=4, chance=["chairman"], cash={1: money}, lots=lots, anchored=(0, 2, 3), rules=rules)
+
+
+@pytest.mark.parametrize(
+    ("option", "due", "shares"), [("bank", 150, [0, 0, 0]), ("split", 150, [23, 23, 23]), ("seat_order", 50, [20, 50, 0])]
+)
+def test_rule_58_a28_who_gives_up(option: str, due: int, shares: list[int]) -> None:
+    """The debts to all are one debt, whose estate goes to the bank; paid one by one, they are debts to single players."""
+    game = asked_to_pay_each(option)
+    assert (asked(game), debt(game)) == (("debt", 1), due)
+    act(game, "go on")
+    assert game.place[1] == 4
+    assert [cash(game)[seat] - 1500 for seat in (3, 2, 0)] == shares
+    assert owner(game, "Short Line") == (3 if option == "seat_order" else None)
+    assert asked(game)[0] == ("turn" if option == "seat_order" else "bid")
+
+
+@pytest.mark.parametrize("option", ["bank", "split"])
+def test_rule_58_a28_who_raises_the_money_pays_everybody(option: str) -> None:
+    game = act(asked_to_pay_each(option), "mortgage Short Line")
+    assert cash(game) == [1550, 20, 1550, 1550]
+    assert owner(game, "Short Line") == 1
 
 
 def test_rule_58_collect_from_each() -> None:

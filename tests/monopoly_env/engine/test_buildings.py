@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
 
 import monopoly_env as me
-from tests.play import act, asked, auction, cash, land, legal, levels, table, texts, throw
+from tests.monopoly_env import oracle
+from tests.play import act, asked, auction, cash, land, legal, levels, lot, table, texts, throw
 
 BROWN = ["Mediterranean Avenue", "Baltic Avenue"]
 LIGHT_BLUE = ["Oriental Avenue", "Vermont Avenue", "Connecticut Avenue"]
@@ -201,6 +203,40 @@ def test_rule_29_bids_for_pieces_are_limited_by_cash() -> None:
     assert legal(game, "bid") == {"+1", "+5", "+10"}
 
 
+@pytest.mark.parametrize(("preset", "houses", "question"), [("any_time", 17, "bid"), ("any_time", 18, "turn"), ("official", 2, "turn")])
+def test_rule_29_a13_where_all_may_build_they_are_asked_before_pieces_run_short(preset: str, houses: int, question: str) -> None:
+    """Seat 0 could place 12 houses on its streets; seat 1 could place 12 and pay for six."""
+    game = table(lots={0: ORANGE, 1: LIGHT_BLUE}, cash={1: 300}, rules=me.Rules.preset(preset, houses=houses))
+    act(game, f"build {ORANGE[0]}")
+    assert asked(game)[0] == question
+    assert levels(game, ORANGE[0]) == [0 if question == "bid" else 1]
+
+
+def test_rule_29_who_declares_nothing_leaves_the_piece_at_its_list_price() -> None:
+    game = table(lots={0: ORANGE, 1: LIGHT_BLUE}, rules=me.Rules.preset("any_time", houses=8))
+    for street in ORANGE[:2]:
+        act(game, f"build {street}")
+        assert asked(game) == ("bid", 1)
+        act(game, "fold", f"build {street}")
+    assert (levels(game, *ORANGE), game.cash[0]) == ([1, 1, 0], 1300)
+    act(game, f"build {ORANGE[2]}", "bid +1", "fold", f"build {LIGHT_BLUE[0]}")
+    assert (levels(game, *LIGHT_BLUE), game.cash[1]) == ([1, 0, 0], 1399)
+
+
+@pytest.mark.parametrize(("hotels", "question"), [(5, "bid"), (6, "turn")])
+def test_rule_29_a13_hotels_are_declared_too(hotels: int, question: str) -> None:
+    streets = [*ORANGE, *LIGHT_BLUE]
+    rules = me.Rules.preset("any_time", hotels=hotels)
+    game = table(lots={0: ORANGE, 1: LIGHT_BLUE}, buildings=dict.fromkeys(streets, 4), rules=rules)
+    assert asked(act(game, f"build {ORANGE[0]}"))[0] == question
+
+
+def test_rule_29_a_player_without_rivals_buys_the_last_pieces_at_any_time() -> None:
+    game = table(lots={0: ORANGE, 1: LIGHT_BLUE}, cash={1: 49}, rules=me.Rules.preset("any_time", houses=1))
+    act(game, f"build {ORANGE[0]}")
+    assert levels(game, *ORANGE) == [1, 0, 0]
+
+
 @pytest.mark.parametrize(
     ("window", "before", "after"),
     [("own_turn", ("turn", 0), ("turn", 0)), ("before_each_throw", ("turn", 0), None), ("after_settlement", None, ("turn", 0))],
@@ -305,6 +341,23 @@ def test_rule_32_a15_as_far_down_as_the_bank_can_back(steps: tuple[int, ...], ho
     assert max(after) - min(after) <= 1
     assert game.cash[0] == 1500 + 50 * (sum(steps) - total)
     assert game.houses + sum(level for level in after if level < 5) == houses
+
+
+@pytest.mark.parametrize("streets", [BROWN, ORANGE])
+@pytest.mark.parametrize("hotel_after", [3, 4])
+def test_rule_32_every_permitted_result_can_be_chosen(streets: list[str], hotel_after: int) -> None:
+    """For every group with a hotel and every supply that is too small: naming one street after the other gives all highest even levels."""
+    mixed = 0
+    for old in itertools.product((hotel_after, 5), repeat=len(streets)):
+        for bank in range(hotel_after if 5 in old else 0):
+            standing = sum(level for level in old if level < 5)
+            game = built(*old, streets=streets, rules=me.Rules(houses=bank + standing, hotel_after=hotel_after))
+            permitted = set(oracle.best_breakdowns(oracle.read(game), lot(streets[0]), named=False))
+            assert legal(game, "sell") == {*streets}
+            results = {tuple(levels(act(me.clone(game), f"sell {name}"), *streets)) for name in streets}
+            assert results == permitted
+            mixed += len(results) > 1
+    assert mixed >= 5
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def test_rule_62_hotel_after_three_houses() -> None:
 
 def test_rule_62_out_of_jail_on_the_next_turn() -> None:
     game = table(rules="short", lots={0: ["States Avenue"]}, jail={0: 0}, throws=[(1, 2)])
-    assert not texts(game) & {"pay the fine"}
+    assert "pay the fine" in texts(game)  # by rule 45; what the short game adds comes after the throw
     throw(game)
     assert (game.position[0], game.cash[0]) == (13, 1450)
 

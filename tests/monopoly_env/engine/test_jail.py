@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import monopoly_env as me
-from monopoly_env import cards
+from monopoly_env import cards, core
 from tests.play import act, asked, cash, debt, end_turn, land, legal, offer, owner, table, texts, throw
 
 ORANGE = ["St. James Place", "Tennessee Avenue", "New York Avenue"]
@@ -153,6 +153,20 @@ def test_rule_47_a22_the_last_failure_must_pay_after_the_throw() -> None:
     assert (game.position[0], game.cash[0]) == (13, 1450)
 
 
+@pytest.mark.parametrize(("answer", "money"), [("pay the fine", 1450), ("use a jail card", 1500)])
+def test_rule_47_preset_short_pays_before_the_throw(answer: str, money: int) -> None:
+    game = act(jailed(0, (2, 2), (1, 4), jail_cards={0: ("chance",)}, rules="short"), answer)
+    throw(game)
+    assert (game.position[0], game.jail[0], game.cash[0], game.streak) == (14, 0, money, 1)
+    throw(game)  # an ordinary turn: the double throws again
+    assert game.position[0] == 19
+
+
+def test_rule_47_preset_short_or_after_a_failed_throw() -> None:
+    game = throw(jailed(0, (1, 2), rules="short"))
+    assert (game.position[0], game.jail[0], game.cash[0]) == (13, 0, 1450)
+
+
 def test_rule_48_the_forced_fine_is_raised() -> None:
     game = table(lots={0: ["States Avenue", "Short Line"]}, jail={0: 2}, throws=[(1, 2)], cash={0: 10}, anchored=(1, 2))
     throw(game)
@@ -253,7 +267,7 @@ def drawn(deck: str, count: int, seed: int) -> list[tuple[int, int, int]]:
         end_turn(game)
         seat = int(game.turn)
         game.jail[seat], game.position[seat] = 0, 14
-        game = me.force(game, throws=[(1, 2)])
+        game = me.force(core.settle(game), throws=[(1, 2)])
     return effects
 
 

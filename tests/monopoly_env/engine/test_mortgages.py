@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 import monopoly_env as me
-from tests.play import act, asked, cash, compose, debt, land, legal, mortgaged, offer, owner, table, texts
+from monopoly_env.engine.liquidation import raisable
+from tests.play import act, asked, cash, compose, debt, end_turn, land, legal, mortgaged, offer, owner, table, texts
 
 ORANGE = ["St. James Place", "Tennessee Avenue", "New York Avenue"]
 
@@ -119,6 +120,25 @@ def test_rule_37_who_waits_pays_the_tenth_again() -> None:
     assert game.cash[1] == 281 - 220
 
 
+def test_rule_37_a_creditor_may_raise_the_cash_for_lifting() -> None:
+    game = ruined(["Boardwalk"], 30, ["Reading Railroad", "Short Line"])
+    assert (asked(game), game.cash[1]) == (("takeover", 1), 30 + 1 - 20)
+    assert texts(game) == {"keep the mortgage", *(f"mortgage {name}" for name in ("Baltic Avenue", "Reading Railroad", "Short Line"))}
+    act(game, "mortgage Reading Railroad", "mortgage Short Line")
+    assert texts(game) == {"keep the mortgage", "lift the mortgage"}
+    act(game, "lift the mortgage")
+    assert not mortgaged(game, "Boardwalk")
+    assert game.cash[1] == 11 + 200 - 200
+
+
+@pytest.mark.parametrize(
+    ("lots", "question"), [(["Reading Railroad", "Oriental Avenue"], ("takeover", 1)), (["Reading Railroad"], ("turn", 1))]
+)
+def test_rule_37_who_cannot_raise_it_is_not_asked(lots: list[str], question: tuple[str, int]) -> None:
+    game = ruined(["Boardwalk"], 59, lots)  # 40 in cash, 30 for Baltic Avenue, 100 and 50 for the others, against 200
+    assert asked(game) == question
+
+
 def test_rule_38_a18_no_fee() -> None:
     rules = me.Rules(mortgage_transfer_fee="none")
     game = traded(rules=rules)
@@ -177,3 +197,25 @@ def test_rule_39_unmortgage_price(price: str, cost: int) -> None:
     game = table(lots={0: ["Park Place"]}, mortgaged=["Park Place"], rules=me.Rules(unmortgage_price=price))
     act(game, "unmortgage Park Place")
     assert game.cash[0] == 1500 - cost
+
+
+def test_rule_39_lifting_for_a_tenth_is_no_money_pump() -> None:
+    """A lot is mortgaged once in a game: neither in a later turn nor by another owner, and nobody counts on money for it."""
+    game = table(2, lots={0: ["Park Place"]}, anchored=(1,), throws=[(4, 6)] * 3, rules=me.Rules(unmortgage_price="ten_percent"))
+    act(game, "mortgage Park Place", "unmortgage Park Place")
+    assert game.cash[0] == 1500 + 175 - 18
+    for seat in (0, 1, 0):
+        assert asked(game) == ("turn", seat)
+        assert not legal(game, "mortgage") & {"Park Place"}
+        end_turn(game)
+    offer(game, 1, ask=["Park Place"])  # of seat 1, whose turn it is
+    act(game, "accept")
+    assert owner(game, "Park Place") == 1
+    assert not legal(game, "mortgage") & {"Park Place"}
+    assert raisable(game, 0) == game.cash[0]
+
+
+def test_rule_39_a_full_price_lets_a_lot_be_mortgaged_again() -> None:
+    game = table(lots={0: ["Park Place"]})
+    act(game, "mortgage Park Place", "unmortgage Park Place", "mortgage Park Place")
+    assert game.cash[0] == 1500 + 175 - 193 + 175

@@ -332,6 +332,14 @@ def ask(game: Any, seat: int) -> None:
     game.player = game.agenda[game.depth - 1, 1] = seat
 
 
+def leave(game: Any) -> None:
+    """Everybody leaves."""
+    game.place[:4] = 1
+    game.mortgaged, game.houses, game.hotels = 0, game.rules.houses, game.rules.hotels
+    for name in ("cash", "lots", "level", "jail", "jail_cards"):
+        break_field(game, name, slice(None), 0)
+
+
 BREAKS: dict[str, Callable[[Any], None]] = {
     "the engine reported a fault": lambda game: break_field(game, "fault", 1),
     "a lot has two owners": lambda game: break_field(game, "lots", 2, 1),
@@ -352,6 +360,8 @@ BREAKS: dict[str, Callable[[Any], None]] = {
     "an absent seat has belongings": lambda game: break_field(game, "cash", 6, 1),
     "a seat, lot, die or counter is out of range": lambda game: break_field(game, "turn", 4),
     "the agenda holds an impossible task": lambda game: break_field(game, "agenda", 0, 0, 99),
+    "nobody is left in the game": leave,
+    "the legal actions are not those of the rules": lambda game: break_field(game, "legal", 0, 3),
 }
 
 
@@ -367,7 +377,7 @@ def test_a_broken_record_is_named(what: str) -> None:
     with pytest.raises(me.EngineError) as raised:
         me.check(game)
     assert str(raised.value) == f"Invariant broken: {what}."
-    assert invariants.violation(game) == invariants.VIOLATIONS.index(what)
+    assert invariants.step_violation(game) == invariants.VIOLATIONS.index(what)
 
 
 @pytest.mark.parametrize(
@@ -418,7 +428,7 @@ def test_every_number_that_leads_out_of_a_table_is_found(damage: tuple[Any, ...]
 def test_quirks_alone_may_take_cash_below_zero() -> None:
     game = position(2, me.Rules.preset("ocnaru", ocnaru_quirks=True), positions=[2, 0], throws=[(1, 2)])
     game.cash[0] = -5
-    me.check(game)
+    me.check(core.settle(game))
 
 
 def test_houses_may_run_short_where_they_are_found_anyway() -> None:

@@ -314,7 +314,7 @@ def test_a_mask_is_written_for_those_that_read_it() -> None:
         (PAIRS, {"encoding": "ocnaru"}, "Unknown encoding 'ocnaru'"),
         (THREE, {"encoding": "ocnaru100"}, "for 2 players"),
         (THREE, {"encoding": encodings.make("standard", 2)}, "no room for 3 players"),
-        (PAIRS, {"reward": "win_shaped"}, "Unknown reward 'win_shaped' for an outcome. Did you mean 'win'"),
+        (PAIRS, {"reward": "win_shaped"}, "Reward 'win_shaped' is paid at every step.*Did you mean 'win'"),
         (PAIRS, {"games": 0}, "games must be a whole number from 1"),
         (PAIRS, {"seed": -1}, "seed must be a whole number from 0"),
         (PAIRS, {"block": 0}, "block must be a whole number from 1"),

@@ -24,13 +24,11 @@ def bid_up_to(game: Game, limit: float, share: float) -> int:
 
     Args:
         game: Asks for an English or a sealed bid. For a sealed bid, the room is what is still missing to the limit.
-        limit: Highest bid in dollars. For a scarce building, raises count from just below the seat's own lowest bid.
+        limit: Highest bid in dollars. In an open auction, raises count from a dollar below the seat's lowest bid.
         share: 1.0 reaches the limit in the fewest steps.
     """
-    standing, lot = int(game.auction_bid) + int(game.sealed[game.player]), int(game.auction_lot)  # one of the two bids is 0
-    if lot >= building.HOUSE_LOT:
-        standing = max(standing, auction.piece_floor(game, int(game.player), lot) - 1)
-    room = limit - standing
+    seat = int(game.player)
+    room = limit - (auction.raise_base(game, seat) if game.decision == agenda.BID else int(game.sealed[seat]))
     for i in range(len(RAISES) - 1, -1, -1):
         if RAISES[i] <= room * share and legal(game, A_BID + 1 + i, 1):
             return A_BID + 1 + i

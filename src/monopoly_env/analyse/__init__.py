@@ -1,0 +1,11 @@
+"""What a position is worth: playouts from any record, and the comparison of actions by playouts.
+
+`python -m monopoly_env.analyse` analyses a saved game or a replay.
+"""
+
+from monopoly_env.analyse.actions import Candidate, Comparison, compare_actions
+from monopoly_env.analyse.history import History, history
+from monopoly_env.analyse.playouts import Playouts, rollout
+from monopoly_env.analyse.values import Value
+
+__all__ = ["Candidate", "Comparison", "History", "Playouts", "Value", "compare_actions", "history", "rollout"]

@@ -1,0 +1,208 @@
+"""What a position is worth, which action is best, and who was lucky: `python -m monopoly_env.analyse --help`.
+
+python -m monopoly_env.analyse saved.game                        # the decision of a saved game
+python -m monopoly_env.analyse games.replay --game 3             # a recorded game: luck, choices, the most costly decisions
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import tyro
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from monopoly_env import core, replays
+from monopoly_env.actions import DECISION_NAMES, describe
+from monopoly_env.analyse.actions import Comparison, compare_actions
+from monopoly_env.analyse.history import History, history
+from monopoly_env.analyse.playouts import Playouts, rollout
+from monopoly_env.errors import ConfigurationError, MonopolyError
+from monopoly_env.replays import SUFFIX
+from monopoly_env.text import to_text
+
+
+@dataclass(frozen=True)
+class Options:
+    """Say what a position is worth, by playing it on many times.
+
+    For a saved game: each player's share of the win, and a table of the actions of the player to move. For a recorded game: how the
+    shares went, what luck and what the players' own choices did, and the decisions that cost most, with what would have been better.
+    """
+
+    file: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
+    """A saved game (`monopoly_env.save`), or recorded games (.replay)."""
+    policies: tuple[str, ...] = ("expert",)
+    """Who plays on: one policy for every seat, or one for each seat."""
+    playouts: int | None = None
+    """Playouts of a position, or of an action that is among the best; by default 1,000 for a saved game, 100 for a recorded one."""
+    seed: int = 0
+    """The seed of all playouts."""
+    game: int = 1
+    """The number of the game in a file of recorded games, from 1."""
+    costly: int = 10
+    """How many of the most costly decisions of a recorded game to look into."""
+    turns: int | None = None
+    """Stop a playout after so many rounds and count each player's share of the total worth. By default games are played to the end."""
+    threads: int | None = None
+    """Number of threads; by default one per core. The result does not depend on it."""
+    json: bool = False
+    """Print one JSON object instead of tables."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return the exit status."""
+    options = tyro.cli(Options, args=arguments, prog="python -m monopoly_env.analyse")
+    try:
+        return (_replay if options.file.suffix == SUFFIX else _saved)(options, Console())
+    except MonopolyError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+
+
+def _play_on(options: Options, default: int) -> dict[str, Any]:
+    """The arguments of playouts."""
+    policies: Any = options.policies[0] if len(options.policies) == 1 else list(options.policies)
+    n = default if options.playouts is None else options.playouts
+    return {"policies": policies, "n": n, "seed": options.seed, "turns": options.turns, "threads": options.threads}
+
+
+def _saved(options: Options, console: Console) -> int:
+    """Analyse the decision of a saved game."""
+    game, play_on = core.load(options.file), _play_on(options, 1000)
+    with Console(stderr=True).status("Playing on ..."):
+        played, compared = rollout(game, **play_on), compare_actions(game, **play_on)
+    if options.json:
+        print(json.dumps({"shares": _shares(played), "decision": _compared(compared)}))
+        return 0
+    console.print(to_text(game), markup=False, highlight=False)
+    console.print(_shares_table(played))
+    console.print(_actions_table(compared, f"Player {game.player} decides: {compared.decision}"))
+    return 0
+
+
+def _replay(options: Options, console: Console) -> int:
+    """Analyse a recorded game."""
+    recorded = replays.load(options.file)
+    if not 1 <= options.game <= len(recorded):
+        raise ConfigurationError(f"{str(options.file)!r} holds {len(recorded)} recorded games: --game {options.game} does not exist.")
+    if options.costly < 0:
+        raise ConfigurationError(f"--costly {options.costly} must not be negative.")
+    replay, play_on = recorded[options.game - 1], _play_on(options, 100)
+    with Progress(console=Console(stderr=True)) as bar:
+        decisions = bar.add_task("Decisions", total=len(replay.actions))
+        told = history(replay, progress=lambda count: bar.advance(decisions, count), **play_on)
+        costly = bar.track(told.costly(options.costly).tolist(), description="Costly decisions")
+        worst = [(number, compare_actions(told.games[number], **play_on)) for number in costly]
+    if options.json:
+        print(json.dumps(_summary(told, replay.names, worst)))
+        return 0
+    console.print(_players_table(told, replay.names))
+    console.print(_worst_table(told, replay.names, worst))
+    return 0
+
+
+# --- JSON ---------------------------------------------------------------------------------------------------------------
+
+
+def _shares(played: Playouts) -> list[dict[str, float]]:
+    low, high = played.interval
+    return [
+        {"player": seat, "share": float(share), "low": float(low[seat]), "high": float(high[seat])}
+        for seat, share in enumerate(played.share)
+    ]
+
+
+def _compared(compared: Comparison) -> dict[str, Any]:
+    actions = [dataclasses.asdict(candidate) for candidate in compared.candidates]
+    return {"player": compared.player, "decision": compared.decision, "actions": actions}
+
+
+def _summary(told: History, names: Sequence[str], worst: Sequence[tuple[int, Comparison]]) -> dict[str, Any]:
+    luck, own = told.luck.sum(axis=0), _own_choices(told)
+    return {
+        "players": [
+            {"player": seat, "name": name, "first_share": told.before[0, seat], "luck": luck[seat], "own_choices": own[seat],
+             "choices_of_others": told.choice[:, seat].sum() - own[seat], "final_share": told.final[seat]}
+            for seat, name in enumerate(names)
+        ],
+        "decisions": [
+            {"decision": number + 1, "turn": int(game["turns"]), "player": int(game["player"]), "kind": DECISION_NAMES[game["decision"]],
+             "action": int(action), "text": describe(int(action), game), "shares": before.tolist(), "choice": effect}
+            for number, (game, action, before, effect) in enumerate(
+                zip(told.games, told.actions, told.before, told.own.tolist(), strict=True))
+        ],
+        "costly": [
+            {"decision": number + 1, "regret": _regret(told, number, compared), **_compared(compared)} for number, compared in worst
+        ],
+    }  # fmt: skip
+
+
+def _own_choices(told: History) -> Any:
+    """(P,), what each player's own actions did to its share."""
+    return np.bincount(told.player, told.own, minlength=told.before.shape[1])
+
+
+def _regret(told: History, number: int, compared: Comparison) -> float:
+    """What the action cost, compared with the best one over the same playouts."""
+    return -compared.of(int(told.actions[number])).difference
+
+
+# --- tables -------------------------------------------------------------------------------------------------------------
+
+
+def _table(title: str, *columns: str) -> Table:
+    table = Table(title=title)
+    for column in columns:
+        table.add_column(column, justify="left" if column in ("action", "player", "best action", "kind") else "right")
+    return table
+
+
+def _shares_table(played: Playouts) -> Table:
+    about = f"{played.count:,} playouts of {played.turns.mean():.0f} turns"
+    table, (low, high) = _table(f"Shares of the win, by {about}", "player", "share", "95% interval", "place"), played.interval
+    for seat, share in enumerate(played.share):
+        table.add_row(str(seat), f"{share:.3f}", f"{low[seat]:.3f} to {high[seat]:.3f}", f"{played.place[seat]:.2f}")
+    return table
+
+
+def _actions_table(compared: Comparison, title: str) -> Table:
+    table = _table(title, "action", "share", "95% interval", "against the best", "interval of that", "playouts")
+    for one in compared.candidates:
+        table.add_row(one.text, f"{one.share:.3f}", f"{one.low:.3f} to {one.high:.3f}", f"{one.difference:+.3f}",
+                      f"{one.difference_low:+.3f} to {one.difference_high:+.3f}", f"{one.playouts:,}")  # fmt: skip
+    return table
+
+
+def _players_table(told: History, names: Sequence[str]) -> Table:
+    title = f"Shares of the win over {len(told.actions):,} decisions"
+    table = _table(title, "player", "at first", "luck", "own choices", "choices of others", "at the end")
+    luck, own = told.luck.sum(axis=0), _own_choices(told)
+    for seat, name in enumerate(names):
+        others = told.choice[:, seat].sum() - own[seat]
+        table.add_row(f"{seat} {name}", f"{told.before[0, seat]:.3f}", f"{luck[seat]:+.3f}", f"{own[seat]:+.3f}", f"{others:+.3f}",
+                      f"{told.final[seat]:.3f}")  # fmt: skip
+    return table
+
+
+def _worst_table(told: History, names: Sequence[str], worst: Sequence[tuple[int, Comparison]]) -> Table:
+    table = _table("The most costly decisions", "decision", "turn", "player", "kind", "action", "best action", "regret")
+    for number, compared in worst:
+        game, action = told.games[number], int(told.actions[number])
+        table.add_row(str(number + 1), str(game["turns"]), f"{game['player']} {names[game['player']]}", compared.decision,
+                      describe(action, game), compared.best.text, f"{_regret(told, number, compared):.3f}")  # fmt: skip
+    return table
+
+
+if __name__ == "__main__":
+    sys.exit(main())

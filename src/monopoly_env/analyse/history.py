@@ -1,0 +1,129 @@
+"""A whole game in shares of the win: what luck did, and what the players' choices did.
+
+Between two decisions of a game only chance acts, so its course splits exactly: with V(d) the shares before decision d, and Q(d) those
+after its action was chosen and before anything was drawn, the choice is worth Q(d) - V(d) and the luck that follows V(d + 1) - Q(d). Over
+a game both add up to the final shares less the first ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monopoly_env import core, replays
+from monopoly_env.analyse.playouts import rollout
+from monopoly_env.errors import ConfigurationError
+from monopoly_env.game import Games
+from monopoly_env.replays import Replay
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_BLOCK: Final = 32  # decisions between two calls of the progress function
+
+
+@dataclass(frozen=True, eq=False)
+class History:
+    """A game of D decisions and P players.
+
+    Attributes:
+        games: (D,) records, the game before each decision.
+        actions: (D,) int64, the actions.
+        before: (D, P), the shares before each decision: V.
+        after: (D, P), the shares once the action was chosen: Q.
+        final: (P,), the shares at the end: 1 for the winner, the last V of a game that was not played to its end.
+    """
+
+    games: Games
+    actions: NDArray[np.int64]
+    before: NDArray[np.float64]
+    after: NDArray[np.float64]
+    final: NDArray[np.float64]
+
+    @property
+    def choice(self) -> NDArray[np.float64]:
+        """(D, P), what each action did to the shares."""
+        return self.after - self.before
+
+    @property
+    def luck(self) -> NDArray[np.float64]:
+        """(D, P), what chance did to the shares after each action."""
+        return np.concatenate([self.before[1:], self.final[None]]) - self.after
+
+    @property
+    def player(self) -> NDArray[np.int64]:
+        """(D,), the seat that decided."""
+        return self.games["player"].astype(np.int64)
+
+    @property
+    def own(self) -> NDArray[np.float64]:
+        """(D,), what each action did to the share of the player who chose it."""
+        return np.asarray(self.choice[np.arange(len(self.actions)), self.player])
+
+    def plot(self, names: Sequence[str] = ()) -> Figure:
+        """Draw the shares of the win over the turns of the game, one line a player.
+
+        Args:
+            names: The names of the players; by default their seats.
+        """
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(8, 4), layout="constrained")
+        axes = figure.add_subplot(xlabel="turn", ylabel="share of the win", ylim=(0, 1))
+        turns = np.append(self.games["turns"], self.games["turns"][-1])
+        for seat, shares in enumerate(np.concatenate([self.before, self.final[None]]).T):
+            axes.plot(turns, shares, label=names[seat] if names else f"player {seat}", linewidth=1)
+        axes.legend(loc="upper left", fontsize="small")
+        return figure
+
+    def costly(self, count: int) -> NDArray[np.int64]:
+        """The decisions that cost their own player most, the worst first."""
+        return np.argsort(self.own, kind="stable")[:count]
+
+
+def history(
+    replay: Replay,
+    policies: Any = "expert",
+    n: int = 200,
+    *,
+    seed: int = 0,
+    progress: Callable[[int], None] = lambda _: None,
+    **options: Any,
+) -> History:
+    """Follow a recorded game in shares of the win.
+
+    Args:
+        replay: The game.
+        policies: Who plays on in the playouts, as in `rollout`.
+        n: Playouts before and after each action.
+        seed: 0 to 2**64 - 1.
+        progress: Called with the number of decisions that have been analysed since the last call.
+        **options: Those of `rollout`: turns, value, shuffle, threads.
+
+    Returns:
+        The shares before and after each action.
+
+    Raises:
+        ConfigurationError: The replay has no action, and the errors of `rollout`. FormatError: It does not play back.
+    """
+    if not len(replay.actions):
+        raise ConfigurationError("The recorded game has no decision: there is nothing to analyse.")
+    records = [core.batch_of(replays.start(replay)), *(core.batch_of(game) for game in replays.games(replay))]
+    last, games = records.pop()[0], np.concatenate(records)
+    actions = replay.actions.astype(np.int64)
+    before, after = np.zeros((2, len(games), replay.num_players))
+    for start in range(0, len(games), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        before[part] = rollout(games[part], policies, n, seed=seed, **options).share
+        after[part] = rollout(games[part], policies, n, actions=actions[part], seed=seed, **options).share
+        progress(len(games[part]))
+    if core.is_over(last):
+        won = last.place[: replay.num_players] == 1
+        final = won / won.sum()
+    else:
+        final = rollout(last, policies, n, seed=seed, **options).share
+    return History(games, actions, before, after, np.asarray(final, np.float64))

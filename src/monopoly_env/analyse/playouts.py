@@ -1,0 +1,336 @@
+"""Playouts: play a position on, many times, and see who wins.
+
+Playout k draws its dice, and the order of the cards that nobody has seen, from the seed and k alone. So two positions, or two actions in
+the same position, are compared over the same luck, and the result does not depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monopoly_env import core
+from monopoly_env.actions import NUM_ACTIONS
+from monopoly_env.analyse import values
+from monopoly_env.analyse.values import Value, evaluate
+from monopoly_env.engine.agenda import OVER
+from monopoly_env.engine.decks import shuffle_unseen
+from monopoly_env.engine.randomness import philox
+from monopoly_env.engine.step import apply
+from monopoly_env.errors import ConfigurationError, GameOverError
+from monopoly_env.game import GAME, Game, Games, empty_games
+from monopoly_env.intervals import CONFIDENCE, wilson
+from monopoly_env.kernels import borrowed, entry, kernel
+from monopoly_env.policy.loop import ILLEGAL, NO_LIMIT, PROGRESS, Players, begin, check, next_action
+from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
+from monopoly_env.policy.resolve import PolicyLike, resolve_all
+
+NO_ACTION: Final = -1  # instead of a first action: the policy to move chooses
+TURN_LIMIT: Final = 1000  # turns of each player, counted from the position, after which the score decides
+_SEEDS: Final = 20  # the stream of random numbers from which playouts get their seeds; the engine does not use it
+_SEATING: Final = 21  # and the one from which the policies of a mixture are drawn
+_WORD: Final = 0xFFFFFFFF
+_SLICE: Final = 64  # playouts that a thread plays at a time
+
+Mixture: TypeAlias = PolicyLike | Sequence[PolicyLike]
+
+
+class _Setting(NamedTuple):
+    """What all playouts of a call share, as the kernel reads it."""
+
+    rounds: int  # after so many a playout is cut off; NO_LIMIT: never
+    turns: int  # of all players together, after which the score decides
+    shuffles: bool  # whether the order of unseen cards is drawn anew
+    value: Any  # `ValueKernel.handle`
+    key_low: int
+    key_high: int
+    first: int  # the number of the first playout
+
+
+class _Results(NamedTuple):
+    """What happened, by position and playout."""
+
+    shares: NDArray[np.float32]  # (B, N, P)
+    turns: NDArray[np.int32]  # (B, N)
+    cut: NDArray[np.bool_]  # (B, N)
+
+    @classmethod
+    def empty(cls, positions: int, count: int, players: int) -> _Results:
+        shape = positions, count
+        return cls(np.zeros((*shape, players), np.float32), np.zeros(shape, np.int32), np.zeros(shape, np.bool_))
+
+
+@dataclass(frozen=True, eq=False)
+class Playouts:
+    """The results of N playouts from a position of P players; or from B positions, with another axis in front of all arrays.
+
+    Attributes:
+        shares: (N, P) float32, each seat's share of the win: 1 for the winner, equal shares in a draw, the value where it was cut off.
+        turns: (N,) int32, turns played, of all players together.
+        cut: (N,) bool, whether the playout was cut off.
+        confidence: The confidence level of `low` and `high`.
+    """
+
+    shares: NDArray[np.float32]
+    turns: NDArray[np.int32]
+    cut: NDArray[np.bool_]
+    confidence: float = CONFIDENCE
+
+    @property
+    def count(self) -> int:
+        """N, the playouts of each position."""
+        return int(self.shares.shape[-2])
+
+    @cached_property
+    def share(self) -> NDArray[np.float64]:
+        """(P,), the mean share of the win of each seat. They add up to 1."""
+        return np.asarray(self.shares.mean(axis=-2, dtype=np.float64))
+
+    @cached_property
+    def interval(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The bounds of each share: two (P,), by Wilson's interval."""
+        return wilson(self.share * self.count, self.count, self.confidence)
+
+    @cached_property
+    def place(self) -> NDArray[np.float64]:
+        """(P,), the mean rank by share of the win: 1 for the winner, and the mean rank of the others for those who lost."""
+        better = (self.shares[..., None, :] > self.shares[..., :, None]).sum(axis=-1)
+        equal = (self.shares[..., None, :] == self.shares[..., :, None]).sum(axis=-1)
+        return np.asarray((better + (equal + 1) / 2).mean(axis=-2))
+
+    def __str__(self) -> str:
+        if self.shares.ndim > 2:
+            return f"Playouts of {len(self.shares)} positions, {self.count:,} each"
+        low, high = self.interval
+        rows = [f"player {s}: {x:.3f} ({a:.3f} to {b:.3f})" for s, (x, a, b) in enumerate(zip(self.share, low, high, strict=True))]
+        about = f"{self.count:,} playouts of {self.turns.mean():.0f} turns, {self.cut.mean():.0%} of them cut off"
+        return "\n".join([*rows, about])
+
+
+def rollout(  # noqa: PLR0913 - the options of playouts
+    game: Game | Games,
+    policies: Mixture | Sequence[Mixture] = "expert",
+    n: int = 1000,
+    *,
+    actions: int | Sequence[int] | NDArray[np.int64] | None = None,
+    seed: int = 0,
+    first: int = 0,
+    turns: int | None = None,
+    value: str | Value = "worth",
+    shuffle: bool = True,
+    threads: int | None = None,
+) -> Playouts:
+    """Play a position on, `n` times. The game itself is not changed.
+
+    What a player can't know is drawn anew for every playout: the dice to come, and the order of the cards that have not been drawn.
+    Forced throws and sealed bids stay. Policies begin with an empty memory, as in a new game.
+
+    Args:
+        game: A record, or (B,) records of the same number of players, none of them over.
+        policies: The policy of every seat; or one for each seat. In place of a policy, a list of them is a mixture: each playout draws
+            one. All must be compiled.
+        n: Playouts of each position.
+        actions: The first action, for each position. None: the policy to move chooses it.
+        seed: 0 to 2**64 - 1.
+        first: The number of the first playout. Playouts 0 to 99 and 100 to 199 of a seed are together playouts 0 to 199.
+        turns: Cut a playout off after so many rounds and take the value of the state. None: play to the end.
+        value: The value of a state that is cut off: "worth", or a `Value`.
+        shuffle: Whether the order of the unseen cards is drawn anew. If not, every playout draws the cards in the order of the record.
+        threads: Number of threads; by default one per core. The result does not depend on it.
+
+    Returns:
+        The results, without the axis of positions if a single record was given.
+
+    Raises:
+        ConfigurationError: A wrong number, policy or value, or an array that is not of games.
+        GameOverError: A game is over. IllegalActionError: An action is not legal, or a policy chose an illegal one.
+        PositionError: No game can reach a record.
+    """
+    games, single = (game, False) if isinstance(game, np.ndarray) and game.ndim == 1 else (core.batch_of(game), True)
+    players = _check_games(games)
+    firsts = _first_actions(games, actions)
+    for name, given, least, most in (
+        ("n", n, 1, 1 << 24),
+        ("first", first, 0, 1 << 31),
+        ("turns", turns, 1, 1 << 24),
+        ("threads", threads, 1, 1024),
+    ):
+        if given is not None and (isinstance(given, bool) or not isinstance(given, (int, np.integer)) or not least <= given <= most):
+            raise ConfigurationError(f"{name}={given!r} must be a whole number from {least} to {most:,}.")
+    low, high = (int(word) for word in core.split_seeds([seed])[0])
+    state = values.resolve(value)
+    seated, seats = _seat(policies, players, n, first, (low, high))
+    setting = _Setting(
+        rounds=NO_LIMIT if turns is None else int(turns),
+        turns=TURN_LIMIT * players,
+        shuffles=bool(shuffle),
+        value=state.kernel.handle,
+        key_low=low,
+        key_high=high,
+        first=int(first),
+    )
+    results = _Results.empty(len(games), n, players)
+    compiled = Players.of(seated)
+
+    def play(numbers: range) -> None:
+        records, progress = empty_games(1), np.zeros(1, PROGRESS)
+        memory, mask, shares = np.zeros((players, MEMORY)), np.zeros(NUM_ACTIONS, np.bool_), np.zeros(players)
+        _play_out(
+            games,
+            firsts,
+            numbers.start,
+            numbers.stop,
+            seats,
+            setting,
+            compiled,
+            state.params,
+            records,
+            memory,
+            progress,
+            mask,
+            shares,
+            results,
+        )
+        check(records, progress, lambda _, seat: seated[seats[progress["answered"][0], seat]])
+
+    total, cores = len(games) * n, threads or os.cpu_count() or 1
+    size = max(1, min(_SLICE, -(-total // (4 * cores))))
+    parts = [range(start, min(start + size, total)) for start in range(0, total, size)]
+    with ThreadPoolExecutor(cores, "playouts") as pool:
+        list(pool.map(play, parts))
+    at: Any = 0 if single else ...
+    return Playouts(results.shares[at], results.turns[at], results.cut[at])
+
+
+def _check_games(games: Games) -> int:
+    """The number of players of all games."""
+    if games.dtype != GAME:
+        raise ConfigurationError(f"Expected an array of games (records of monopoly_env.GAME), not of {games.dtype!s:.60}.")
+    core.check_sound(games)
+    players = {int(count) for count in games["num_players"]}
+    if len(players) != 1:
+        raise ConfigurationError(f"The games must have the same number of players, not {sorted(players) or 'no game at all'}.")
+    over = np.flatnonzero(games["decision"] == OVER)
+    if len(over):
+        raise GameOverError(f"Game {over[0]} of {len(games)} is over: there is nothing to play on.")
+    return players.pop()
+
+
+def _first_actions(games: Games, actions: Any) -> NDArray[np.int64]:
+    """(B,) first actions, checked."""
+    if actions is None:
+        return np.full(len(games), NO_ACTION)
+    given = np.atleast_1d(np.asarray(actions))
+    if given.shape != games.shape or given.dtype.kind not in "iu":
+        raise ConfigurationError(f"actions must be {len(games)} whole numbers, one a game, not {actions!r:.80}.")
+    for game, action in zip(games, given, strict=True):
+        core.check_step(game, int(action))
+    return given.astype(np.int64)
+
+
+def _seat(policies: Any, players: int, n: int, first: int, key: tuple[int, int]) -> tuple[list[CompiledPolicy], NDArray[np.int64]]:
+    """The policies, and (n, P) the number of the one in each seat in each playout."""
+    everywhere = not isinstance(policies, (list, tuple))
+    mixtures = [policies] * players if everywhere else list(policies)
+    if len(mixtures) != players:
+        raise ConfigurationError(f"{len(mixtures)} policies are given for {players} seats: give one for all, or one a seat.")
+    choices = [mixture if isinstance(mixture, (list, tuple)) else [mixture] for mixture in mixtures]
+    if not all(choices):
+        raise ConfigurationError("A mixture needs a policy or more; one is empty.")
+    resolved = resolve_all([policy for choice in choices for policy in choice])
+    seated: list[CompiledPolicy] = []
+    seats, left = np.zeros((n, players), np.int64), iter(resolved)
+    for seat, choice in enumerate(choices):
+        options = np.zeros(len(choice), np.int64)
+        for place in range(len(choice)):
+            policy = next(left)
+            if not isinstance(policy, CompiledPolicy):
+                raise ConfigurationError(f"Policy {policy.name!r} is not compiled: playouts run in compiled code.")
+            if policy not in seated:
+                seated.append(policy)
+            options[place] = seated.index(policy)
+        _draw_policies(options, seat, first, key[0], key[1], seats)
+    return seated, seats
+
+
+@entry()
+def _draw_policies(options: NDArray[np.int64], seat: int, first: int, key_low: int, key_high: int, seats: NDArray[np.int64]) -> None:
+    for k in range(len(seats)):
+        word = philox((first + k) & _WORD, seat, 0, _SEATING, key_low, key_high)
+        seats[k, seat] = options[(word * len(options)) >> 32]
+
+
+@entry()
+def _play_out(  # noqa: PLR0913, PLR0917 - compiled
+    starts: Games, actions: NDArray[np.int64], begin_at: int, end_at: int, seats: NDArray[np.int64], setting: _Setting, players: Players,
+    params: NDArray[np.float32], games: Games, memory: NDArray[np.float64], progress: NDArray[Any], mask: NDArray[np.bool_],
+    shares: NDArray[np.float64], results: _Results,
+) -> None:  # fmt: skip
+    """Play the playouts with the numbers from `begin_at` to `end_at`: those of the first position come first.
+
+    Args:
+        starts: (B,) the positions.
+        actions: (B,) the first actions, or NO_ACTION.
+        begin_at: The first number.
+        end_at: The number after the last one.
+        seats: (N, P) the number of the policy in each seat.
+        setting: What all playouts share.
+        players: The policies.
+        params: Of the value.
+        games: (1,) a buffer.
+        memory: (P, 64) a buffer.
+        progress: (1,) a buffer. After a failure `answered` holds the number of the playout.
+        mask: (205,) a buffer.
+        shares: (P,) a buffer.
+        results: Written.
+    """
+    seats, players, memory, mask, results = borrowed(seats), borrowed(players), borrowed(memory), borrowed(mask), borrowed(results)
+    count = seats.shape[0]
+    game, stage = games[0], progress[0]
+    for number in range(begin_at, end_at):
+        b, k = number // count, number % count
+        games[0] = starts[b]
+        memory[:] = 0.0
+        begin(stage)
+        playout = setting.first + k
+        game.seed[0] = philox(playout & _WORD, 0, playout >> 32, _SEEDS, setting.key_low, setting.key_high)
+        game.seed[1] = philox(playout & _WORD, 1, playout >> 32, _SEEDS, setting.key_low, setting.key_high)
+        if setting.shuffles:
+            shuffle_unseen(game, 0)
+            shuffle_unseen(game, 1)
+        begun, horizon = int(game.turns), int(game.rounds) + setting.rounds
+        if actions[b] >= 0:
+            apply(game, actions[b])
+        while game.rounds < horizon:
+            action = next_action(game, players, seats[k], memory, mask, stage, begun + setting.turns)
+            if action < 0:
+                break
+            apply(game, action)
+        if stage.stop <= ILLEGAL:
+            stage.answered = k
+            return
+        _note(game, setting.value, params, shares, results.shares[b, k])
+        results.turns[b, k] = game.turns - begun
+        results.cut[b, k] = game.decision != OVER
+
+
+@kernel
+def _note(game: Game, value: Any, params: Any, shares: Any, out: Any) -> None:
+    """Write the share of the win of each seat."""
+    if game.decision != OVER:
+        evaluate(value, game, params, shares)
+        for seat in range(len(out)):
+            out[seat] = shares[seat]
+        return
+    winners = 0
+    for seat in range(len(out)):
+        winners += game.place[seat] == 1
+    for seat in range(len(out)):
+        out[seat] = 1.0 / winners if game.place[seat] == 1 else 0.0

@@ -1,0 +1,45 @@
+"""Confidence intervals of shares of wins."""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+CONFIDENCE: Final = 0.95
+
+
+def wilson(wins: Any, games: Any, confidence: float = CONFIDENCE) -> tuple[Any, Any]:
+    """Wilson's score interval (JASA 22, 1927) of a win rate.
+
+    Args:
+        wins: Games won, a number or an array; fractional because of draws.
+        games: Games played, likewise.
+        confidence: The confidence level.
+
+    Returns:
+        The bounds, of the shape of the arguments: 0 if nothing was won, 1 if everything was.
+    """
+    z, rate = NormalDist().inv_cdf((1 + confidence) / 2), np.asarray(wins) / games
+    centre = (rate + z * z / (2 * games)) / (1 + z * z / games)
+    half = z * np.sqrt(rate * (1 - rate) / games + z * z / (4 * games * games)) / (1 + z * z / games)
+    low, high = np.where(rate <= 0, 0.0, centre - half), np.where(rate >= 1, 1.0, centre + half)
+    return (low, high) if rate.ndim else (float(low), float(high))
+
+
+def mean_interval(values: NDArray[Any], confidence: float = CONFIDENCE) -> tuple[float, float, float]:
+    """The mean of independent values and its interval by the normal distribution; without a spread, or with one value, it is a point.
+
+    Args:
+        values: (N,) numbers, one or more.
+        confidence: The confidence level.
+
+    Returns:
+        Mean, lower and upper bound.
+    """
+    mean = float(values.mean())
+    error = float(values.std(ddof=1)) / np.sqrt(len(values)) if len(values) > 1 else 0.0
+    half = NormalDist().inv_cdf((1 + confidence) / 2) * error
+    return mean, mean - half, mean + half
