@@ -329,9 +329,13 @@ COMMANDS: list[tuple[str, list[str], str]] = [
     ("monopoly_env.validate.__main__", ["landing", "--throws", "1", "--csv", "{file}/odds.csv"], "Cannot write '{file}/odds.csv'"),
     ("training.tournament", ["--players", "random", "random", "--games", "2", "--out", "{file}/out.json"], "Cannot write"),
     ("training.tournament", ["--players", "random", "algoritmic"], "Did you mean 'algorithmic'"),
-    ("training.dqn", ["--pairs", "10", "--out", "{file}"], "{file}"),
-    ("training.dqn", ["--preset", "plain", "--steps", "10", "--out", "{file}"], "{file}"),
-    ("training.dqn", ["--preset", "rolouts"], "Did you mean 'rollouts'"),
+    ("training.dqn", ["--steps", "10", "--out", "{file}"], "{file}"),
+    ("training.dqn", ["--expert", "expret"], "Did you mean 'expert'"),
+    ("training.dqn", ["--start", "expert"], "no agent whose networks choose every action"),
+    ("training.dqn", ["--opponents", "self", "human"], "not compiled"),
+    ("training.dqn", ["--num-players", "5"], "--num-players must be from 2 to 4, not 5"),
+    ("training.dqn", ["--preset", "ocnarru"], "Did you mean 'ocnaru'"),
+    ("training.ppo", ["--clip", "0", "--out", "{file}/run"], "--clip must be from"),
     ("monopoly_env.play", ["--players", "random", "randm"], "Did you mean 'random'"),
 ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from agents.learned.policy import LearnedAgent
 from agents.networks import actor, values
 from agents.networks.learned import shipped
 from agents.networks.learned.policy import LearnedPolicy
@@ -20,6 +21,7 @@ BUILT_IN: Final[dict[str, Factory]] = {**POLICIES, **genetic.POLICIES, **shipped
 KINDS: Final[dict[str, Factory]] = {
     "neural": values.NeuralPolicy,
     "actor": actor.ActorPolicy,
+    "networks": LearnedAgent,
     "learned": LearnedPolicy,
     OCNARU_NETWORKS: OcnaruNetworks,
     "human": Human,

@@ -11,17 +11,14 @@ state of Adam into named arrays for checkpoints, and back.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
-import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from agents.networks.layout import Architecture
-from agents.networks.values import head_networks
-from monopoly_env.actions import HEAD_NAMES, HEAD_OF, HEADS, NUM_ACTIONS
 
 _CELLS: Final[dict[str, type[nn.RNNCell | nn.GRUCell]]] = {"elman": nn.RNNCell, "gru": nn.GRUCell}
 _ACTIVATIONS: Final = {"relu": torch.relu, "tanh": torch.tanh}
@@ -103,61 +100,3 @@ def set_optimizer_arrays(optimizer: torch.optim.Optimizer, arrays: Mapping[str, 
         number, name = key.split(".")
         states.setdefault(int(number), {})[name] = torch.tensor(array)  # a copy: Adam writes into it
     optimizer.load_state_dict({"state": states, "param_groups": optimizer.state_dict()["param_groups"]})
-
-
-class HeadNetworks(nn.Module):
-    """A network for each head; together they value the actions of a decision."""
-
-    def __init__(self, features: int, heads: Sequence[str], hidden: Sequence[int]) -> None:
-        """Initialize by torch's generator.
-
-        Args:
-            features: Length of an observation.
-            heads: Names of the heads.
-            hidden: Units of the hidden layers.
-        """
-        super().__init__()
-        self.heads = tuple(heads)
-        self.networks = Networks(head_networks(features, heads, hidden))
-
-    def values(self, observation: Tensor, choices: Tensor) -> Tensor:
-        """Values of the actions of all open heads, on one scale.
-
-        Args:
-            observation: (B, D) float32.
-            choices: (B, 205) bool, the actions to value.
-
-        Returns:
-            (B, 205) float32; minus infinity for the others.
-        """
-        values = observation.new_zeros((len(observation), NUM_ACTIONS))
-        for head in self.heads:
-            part = HEADS[head].slice
-            rows = choices[:, part].any(1).nonzero()[:, 0]
-            if len(rows):
-                values[rows, part] = self.of_head(head, observation[rows])
-        return values.masked_fill(~choices, -torch.inf)
-
-    def chosen(self, observation: Tensor, action: Tensor) -> Tensor:
-        """Values (B,) of the action of each row."""
-        values = observation.new_zeros(len(observation))
-        head_of = torch.as_tensor(HEAD_OF, device=action.device)[action]
-        for head in self.heads:
-            rows = (head_of == HEAD_NAMES.index(head)).nonzero()[:, 0]
-            if len(rows):
-                index = action[rows] - HEADS[head].start
-                values[rows] = self.of_head(head, observation[rows]).gather(1, index[:, None])[:, 0]
-        return values
-
-    def of_head(self, head: str, observation: Tensor) -> Tensor:
-        """Values (B, size of the head) by the network of a head."""
-        values: Tensor = self.networks[head](observation)
-        return values
-
-    def arrays(self) -> dict[str, NDArray[np.float32]]:
-        """Weights and biases, named as in `NeuralPolicy`; copies."""
-        return arrays_of(self.networks)
-
-    def set_arrays(self, arrays: Mapping[str, NDArray[np.float32]]) -> None:
-        """Take over what `arrays` returned."""
-        set_arrays_of(self.networks, arrays)

@@ -1,266 +1,99 @@
-"""Proximal policy optimization, from top to bottom: options, learner, training loop. `python -m training.ppo --help`.
+"""Proximal policy optimization with a network for each kind of decision, and an expert that is watched first.
 
-python -m training.ppo                                            # the default: two players, minutes
-python -m training.ppo --steps 500000 --out runs/short            # a smaller budget
-python -m training.ppo --resume                                   # continue a run that was stopped
-python -m training.ppo --heads buy bid build turn --parent strategic --out runs/hybrid   # a parent plays the rest
+python -m training.ppo                                     # two players, rules `ocnaru`: minutes on two cores
+python -m training.ppo --steps 50000000 --out runs/ppo     # a night
+python -m training.ppo --resume                            # continue a run that was stopped
+python -m training.ppo --expert none --opponents self      # from nothing, by self-play alone
 
-The algorithm is MaskablePPO of sb3-contrib: PPO (Schulman et al., "Proximal policy optimization algorithms", 2017) with illegal
-actions masked (Huang and Ontanon, "A closer look at invalid action masking in policy gradient algorithms", 2020). It minimizes
+The networks give the log-probability of each choice, up to a constant, and V(s), the chance to win. The agent plays the likeliest
+choice; while it learns it draws choices by their probability.
 
-    L = -E[min(r A, clip(r, 1 - eps, 1 + eps) A)] + c_v E[(V - R)^2] - c_e E[H],    r = pi(a|s) / pi_old(a|s)
+- Watching: cross-entropy of the expert's choices; V learns the outcomes.
+- Own games: the clipped objective of Schulman et al., "Proximal policy optimization algorithms" (2017), with the advantages of
+  Schulman et al., "High-dimensional continuous control using generalized advantage estimation" (ICLR 2016), without discount.
 
-with advantages A by generalized advantage estimation; eps is --clip, c_v --value-weight, c_e --entropy. It is there as a well-known
-baseline beside `training.dqn`: the same panel, run folder and curves.
+What it shares with `training.dqn`, league, networks, run folder and report, is in `training.learner`.
 """
 
 from __future__ import annotations
 
-import copy
-import math
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from rich.console import Console
-from sb3_contrib import MaskablePPO
-from stable_baselines3.common.logger import Logger
-from stable_baselines3.common.utils import set_random_seed
+from torch import Tensor
 
-from agents.networks.actor import ActorPolicy
-from monopoly_env import rewards
-from monopoly_env.errors import ConfigurationError
-from monopoly_env.vector import VectorMonopoly
-from training import networks
+from training import learner, phases
+from training.learner import Batch, ChoiceLearner, LearnerOptions, agreement, cross_entropy
 from training.run import command
-from training.run.checkpoints import Parts
-from training.run.devices import device_of
-from training.run.options import Policies, Ranges, TrainingOptions, check_training, find_policy, new_agent, result_settings
-from training.run.session import DivergenceError, Session, show
-from training.sb3 import ChoiceBuffer, MonopolyVecEnv
-
-_NEVER: Final = 2  # iterations until the library logs by itself, in a call that makes one
-_RECENT: Final = 1000  # games whose mean reward and length the curves show
-
-
-# --- options --------------------------------------------------------------------------------------------------------------
+from training.run.options import Ranges
 
 
 @dataclass(frozen=True)
-class PPOOptions(TrainingOptions):
-    """Train an agent by MaskablePPO against other policies, and measure it against a panel of policies."""
+class PPOOptions(LearnerOptions):
+    """Proximal policy optimization, one network per kind of decision, from an expert's games and then from own games in a league."""
 
-    steps: int = 2_000_000
-    """Budget: decisions of the learner in all games, including those without a choice."""
     out: Path = Path("runs/ppo")
-    opponents: tuple[str, ...] = ("strategic", "algorithmic")
-
-    rollout: int = 128
-    """Decisions of each game between two updates."""
-    batch: int = 1024
-    """Maximum size of a minibatch."""
-    epochs: int = 4
-    """Passes over a rollout."""
-    learning_rate: float = 5e-4
-    """Learning rate of Adam at the start; it falls linearly to 0."""
-    discount: float = 0.999
-    gae_lambda: float = 0.98
-    """Lambda of generalized advantage estimation: 0 takes the next value only, 1 the return only."""
     clip: float = 0.2
-    """How much an update may change the probability of an action, relative."""
-    entropy: float = 0.005
-    """Weight of the entropy in the loss: a higher one explores more."""
-    value_weight: float = 0.5
-    """Weight of the critic's loss."""
-    sample: bool = False
-    """Let the agent that is measured and saved draw its actions; otherwise it plays the most likely one."""
-
-    panel: tuple[str, ...] = ("random", "random/no_trades", "algorithmic", "strategic")
-    final_games: tuple[int, ...] = (2000, 1000, 1000, 1000)
-    evaluate_every: int = 500_000
+    """How far the probability of a choice may move in one block, as a share of it."""
+    value_weight: float = 2.0
+    """Weight of the loss of V."""
+    entropy_weight: float = 0.003
+    """Weight of the entropy of the choices, which keeps others being tried."""
 
 
-_RANGES: Final[Ranges] = {
-    **dict.fromkeys(("rollout", "epochs"), (1, math.inf)),
-    **dict.fromkeys(("entropy", "value_weight"), (0, 1 << 31)),
-    **dict.fromkeys(("discount", "clip"), (1e-9, 1)),
-    "gae_lambda": (0, 1),
-}
+_RANGES: Final[Ranges] = {"clip": (1e-3, 1), "value_weight": (0, 1000), "entropy_weight": (0, 10)}
 
 
-def check(options: PPOOptions) -> Policies[ActorPolicy]:
-    """Check the options, as far as that goes without compiling anything, and find the policies that they name.
+class PPO(ChoiceLearner):
+    """The policy-gradient learner."""
 
-    Raises:
-        MonopolyError: A number is out of range, a name is unknown, a file is missing, or options contradict each other.
-    """
-    check_training(options, _RANGES)
-    if options.rollout * options.games < 2:
-        raise ConfigurationError("--rollout and --games must make two decisions or more.")
-    device_of(options.device)
-    return Policies(
-        agent=new_agent(options, ActorPolicy, "ppo", sample=options.sample),
-        opponents=[find_policy(name) for name in options.opponents],
-        panel=[find_policy(name) for name in options.panel],
-    )
+    name: ClassVar[str] = "ppo"
 
+    @property
+    def temperature(self) -> float:
+        """At which choices are drawn in own games."""
+        return 1.0
 
-# --- training -------------------------------------------------------------------------------------------------------------
+    def watching(self, batch: Batch) -> tuple[Tensor, Mapping[str, Tensor]]:
+        """The cross-entropy of the expert's choices and (V - outcome)^2."""
+        imitation, values = cross_entropy(batch), (batch.state - batch.outcome) ** 2
+        return imitation + values, {"watching/value": values, "watching/entropy": imitation, "watching/agreement": agreement(batch)}
 
+    def learning(self, batch: Batch) -> tuple[Tensor, Mapping[str, Tensor]]:
+        """The clipped objective, (V - R)^2 and minus the entropy."""
+        options = self.options
+        logs = torch.log_softmax(batch.scores, 1)
+        ratio = (logs.gather(1, batch.choice[:, None])[:, 0] - batch.old_score).exp()
+        advantage = batch.advantage / self.spread
+        policy = -torch.min(ratio * advantage, ratio.clamp(1 - options.clip, 1 + options.clip) * advantage)
+        values = (batch.state - batch.goal) ** 2
+        entropy = -(logs.exp() * logs.masked_fill(~batch.open, 0.0)).sum(1)
+        loss = policy + options.value_weight * values - options.entropy_weight * entropy
+        clipped = ((ratio - 1).abs() > options.clip).float()
+        return loss, {"loss/policy": policy, "loss/value": values, "entropy": entropy, "clipped": clipped, "greedy": agreement(batch)}
 
-class PPO:
-    """Everything that changes during a run.
-
-    Attributes:
-        options: Its options.
-        panel: The policies that the agent is measured against.
-        step: Decisions of the learner so far.
-        env: The games: an equal share against each opponent.
-        model: Actor, critic and optimizer.
-    """
-
-    def __init__(self, options: PPOOptions, policies: Policies[ActorPolicy]) -> None:
-        """Start at step 0, with the policies that `check` found."""
-        torch.set_num_threads(options.threads)
-        self.options = options
-        self.panel = policies.panel
-        self.step = 0
-        self.env = games_of(options, policies)
-        self.model = MaskablePPO(
-            "MlpPolicy",
-            self.env,
-            learning_rate=lambda _: options.learning_rate * (1.0 - self.step / options.steps),
-            n_steps=options.rollout,
-            batch_size=options.batch,
-            n_epochs=options.epochs,
-            gamma=options.discount,
-            gae_lambda=options.gae_lambda,
-            clip_range=options.clip,
-            ent_coef=options.entropy,
-            vf_coef=options.value_weight,
-            rollout_buffer_class=ChoiceBuffer,
-            stats_window_size=_RECENT,
-            policy_kwargs={
-                "net_arch": {"pi": list(options.hidden), "vf": list(options.hidden)},
-                "activation_fn": torch.nn.ReLU,
-                "optimizer_kwargs": {"eps": 1e-5, "fused": True},
-            },
-            seed=options.seed,
-            device=device_of(options.device),
-        )
-        self.model.set_logger(Logger(None, []))  # `iterate` reads what it records
-        self.model.policy.optimizer.register_step_pre_hook(self._check_gradients)
-        self._agent = policies.agent
-        self._continue_from(self.env.reset())
-
-    def _continue_from(self, observations: NDArray[np.float32]) -> None:
-        """Let the model continue games that are under way; by itself it would reset them."""
-        self.model._last_obs = observations
-        self.model._last_episode_starts = np.ones(len(observations), np.bool_)  # of the first step, which no advantage reads
-
-    def iterate(self) -> dict[str, float]:
-        """Play a rollout and learn from it.
-
-        Returns:
-            The metrics of Stable-Baselines3: `train/...`, `rollout/...`.
-
-        Raises:
-            DivergenceError: A gradient is not finite. The networks are left as they were.
-        """
-        # All chance of this iteration: a run that continues from a checkpoint draws the same.
-        words = np.random.SeedSequence([self.options.seed, self.step]).generate_state(1)
-        set_random_seed(int(words[0]), using_cuda=self.model.device.type == "cuda")
-        self.model.learn(self.env.num_envs * self.options.rollout, log_interval=_NEVER, reset_num_timesteps=False)
-        self.step = self.model.num_timesteps
-        metrics = {name: float(value) for name, value in self.model.logger.name_to_value.items() if name != "train/n_updates"}
-        games, successes = self.model.ep_info_buffer, self.model.ep_success_buffer
-        if games and successes:
-            metrics |= {f"rollout/ep_{name}_mean": float(np.mean([game[name[0]] for game in games])) for name in ("rew", "len")}
-            metrics["rollout/success_rate"] = float(np.mean(list(successes)))
-        return metrics
-
-    def _check_gradients(self, optimizer: torch.optim.Optimizer, *_: Any) -> None:
-        gradients = [parameter.grad for group in optimizer.param_groups for parameter in group["params"] if parameter.grad is not None]
-        if not torch.stack([gradient.isfinite().all() for gradient in gradients]).all():
-            raise DivergenceError(f"The loss is not finite after {self.step:,} steps. Try a lower learning rate.")
-
-    def agent(self) -> ActorPolicy:
-        """The actor as it is now, as a policy."""
-        network = self.model.policy
-        layers = [*(layer for layer in network.mlp_extractor.policy_net if isinstance(layer, torch.nn.Linear)), network.action_net]
-        agent = copy.copy(self._agent)
-        agent.set_arrays(
-            {f"{number}.{name}": _array(value) for number, layer in enumerate(layers) for name, value in layer.state_dict().items()}
-        )
-        return agent
-
-    def state(self) -> tuple[Parts, dict[str, Any]]:
-        """What a checkpoint holds: `weights`, `optimizer` and `games`."""
-        weights = {name: _array(value) for name, value in self.model.policy.state_dict().items()}
-        optimizer = networks.optimizer_arrays(self.model.policy.optimizer)
-        return {"weights": weights, "optimizer": optimizer, "games": self.env.arrays()}, {"step": self.step}
-
-    def set_state(self, parts: Parts, values: Mapping[str, Any]) -> None:
-        """Continue from a checkpoint."""
-        self.step = self.model.num_timesteps = values["step"]
-        self.model.policy.load_state_dict({name: torch.as_tensor(array) for name, array in parts["weights"].items()})
-        networks.set_optimizer_arrays(self.model.policy.optimizer, parts["optimizer"])
-        self.env.set_arrays(parts["games"])
-        self._continue_from(self.env.observations())
-
-
-def games_of(options: PPOOptions, policies: Policies[ActorPolicy]) -> MonopolyVecEnv:
-    """The games: an equal share against each opponent."""
-    reward = rewards.make(options.reward, options.discount)
-    share = options.games // len(policies.opponents)
-    tables = [
-        VectorMonopoly(share, options.num_players, options.rules, options.encoding, [opponent] * (options.num_players - 1), reward=reward)
-        for opponent in policies.opponents
-        if opponent is not None
-    ]
-    return MonopolyVecEnv(tables, policies.agent.repertoire, policies.agent.parent)
-
-
-def _array(tensor: torch.Tensor) -> NDArray[Any]:
-    return np.asarray(tensor.detach().cpu().numpy()).copy()
-
-
-def train(ppo: PPO, session: Session) -> None:
-    """The training loop."""
-    clock = session.report.clock
-    ppo.env.step_wait = clock.timed("engine", ppo.env.step_wait)  # type: ignore[method-assign]
-    ppo.model.train = clock.timed("training", ppo.model.train)  # type: ignore[method-assign]
-    while ppo.step < ppo.options.steps:
-        before = ppo.step
-        with clock("network"):
-            session.report.log(ppo.iterate())
-        session.after_iteration(ppo, before, "playing", ppo.env.finished)
+    def score(self, scores: Tensor, choice: Tensor) -> Tensor:
+        """(M,) the log-probability."""
+        return torch.log_softmax(scores, 1).gather(1, choice[:, None])[:, 0]
 
 
 def execute(options: PPOOptions, console: Console) -> dict[str, Any]:
-    """Train from the beginning or from a checkpoint, then measure the best agent.
+    """Train from the beginning or from a checkpoint, and measure.
 
     Raises:
         MonopolyError: Wrong options, a folder that can't be used, a checkpoint that is missing or damaged, a loss that is not finite.
     """
-    policies = check(options)
-    with Session.open(options, result_settings(options, algorithm="ppo"), console, f"{options.steps:,} steps") as session:
-        ppo = PPO(options, policies)
-        if options.resume:
-            session.restore(ppo)
-        session.report.begin(options.steps, ppo.step)
-        train(ppo, session)
-        return session.finish_best(ppo)
+    return phases.execute(options, PPO, learner.check(options, _RANGES), console)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if training and measuring went through."""
-    return command.main("training.ppo", command.Command(PPOOptions(), execute, show), arguments)
+    return command.main("training.ppo", command.Command(PPOOptions(), execute, phases.show), arguments)
 
 
 if __name__ == "__main__":

@@ -10,16 +10,10 @@ from training.run.command import Command, Preset
 from training.run.session import show
 
 
-def _rollouts() -> Command[Any, Any]:
-    from training.rollouts import learner
+def _dqn() -> Command[Any, Any]:
+    from training import dqn, phases
 
-    return Command(learner.RolloutOptions(), learner.execute, show)
-
-
-def _plain() -> Command[Any, Any]:
-    from training import dqn
-
-    return Command(dqn.DQNOptions(), dqn.execute, show)
+    return Command(dqn.DQNOptions(), dqn.execute, phases.show)
 
 
 def _ocnaru() -> Command[Any, Any]:
@@ -28,10 +22,9 @@ def _ocnaru() -> Command[Any, Any]:
     return Command(options.OcnaruOptions(), train.execute, show)
 
 
-DEFAULT: Final = "rollouts"
+DEFAULT: Final = "dqn"
 PRESETS: Final = {
-    DEFAULT: Preset("networks on top of a scripted parent, trained on pairs of games that differ in one action", _rollouts),
-    "plain": Preset("double deep Q-learning with replay, from the learner's own games and an expert's; 2 players", _plain),
+    DEFAULT: Preset("deep Q-learning, one network per kind of decision, that watches an expert and then plays in a league", _dqn),
     "ocnaru": Preset("the thesis's hybrid: seven networks, trained one at a time on experts' games and then their own", _ocnaru),
 }
 

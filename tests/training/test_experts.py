@@ -26,8 +26,8 @@ from monopoly_env.rules import RULES_VERSION
 from training import experts
 from training.experience import datasets
 from training.experience.datasets import COLUMNS, FORMATS, gather, load
+from training.experience.masks import unpack
 from training.experience.recording import Experiences
-from training.experience.replay import unpack
 from training.experience.streams import seatings, stream
 from training.experts import ExpertOptions
 from training.run.folder import Run

@@ -18,9 +18,8 @@ import pytest
 from monopoly_env import encoding, rewards
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.rules import PRESETS as PRESETS_OF_RULES
-from training import dqn, ppo
+from training import dqn, maskable_ppo
 from training.presets import DEFAULT, PRESETS, main
-from training.rollouts import learner as rollouts
 from training.run.command import chosen
 
 
@@ -29,17 +28,17 @@ from training.run.command import chosen
     [
         ("", DEFAULT, ""),
         ("--pairs 5 --json", DEFAULT, "--pairs 5 --json"),
-        ("--preset plain", "plain", ""),
-        ("--preset=plain --steps 5", "plain", "--steps 5"),
+        ("--preset dqn", "dqn", ""),
+        ("--preset=dqn --steps 5", "dqn", "--steps 5"),
         ("--out runs/a --preset ocnaru --seed 1", "ocnaru", "--out runs/a --seed 1"),
-        ("--resume --preset=rollouts", "rollouts", "--resume"),
+        ("--resume --preset=ocnaru", "ocnaru", "--resume"),
     ],
 )
 def test_a_preset_is_chosen_by_name_anywhere_in_the_line(line: str, name: str, rest: str) -> None:
     assert chosen(line.split(), PRESETS, DEFAULT) == (name, rest.split())
 
 
-@pytest.mark.parametrize("line", ["--preset rolouts", "--preset=rolouts", "--preset", "--preset=", "--pairs 5 --preset --json"])
+@pytest.mark.parametrize("line", ["--preset ocnarru", "--preset=ocnarru", "--preset", "--preset=", "--pairs 5 --preset --json"])
 def test_an_unknown_preset_is_refused(line: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ConfigurationError, match="Unknown preset"):
         chosen(line.split(), PRESETS, DEFAULT)
@@ -47,7 +46,7 @@ def test_an_unknown_preset_is_refused(line: str, capsys: pytest.CaptureFixture[s
     shown = capsys.readouterr()
     assert shown.out == ""
     assert shown.err.startswith("error: Unknown preset")
-    assert ("Did you mean 'rollouts'" in shown.err) == ("rolouts" in line)
+    assert ("Did you mean 'ocnaru'" in shown.err) == ("ocnarru" in line)
     assert all(name in shown.err for name in PRESETS)
 
 
@@ -89,7 +88,7 @@ def test_help_explains_each_setting(preset: str, capsys: pytest.CaptureFixture[s
 def test_help_lists_what_the_tables_hold(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "300")
     with pytest.raises(SystemExit):
-        ppo.main(["--help"])
+        maskable_ppo.main(["--help"])
     said = re.sub(r"[\s│╭╮╰╯─]+", " ", capsys.readouterr().out)
     for table in (PRESETS_OF_RULES, encoding.NAMES, rewards.KINDS):
         assert ", ".join(table) in said
@@ -126,7 +125,7 @@ def interrupted(*_: object) -> dict[str, Any]:
 def test_what_stops_it_is_printed_in_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], execute: Callable[..., Any], status: int, said: str
 ) -> None:
-    monkeypatch.setattr(rollouts, "execute", execute)
+    monkeypatch.setattr(dqn, "execute", execute)
     assert main([]) == status
     shown = capsys.readouterr()
     assert shown.out == ""
@@ -136,13 +135,15 @@ def test_what_stops_it_is_printed_in_one_line(
 
 def test_results_are_a_table_or_one_json_object(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     row = {"opponent": "expert", "games": 10, "wins": 4.0, "win_rate": 0.4, "low": 0.2, "high": 0.7, "turns": 80.0, "seconds": 1.0}
-    results = {"agent": "a.safetensors", "steps": 1234, "unit": "pairs", "opponents": [row]}
-    monkeypatch.setattr(rollouts, "execute", lambda options, console: results)
+    stages = [{"stage": 0, "title": "untrained", "choices": 1234, "opponents": [row]}]
+    results = {"agent": "a.safetensors", "steps": 1234, "unit": "choices", "opponents": [row], "stages": stages}
+    monkeypatch.setattr(dqn, "execute", lambda options, console: results)
     assert main(["--json"]) == 0
     assert json.loads(capsys.readouterr().out) == results
     assert main([]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert "after 1,234 pairs" in shown
+    assert "untrained" in shown
+    assert "1,234" in shown
     assert "expert" in shown
 
 

@@ -31,8 +31,8 @@ from monopoly_env.actions import DECISION_NAMES, HEADS
 from monopoly_env.core import read_file, read_json, write_atomically
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, nearest
 from monopoly_env.rules import RULES_VERSION
+from training.experience.masks import PACKED
 from training.experience.recording import Experiences
-from training.experience.replay import PACKED
 
 FORMAT: Final = "monopoly-experiences"
 FORMAT_VERSION: Final = 1

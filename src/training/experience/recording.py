@@ -20,7 +20,7 @@ from monopoly_env.game import MAX_PLAYERS, Game, Games
 from monopoly_env.kernels import array_kernel, borrowed, entry, kernel
 from monopoly_env.policy.loop import Players, next_action
 from monopoly_env.rewards import Terms, write_reward
-from training.experience.replay import PACKED
+from training.experience.masks import PACKED
 
 _OWING: Final = np.isin(np.arange(agenda.LAST_TASK + 1), [agenda.DEBT, agenda.CHARGE, agenda.PAY_EACH, agenda.COLLECT_EACH])
 _REVERSED: Final = np.packbits(np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)[:, ::-1], axis=1).ravel()
@@ -31,7 +31,7 @@ class Experiences(NamedTuple):
 
     Attributes:
         observation: (N, D) float16, what the deciding player saw. Flags are exact in it, amounts to a part in 2,000.
-        choices: (N, 26) uint8, what was legal: a packed (N, 205) mask (`training.experience.replay.unpack`).
+        choices: (N, 26) uint8, what was legal: a packed (N, 205) mask (`training.experience.masks.unpack`).
         action: (N,) int16, what the player did.
         decision: (N,) int8, what was asked: an index into `monopoly_env.actions.DECISION_NAMES`.
         player: (N,) int8, the player's seat.

@@ -24,8 +24,8 @@ from monopoly_env.errors import ConfigurationError, IllegalActionError, RulesErr
 from monopoly_env.policy.protocol import MEMORY, Decisions
 from tests.policies import NEVER_ENDS, blind, restless, seeing
 from training.experience import recording, streams
+from training.experience.masks import unpack
 from training.experience.recording import Experiences, write_halves
-from training.experience.replay import unpack
 from training.experience.streams import seatings, stream
 
 PAIRS = list(itertools.combinations_with_replacement(("strategic", "random", "strategic/late_game"), 2))

@@ -26,20 +26,28 @@ import monopoly_env as me
 from agents.networks.actor import ActorPolicy
 from agents.networks.repertoire import Repertoire
 from monopoly_env import encoding as encodings
-from monopoly_env.actions import HEADS, NUM_ACTIONS
+from monopoly_env.actions import HEAD_OF, HEADS, NUM_ACTIONS
 from monopoly_env.errors import ConfigurationError, IllegalActionError, MonopolyError
 from monopoly_env.policy.protocol import Decisions
 from monopoly_env.rules import Rules
 from monopoly_env.vector import VectorMonopoly
-from training import ppo
-from training.experience.sources import explore_heads
-from training.ppo import PPO, PPOOptions
+from training import maskable_ppo
+from training.maskable_ppo import PPO, PPOOptions
 from training.run import checkpoints
 from training.run.options import LEARNED, result_settings
 from training.run.session import DivergenceError, Session
 from training.sb3 import ChoiceBuffer, MonopolyVecEnv
 
 pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+def explore(choices: NDArray[np.bool_], generator: np.random.Generator) -> NDArray[np.int64]:
+    """(N,) random actions out of (N, 205) legal ones: first an open head, then one of its actions."""
+    heads = np.stack([choices[:, head.slice].any(1) for head in HEADS.values()], axis=1)
+    head = np.where(heads, generator.random(heads.shape), -1.0).argmax(1)
+    return np.asarray(np.where(choices & (head[:, None] == HEAD_OF), generator.random(choices.shape), -1.0).argmax(1))
+
+
 SMALL = PPOOptions(
     steps=3072,
     games=32,
@@ -169,7 +177,7 @@ def test_every_step_is_that_of_games_stepped_alone(opponents: tuple[str, ...], m
     for _ in range(300):
         for number, shadow in enumerate(shadows):
             assert np.array_equal(seen[number], encodings.observe(shadow.game, seat=shadow.seat))
-        actions = explore_heads(env.action_masks(), generator)
+        actions = explore(env.action_masks(), generator)
         seen, reward, done, infos = env.step(actions)
         for number, (shadow, action) in enumerate(zip(shadows, actions.tolist(), strict=True)):
             others = shadow.step(action)
@@ -200,7 +208,7 @@ def test_episodes_are_summed_and_counted() -> None:
     env.reset()
     total, steps, ended = np.zeros(11), np.zeros(11, int), [0, 0]
     while min(ended) < 2:
-        _, reward, done, infos = env.step(explore_heads(env.action_masks(), generator))
+        _, reward, done, infos = env.step(explore(env.action_masks(), generator))
         total, steps = total + reward, steps + 1
         for number in np.flatnonzero(done):
             assert infos[number]["episode"] == {"r": pytest.approx(total[number], abs=1e-5), "l": steps[number]}
@@ -223,7 +231,7 @@ def test_what_is_left_to_others_is_answered_by_the_parent() -> None:
         assert masks[np.arange(16), by_parent].all()
         assert not masks[:, HEADS["buy"].stop :][~settled].any()
         choices += int((~settled).sum())
-        _, _, done, _ = env.step(explore_heads(masks, generator))
+        _, _, done, _ = env.step(explore(masks, generator))
         memory[done] = 0.0
     assert choices > 100
     assert env.finished > 0
@@ -239,7 +247,7 @@ def test_without_a_parent_offers_are_not_made() -> None:
         assert masks.any(1).all()
         assert not masks[:, HEADS["trade"].slice].any()
         settled += int((masks.sum(1) == 1).sum())
-        env.step(explore_heads(masks, generator))
+        env.step(explore(masks, generator))
     assert settled > 100
 
 
@@ -276,7 +284,7 @@ def test_the_buffer_samples_each_choice_once() -> None:
 
 
 def learner_of(options: PPOOptions) -> PPO:
-    return PPO(options, ppo.check(options))
+    return PPO(options, maskable_ppo.check(options))
 
 
 def same(first: PPO, second: PPO) -> bool:
@@ -346,7 +354,7 @@ def test_a_loss_that_is_not_finite_stops_and_leaves_the_networks(monkeypatch: py
 
 def train(options: PPOOptions, *, stop_after: int | None = None, resume: bool = False) -> PPO:
     """Train in this process; stop like one that is killed just after a number of checkpoints."""
-    policies, saved = ppo.check(options), itertools.count(1)
+    policies, saved = maskable_ppo.check(options), itertools.count(1)
     options = dataclasses.replace(options, resume=resume)
     with Session.open(options, result_settings(options, algorithm="ppo"), Console(file=io.StringIO()), "") as session:
         learner = PPO(options, policies)
@@ -361,7 +369,7 @@ def train(options: PPOOptions, *, stop_after: int | None = None, resume: bool = 
 
         session.save = save_and_stop  # type: ignore[assignment, method-assign]
         session.report.begin(options.steps, learner.step)
-        ppo.train(learner, session)
+        maskable_ppo.train(learner, session)
         session.run.write_json("best.json", session.best)
     return learner
 
@@ -387,7 +395,7 @@ def test_the_command_trains_saves_and_resumes(tmp_path: Path, capsys: pytest.Cap
     folder = tmp_path / "run"
     tiny = "--steps 1000 --games 16 --rollout 32 --hidden 8 --opponents random/no_trades --panel random/no_trades"
     tiny = [*tiny.split(), "--panel-games", "4", "--final-games", "20", "--out", str(folder)]
-    assert ppo.main([*tiny, "--json"]) == 0
+    assert maskable_ppo.main([*tiny, "--json"]) == 0
     results = json.loads(capsys.readouterr().out)
     assert results["opponents"][0]["games"] == 20
     assert results["steps"] == 1024
@@ -395,13 +403,13 @@ def test_the_command_trains_saves_and_resumes(tmp_path: Path, capsys: pytest.Cap
     assert json.loads((folder / "evaluation.json").read_text())["opponents"] == results["opponents"]
     assert isinstance(agents.load(folder / "agent.safetensors"), ActorPolicy)
     assert list((folder / "curves").glob("events.*"))
-    assert ppo.main(tiny) == 2
+    assert maskable_ppo.main(tiny) == 2
     assert "--resume" in capsys.readouterr().err
-    assert ppo.main([*tiny, "--resume", "--discount", "0.5", "--clip", "0.3"]) == 2
+    assert maskable_ppo.main([*tiny, "--resume", "--discount", "0.5", "--clip", "0.3"]) == 2
     said = capsys.readouterr().err
     assert "discount is 0.5, was 0.999" in said
     assert "clip is 0.3, was 0.2" in said
-    assert ppo.main([*tiny, "--resume"]) == 0
+    assert maskable_ppo.main([*tiny, "--resume"]) == 0
     assert "random" in capsys.readouterr().out
 
 
@@ -411,7 +419,7 @@ def test_a_full_disk_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
     monkeypatch.setattr(checkpoints, "_write_arrays", full)
     tiny = "--steps 100 --games 4 --rollout 25 --hidden 8 --opponents random --panel random/no_trades --panel-games 2 --final-games 2"
-    assert ppo.main([*tiny.split(), "--out", str(tmp_path / "run")]) == 2
+    assert maskable_ppo.main([*tiny.split(), "--out", str(tmp_path / "run")]) == 2
     said = capsys.readouterr().err
     assert "No space left on device. Fix that, then --resume." in said
     assert not list((tmp_path / "run" / "checkpoints").iterdir())
@@ -440,11 +448,11 @@ def test_a_full_disk_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[s
 )
 def test_wrong_settings_are_refused(change: dict[str, Any], reason: str) -> None:
     with pytest.raises(MonopolyError, match=reason):
-        ppo.check(dataclasses.replace(SMALL, **change))
+        maskable_ppo.check(dataclasses.replace(SMALL, **change))
 
 
 def test_a_gpu_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    ppo.check(SMALL)  # auto
+    maskable_ppo.check(SMALL)  # auto
     with pytest.raises(ConfigurationError, match="torch finds no GPU here"):
-        ppo.check(dataclasses.replace(SMALL, device="cuda"))
+        maskable_ppo.check(dataclasses.replace(SMALL, device="cuda"))

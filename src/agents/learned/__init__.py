@@ -1,0 +1,1 @@
+"""Learned agents: networks choose every action, one network for each kind of decision."""

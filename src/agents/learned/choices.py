@@ -1,0 +1,173 @@
+"""What a learned agent chooses among: the actions of the game, except that an offer takes four choices at most.
+
+The game composes an offer pick by pick. Here it is: to whom (an action of the game), which part of the partner's lots, for which part of
+one's own, and at which price. A part is all lots of one group or of two, or nothing; a price is a premium over the printed prices.
+The picks follow from that.
+
+    0 to 204    the actions of the game; picks and counter-offers are never open
+    ASK on      the part asked for
+    GIVE on     the part given
+    PRICE on    the premium
+
+A choice is open if it is legal, and only where there is something to choose.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any, Final
+
+import numpy as np
+
+from agents.players.vocabulary.offers import OFFICIAL, ONE_FOR_ONE
+from agents.players.vocabulary.reading import total_price
+from monopoly_env.actions import A_ASK, A_REPLY, A_TRADE, NUM_ACTIONS
+from monopoly_env.board import ALL_LOTS, GROUP_LOTS, GROUPS, NUM_GROUPS, RAILROADS
+from monopoly_env.engine import agenda, trade
+from monopoly_env.game import NOBODY, Game
+from monopoly_env.kernels import kernel
+
+# The groups of each part: none, one or two of them.
+PARTS: Final = ((), *((group,) for group in range(NUM_GROUPS)), *combinations(range(NUM_GROUPS), 2))
+PREMIUMS: Final = (-1200, -800, -600, -400, -300, -200, -100, 0, 100, 200, 300, 400, 600, 800, 1200)  # dollars beyond the printed prices
+ASK: Final = NUM_ACTIONS
+GIVE: Final = ASK + len(PARTS)
+PRICE: Final = GIVE + len(PARTS)
+NUM_CHOICES: Final = PRICE + len(PREMIUMS)
+NO_CHOICE: Final = -1
+MOST_OFFERS: Final = 2  # a turn: more are seldom of use, and each takes four choices
+
+_GROUPS: Final = np.array([sum(1 << group for group in part) for part in PARTS])  # [part] -> its groups, a bit each
+_SINGLES: Final = 1 + NUM_GROUPS  # parts of one group at most
+_PREMIUMS: Final = np.array(PREMIUMS)
+_COUNTER: Final = A_REPLY + trade.COUNTER
+
+
+def describe(choice: int) -> str:
+    """A choice in words; those below ASK are told by `monopoly_env.actions.describe`."""
+    if choice >= PRICE:
+        return f"premium ${PREMIUMS[choice - PRICE]}"
+    groups = " and ".join(GROUPS[group].replace("_", " ") for group in PARTS[(choice - ASK) % len(PARTS)]) or "nothing"
+    return f"{'ask for' if choice < GIVE else 'give'} {groups}"
+
+
+@kernel
+def is_asked(game: Game) -> bool:
+    """Whether the open decision is a choice: not a pick that follows from an earlier one."""
+    if game.decision == agenda.ASK:
+        return game.offer_ask == 0
+    if game.decision == agenda.GIVE:
+        return game.offer_give == 0
+    return game.decision != agenda.CASH or (game.offer_last == NOBODY and game.rules.trade != ONE_FOR_ONE)
+
+
+@kernel
+def _of_group(game: Game, giver: int, taker: int, group: int) -> int:
+    """The lots of a group that change hands together.
+
+    All that may be given; one railroad or utility if the taker's stay incomplete; one lot if the rules say so.
+    """
+    members = int(GROUP_LOTS[group])
+    found = trade.tradable(game, giver) & members
+    together = (int(game.lots[taker]) | found) & members == members
+    if game.rules.trade != OFFICIAL or (group >= RAILROADS and not together):
+        return found & -found
+    return found
+
+
+@kernel
+def lots_of(game: Game, giver: int, taker: int, part: int) -> int:
+    """The lots of a part that a giver would give, a bit each."""
+    lots, groups = 0, int(_GROUPS[part])
+    for group in range(NUM_GROUPS):
+        if groups >> group & 1:
+            lots |= _of_group(game, giver, taker, group)
+    return lots
+
+
+@kernel
+def part_of(game: Game, giver: int, taker: int, goods: int) -> int:
+    """The part that is exactly these goods; NO_CHOICE if there is none."""
+    groups, count = 0, 0
+    for group in range(NUM_GROUPS):
+        if goods & int(GROUP_LOTS[group]):
+            groups |= 1 << group
+            count += 1
+    if count <= 2:
+        for part in range(len(_GROUPS)):
+            if _GROUPS[part] == groups:
+                return part if lots_of(game, giver, taker, part) == goods else NO_CHOICE
+    return NO_CHOICE
+
+
+@kernel
+def _open_parts(game: Game, giver: int, without: int, may_be_nothing: bool, mask: Any) -> None:
+    """Mark the parts that a giver has; `without`: the groups that the other side gives."""
+    official = game.rules.trade == OFFICIAL
+    has, lots = 0, trade.tradable(game, giver)
+    for group in range(NUM_GROUPS):
+        if lots & int(GROUP_LOTS[group]):
+            has |= 1 << group
+    has &= ~without
+    mask[0] = official and may_be_nothing
+    for part in range(1, len(_GROUPS) if official else _SINGLES):
+        mask[part] = int(_GROUPS[part]) & ~has == 0
+
+
+@kernel
+def _groups_of(lots: int) -> int:
+    groups = 0
+    for group in range(NUM_GROUPS):
+        if lots & int(GROUP_LOTS[group]):
+            groups |= 1 << group
+    return groups
+
+
+@kernel
+def price_at(game: Game, level: int) -> int:
+    """The dollars that the maker of the half-made offer gives at a premium; as near to that as both can pay."""
+    ask, give = int(game.offer_ask) & ALL_LOTS, int(game.offer_give) & ALL_LOTS
+    wanted = total_price(game, ask) - total_price(game, give) + int(_PREMIUMS[level])
+    return max(-int(game.cash[game.offer_to]), min(wanted, int(game.cash[game.offer_from])))
+
+
+@kernel
+def price_of(game: Game, cash: int) -> int:
+    """The open choice of a price that is nearest to a sum."""
+    best, distance = 0, 1 << 30
+    for level in range(len(PREMIUMS)):
+        away = abs(price_at(game, level) - cash)
+        if away < distance:
+            best, distance = level, away
+    return PRICE + best
+
+
+@kernel
+def write_open(game: Game, mask: Any) -> int:
+    """Mark the open choices.
+
+    Args:
+        game: It waits for a decision, which is a choice.
+        mask: (NUM_CHOICES,) bool, filled.
+
+    Returns:
+        How many are open; none where a debtor could only trade, or where nothing is left to be given.
+    """
+    mask[:] = False
+    if game.decision == agenda.ASK:
+        _open_parts(game, int(game.offer_to), 0, trade.tradable(game, int(game.offer_from)) & ALL_LOTS != 0, mask[ASK:GIVE])
+    elif game.decision == agenda.GIVE:
+        _open_parts(game, int(game.offer_from), _groups_of(int(game.offer_ask)), game.offer_ask != 0, mask[GIVE:PRICE])
+    elif game.decision == agenda.CASH:
+        for level in range(len(PREMIUMS)):  # of several that end at the same price, the first
+            mask[PRICE + level] = level == 0 or price_at(game, level) != price_at(game, level - 1)
+    else:
+        for action in range(NUM_ACTIONS):
+            mask[action] = (int(game.legal[action >> 5]) >> (action & 31)) & 1
+        mask[_COUNTER] = False
+        if game.offers[game.player] >= MOST_OFFERS:
+            mask[A_TRADE:A_ASK] = False
+    count = 0
+    for choice in range(NUM_CHOICES):
+        count += mask[choice]
+    return count

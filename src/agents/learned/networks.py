@@ -1,0 +1,88 @@
+"""The networks of a learned agent: which decisions each answers, and what its outputs mean.
+
+There is a network for each kind of decision, since what matters in an auction is not what matters in jail. The first output values the
+state for the player who decides; each of the others stands for a choice. What they are on, chances to win or log-probabilities, is up
+to the learner: the agent takes the highest.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.learned.choices import ASK, GIVE, NUM_CHOICES, PRICE
+from agents.learned.observation import length
+from agents.networks.layout import Architecture
+from monopoly_env.actions import DECISION_NAMES, HEADS
+
+# Each network: the decisions that it answers, and the heads of the game whose actions it scores; then its own heads.
+NETWORKS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+    "buy": (("buy",), ("buy", "sell", "mortgage")),
+    "bid": (("bid", "sealed_bid"), ("bid",)),
+    "turn": (("turn",), ("turn", "jail", "build", "sell", "mortgage", "unmortgage", "trade")),
+    "jail": (("jail",), ("turn", "jail", "sell", "mortgage")),
+    "ask": (("trade_ask",), ("ask",)),
+    "give": (("trade_give",), ("give",)),
+    "price": (("trade_cash",), ("price",)),
+    "reply": (("reply",), ("reply",)),
+    "debt": (("debt",), ("turn", "sell", "mortgage", "trade")),
+    "place": (("place",), ("build",)),
+    "choice": (("tax", "fine_or_chance", "takeover"), ("choice", "sell", "mortgage")),
+}
+NAMES: Final = tuple(NETWORKS)
+NONE: Final = -1
+
+
+_OWN: Final = {"ask": slice(ASK, GIVE), "give": slice(GIVE, PRICE), "price": slice(PRICE, NUM_CHOICES)}
+
+
+def choices_of(head: str) -> slice:
+    """The choices of a head: one of the game's, or `ask`, `give`, `price`."""
+    return _OWN.get(head) or HEADS[head].slice
+
+
+def _size(head: str) -> int:
+    part = choices_of(head)
+    return int(part.stop - part.start)
+
+
+@cache
+def architectures(num_players: int, hidden: tuple[int, ...]) -> dict[str, Architecture]:
+    """The networks by name; the first head is the value of the state."""
+    return {
+        name: Architecture(length(num_players), hidden, (("state", 1), *((head, _size(head)) for head in heads)))
+        for name, (_, heads) in NETWORKS.items()
+    }
+
+
+def _network_of() -> NDArray[np.int64]:
+    table = np.full(len(DECISION_NAMES), NONE, np.int64)
+    for number, (decisions, _) in enumerate(NETWORKS.values()):
+        for decision in decisions:
+            table[DECISION_NAMES.index(decision)] = number
+    return table
+
+
+def _output() -> NDArray[np.int64]:
+    table = np.full((len(NETWORKS), NUM_CHOICES), NONE, np.int64)
+    for number, network in enumerate(architectures(2, ()).values()):
+        for head, _ in network.heads[1:]:
+            part = network.head(head)
+            table[number, choices_of(head)] = np.arange(part.start, part.stop)
+    return table
+
+
+def _choices() -> list[NDArray[np.int64]]:
+    tables = []
+    for row in OUTPUT:
+        known = np.flatnonzero(row != NONE)
+        tables.append(known[np.argsort(row[known])])
+    return tables
+
+
+NETWORK_OF: Final = _network_of()  # [decision] -> its network, or NONE
+OUTPUT: Final = _output()  # [network, choice] -> the output that scores it, or NONE
+CHOICES: Final = _choices()  # [network][output - 1] -> the choice

@@ -1,0 +1,304 @@
+"""The encoding `compact`: what a learned agent sees, about half as long as `standard` and easier to learn from.
+
+It leaves out what seldom matters (the cards still to come, packed tasks, refused offers) and adds what a player works out: the rent to
+expect from the next throw, what a player could raise, what the half-made or received offer would complete. Goods are told from the
+side of the player who sees them: what it gets and what it gives.
+
+The features in `SHARED` occur once, those in `EACH` once per player, the observing player first, then the others in turn order. It
+serves tables of 2 to 4.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from agents.players.expert.odds import IN_JAIL, LATER_LOT, NEXT_LOT
+from monopoly_env.actions import DECISION_NAMES
+from monopoly_env.board import GROUP_LOTS, GROUP_OF, GROUP_SIZE, GROUPS, NUM_GROUPS, NUM_LOTS, NUM_STREETS, PRICE, RAILROADS
+from monopoly_env.encoding import Encoding, EncodingKernel
+from monopoly_env.encoding.table import COLOURS, GOODS, LOTS, MONEY, STREETS, Block, offsets, seat_names, total
+from monopoly_env.engine import agenda
+from monopoly_env.engine.liquidation import raisable
+from monopoly_env.engine.players import total_worth
+from monopoly_env.engine.rent import ordinary_rent
+from monopoly_env.engine.sets import has, size
+from monopoly_env.errors import ConfigurationError
+from monopoly_env.game import Game
+from monopoly_env.kernels import array_kernel
+
+NAME: Final = "compact"
+MOST_PLAYERS: Final = 4
+_WINDOWS: Final = ("before a throw", "after the last throw", "out of turn")
+_AVERAGE_THROW: Final = 7
+
+SHARED: Final = (
+    Block("decision", DECISION_NAMES, "one-hot", "the open decision"),
+    Block("window", _WINDOWS, "one-hot", "which window of the turn is open"),
+    Block("at stake", (*LOTS, "a house", "a hotel"), "one-hot", "the lot for sale, under auction or taken over; or the scarce building"),
+    Block("price", ("",), "count", "printed price of the lot at stake / 400"),
+    Block("amount due", MONEY, "dollars", "the debt, or the fine on the card"),
+    Block("standing bid", MONEY, "dollars", "the highest bid in the auction"),
+    Block("own maximum", MONEY, "dollars", "own sealed bid so far"),
+    Block("failed throw", ("sum", "must leave"), "count", "at the decision `jail`: the failed throw / 12; 1 if it was the last"),
+    Block("gets", GOODS, "flag", "by the offer being made or received"),
+    Block("gives", GOODS, "flag", "by that offer"),
+    Block("gets cash", MONEY, "dollars", "by that offer; negative if it pays"),
+    Block("completes", COLOURS, "flag", "groups that the observing player would complete by that offer, or by the lot at stake"),
+    Block("lets complete", COLOURS, "flag", "groups that the partner would complete by that offer, or any other by the lot at stake"),
+    Block("mortgaged", LOTS, "flag", "whoever owns the lot"),
+    Block("buildings", STREETS, "count", "houses / 5; a hotel counts 5"),
+    Block("in the bank", ("houses", "hotels"), "count", "divided by the supply under the rules"),
+    Block("unowned", ("",), "share", "lots of the bank / 28"),
+    Block("turns", ("",), "growing", "n = turns begun, a = 200"),
+    Block("caps", ("turns", "rounds"), "share", "turns begun and rounds completed / the cap of the rules; 0 without a cap"),
+    Block("doubles", ("",), "count", "thrown in a row this turn / 3"),
+)  # fmt: skip
+
+EACH: Final = (
+    Block("cash", (*MONEY, "by 500"), "dollars", "in hand; the third is dollars / 500, at most 1"),
+    Block("could raise", ("saturating",), "dollars", "cash, half of all buildings, mortgage values"),
+    Block("worth", ("",), "share", "of the total worth of all players"),
+    Block("in the game", ("",), "flag", "not bankrupt and not absent"),
+    Block("on turn", ("",), "flag", ""),
+    Block("leads", ("",), "flag", "made the standing bid"),
+    Block("bids", ("",), "flag", "has not folded"),
+    Block("makes the offer", ("",), "flag", ""),
+    Block("gets the offer", ("",), "flag", ""),
+    Block("is creditor", ("",), "flag", "gets the amount due"),
+    Block("in jail", ("",), "flag", ""),
+    Block("failed throws", ("",), "count", "in jail, / 10"),
+    Block("jail cards", ("",), "count", "/ 2"),
+    Block("offers made", ("",), "count", "this turn / 10"),
+    Block("owns", LOTS, "flag", ""),
+    Block("share of group", GROUPS, "share", "owned lots of the group / its size"),
+    Block("may be built", COLOURS, "flag", "owns the whole group, with no lot mortgaged"),
+    Block("hits", GROUPS, "growing", "expected landings on the group in the next turn, x: x / (x + 0.5)"),
+    Block("rent to pay", ("",), "growing", "expected in the next turn, a = 200"),
+    Block("rent to come", ("",), "growing", "expected from the next turns of all others, a = 200"),
+    Block("income", ("",), "growing", "expected from a turn of an opponent, in the long run, a = 100"),
+)  # fmt: skip
+
+SHARED_SIZE: Final = total(SHARED)
+EACH_SIZE: Final = total(EACH)
+
+_S: Final = offsets(SHARED)
+_E: Final = offsets(EACH)
+_DECISION, _WINDOW, _STAKE, _PRICE, _DUE = (_S[name] for name in ("decision", "window", "at stake", "price", "amount due"))
+_BID, _MAXIMUM, _FAILED = (_S[name] for name in ("standing bid", "own maximum", "failed throw"))
+_GETS, _GIVES, _GETS_CASH, _COMPLETES, _LETS = (_S[name] for name in ("gets", "gives", "gets cash", "completes", "lets complete"))
+_MORTGAGED, _BUILDINGS, _BANK, _UNOWNED = (_S[name] for name in ("mortgaged", "buildings", "in the bank", "unowned"))
+_TURNS, _CAPS, _DOUBLES = (_S[name] for name in ("turns", "caps", "doubles"))
+_CASH, _RAISABLE, _WORTH, _IN_GAME, _ON_TURN = (_E[name] for name in ("cash", "could raise", "worth", "in the game", "on turn"))
+_LEADS, _BIDS, _MAKER, _RECEIVER = (_E[name] for name in ("leads", "bids", "makes the offer", "gets the offer"))
+_CREDITOR, _JAIL, _JAIL_THROWS, _CARDS = (_E[name] for name in ("is creditor", "in jail", "failed throws", "jail cards"))
+_OFFERS, _OWNS, _GROUP, _MAY_BUILD = (_E[name] for name in ("offers made", "owns", "share of group", "may be built"))
+_HITS, _TO_PAY, _TO_COME, _INCOME = (_E[name] for name in ("hits", "rent to pay", "rent to come", "income"))
+
+# [edition, square or IN_JAIL, group]: expected landings in the next turn.
+_NEXT_GROUP: Final = np.stack([NEXT_LOT[:, :, group == GROUP_OF].sum(axis=2) for group in range(NUM_GROUPS)], axis=2)
+
+
+def names(num_players: int) -> tuple[str, ...]:
+    """The name of each feature."""
+    shared = [name for block in SHARED for name in block.names]
+    return (*shared, *(f"{seat} {name}" for seat in seat_names(num_players) for block in EACH for name in block.names))
+
+
+def make(num_players: int) -> Encoding:
+    """The encoding for a number of players.
+
+    Raises:
+        ConfigurationError: It does not serve so many.
+    """
+    if not 2 <= num_players <= MOST_PLAYERS:
+        raise ConfigurationError(f"The encoding {NAME!r} serves 2 to {MOST_PLAYERS} players, not {num_players!r}.")
+    return Encoding(NAME, names(num_players), _compact)
+
+
+def length(num_players: int) -> int:
+    """The number of features."""
+    return SHARED_SIZE + num_players * EACH_SIZE
+
+
+@EncodingKernel
+def _compact(game: Game, seat: int, row: Any) -> None:
+    write(game, seat, row)
+
+
+@array_kernel
+def write(game: Game, seat: int, row: Any) -> None:
+    """Fill a row with what a seat sees.
+
+    Args:
+        game: A game of 2 to 4 players that is not over.
+        seat: The observing player.
+        row: (length,) float32.
+    """
+    players, board = int(game.num_players), int(game.rules.board)
+    row[:] = 0.0
+    _write_board(game, row)
+    _write_question(game, seat, row)
+    _write_goods(game, seat, row)
+    worth = 0.0
+    for player in range(players):
+        if game.place[player] == 0:
+            worth += max(0.0, float(total_worth(game, player)))
+    for offset in range(players):
+        player = (seat + offset) % players
+        if game.place[player] == 0:
+            _write_player(game, player, worth, row[SHARED_SIZE + offset * EACH_SIZE : SHARED_SIZE + (offset + 1) * EACH_SIZE])
+    _write_rents(game, seat, board, row)
+
+
+@array_kernel
+def _dollars(row: Any, at: int, amount: int) -> None:
+    row[at] = min(max(amount * (1.0 / 5000.0), -1.0), 1.0)
+    row[at + 1] = amount / (abs(amount) + 1000.0)
+
+
+@array_kernel
+def _bits(row: Any, at: int, bits: int, count: int) -> None:
+    for i in range(count):
+        row[at + i] = (bits >> i) & 1
+
+
+@array_kernel
+def _write_board(game: Game, row: Any) -> None:
+    rules = game.rules
+    owned = 0
+    for player in range(game.num_players):
+        owned |= int(game.lots[player])
+    _bits(row, _MORTGAGED, int(game.mortgaged), NUM_LOTS)
+    for lot in range(NUM_STREETS):
+        row[_BUILDINGS + lot] = game.level[lot] * 0.2
+    row[_BANK] = game.houses / max(1, int(rules.houses))
+    row[_BANK + 1] = game.hotels / max(1, int(rules.hotels))
+    row[_UNOWNED] = (NUM_LOTS - size(owned)) / NUM_LOTS
+    row[_TURNS] = game.turns / (game.turns + 200.0)
+    if rules.max_turns > 0:
+        row[_CAPS] = min(1.0, game.turns / rules.max_turns)
+    if rules.max_rounds > 0:
+        row[_CAPS + 1] = min(1.0, game.rounds / rules.max_rounds)
+    row[_DOUBLES] = game.streak * (1.0 / 3.0)
+
+
+@array_kernel
+def _write_question(game: Game, seat: int, row: Any) -> None:
+    decision, top = int(game.decision), int(game.depth) - 1
+    first, second = int(game.agenda[top, 2]), int(game.agenda[top, 3])
+    row[_DECISION + decision] = 1.0
+    stake = -1
+    if decision == agenda.WINDOW:
+        row[_WINDOW + first] = 1.0
+    elif decision == agenda.BUY or decision == agenda.TAKEOVER or decision == agenda.PLACE:
+        stake = first
+    elif decision == agenda.BID or decision == agenda.SEALED_BID:
+        stake = int(game.auction_lot)
+        _dollars(row, _BID, int(game.auction_bid))
+        _dollars(row, _MAXIMUM, int(game.sealed[seat]))
+    elif decision == agenda.JAIL:
+        row[_FAILED] = first * (1.0 / 12.0)
+        row[_FAILED + 1] = second
+    elif decision == agenda.DEBT or decision == agenda.FINE_OR_CHANCE:
+        _dollars(row, _DUE, first)
+    if stake >= 0:
+        row[_STAKE + stake] = 1.0
+        if stake < NUM_LOTS:
+            row[_PRICE] = PRICE[game.rules.board, stake] * (1.0 / 400.0)
+            _write_completed(game, seat, -1, 1 << stake, 1 << stake, row)
+
+
+@array_kernel
+def _write_completed(game: Game, seat: int, partner: int, gets: int, gives: int, row: Any) -> None:
+    """Mark the groups that a seat would complete, and those that its partner (-1: any other player) would."""
+    for group in range(RAILROADS):
+        members = int(GROUP_LOTS[group])
+        if gets & members and (int(game.lots[seat]) | gets) & members == members:
+            row[_COMPLETES + group] = 1.0
+        if gives & members:
+            for other in range(game.num_players):
+                if other != seat and (partner < 0 or partner == other) and (int(game.lots[other]) | gives) & members == members:
+                    row[_LETS + group] = 1.0
+
+
+@array_kernel
+def _write_goods(game: Game, seat: int, row: Any) -> None:
+    if game.offer_from < 0:
+        return
+    makes = game.offer_from == seat
+    gets = int(game.offer_ask) if makes else int(game.offer_give)
+    gives = int(game.offer_give) if makes else int(game.offer_ask)
+    _bits(row, _GETS, gets, len(GOODS))
+    _bits(row, _GIVES, gives, len(GOODS))
+    _dollars(row, _GETS_CASH, -int(game.offer_cash) if makes else int(game.offer_cash))
+    partner = int(game.offer_to) if makes else int(game.offer_from)
+    _write_completed(game, seat, partner, gets, gives, row)
+    players = int(game.num_players)
+    row[SHARED_SIZE + (int(game.offer_from) - seat) % players * EACH_SIZE + _MAKER] = 1.0
+    row[SHARED_SIZE + (int(game.offer_to) - seat) % players * EACH_SIZE + _RECEIVER] = 1.0
+
+
+@array_kernel
+def _write_player(game: Game, player: int, worth: float, row: Any) -> None:
+    cash, lots, jail = int(game.cash[player]), int(game.lots[player]), int(game.jail[player])
+    _dollars(row, _CASH, cash)
+    row[_CASH + 2] = min(1.0, cash * (1.0 / 500.0))
+    could = raisable(game, player)
+    row[_RAISABLE] = could / (abs(could) + 1000.0)
+    row[_WORTH] = max(0.0, float(total_worth(game, player))) / max(1.0, worth)
+    row[_IN_GAME] = 1.0
+    row[_ON_TURN] = 1.0 if game.turn == player else 0.0
+    if game.decision == agenda.BID or game.decision == agenda.SEALED_BID:
+        row[_LEADS] = 1.0 if game.auction_leader == player else 0.0
+        row[_BIDS] = (int(game.auction_bidders) >> player) & 1
+    if game.decision == agenda.DEBT:
+        row[_CREDITOR] = 1.0 if game.agenda[int(game.depth) - 1, 3] == player else 0.0
+    if jail > 0:
+        row[_JAIL] = 1.0
+        row[_JAIL_THROWS] = (jail - 1) * 0.1
+    row[_CARDS] = size(int(game.jail_cards[player])) * 0.5
+    row[_OFFERS] = game.offers[player] * 0.1
+    _bits(row, _OWNS, lots, NUM_LOTS)
+    for group in range(NUM_GROUPS):
+        owned = lots & int(GROUP_LOTS[group])
+        if owned != 0:
+            row[_GROUP + group] = size(owned) / GROUP_SIZE[group]
+            if group < RAILROADS and owned == GROUP_LOTS[group] and int(game.mortgaged) & owned == 0:
+                row[_MAY_BUILD + group] = 1.0
+
+
+@array_kernel
+def _write_rents(game: Game, seat: int, board: int, row: Any) -> None:
+    """Write what each player pays and gets by the odds of the next throw, and earns in the long run."""
+    players = int(game.num_players)
+    for offset in range(players):
+        owner = (seat + offset) % players
+        lots = int(game.lots[owner]) & ~int(game.mortgaged)
+        income, to_come = 0.0, 0.0
+        for lot in range(NUM_LOTS):
+            if has(lots, lot):
+                rent = float(ordinary_rent(game, owner, lot, _AVERAGE_THROW))
+                income += LATER_LOT[board, lot] * rent
+                for other in range(players):
+                    if other != owner and game.place[other] == 0:
+                        due = NEXT_LOT[board, _stands(game, other), lot] * rent
+                        to_come += due
+                        row[SHARED_SIZE + (other - seat) % players * EACH_SIZE + _TO_PAY] += due
+        at = SHARED_SIZE + offset * EACH_SIZE
+        row[at + _INCOME] = income / (income + 100.0)
+        row[at + _TO_COME] = to_come / (to_come + 200.0)
+        if game.place[owner] == 0:
+            for group in range(NUM_GROUPS):
+                hits = _NEXT_GROUP[board, _stands(game, owner), group]
+                row[at + _HITS + group] = hits / (hits + 0.5)
+    for offset in range(players):
+        at = SHARED_SIZE + offset * EACH_SIZE + _TO_PAY
+        row[at] = row[at] / (row[at] + np.float32(200.0))
+
+
+@array_kernel
+def _stands(game: Game, player: int) -> int:
+    """Where a player stands, as the tables of odds count it."""
+    return IN_JAIL if game.jail[player] > 0 else int(game.position[player])

@@ -1,0 +1,112 @@
+"""What a learned agent does: the network of the decision scores the open choices, and the best one is played, or one is drawn."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import numpy as np
+
+from agents.learned.choices import ASK, GIVE, NO_CHOICE, NUM_CHOICES, PRICE, is_asked, lots_of, price_at, write_open
+from agents.learned.networks import NAMES, NETWORK_OF, OUTPUT
+from agents.learned.observation import EACH_SIZE, MOST_PLAYERS, SHARED_SIZE, length, write
+from agents.networks.forward import forward
+from agents.networks.layout import AT_LAYERS, SIZES
+from agents.players.vocabulary.offers import compose, plan
+from monopoly_env.engine import agenda
+from monopoly_env.engine.legal import nth_legal
+from monopoly_env.engine.randomness import policy_draw
+from monopoly_env.game import Game
+from monopoly_env.kernels import kernel
+from monopoly_env.policy.protocol import Mask, Row, policy_kernel
+
+# The row: the number of players; the temperature (0: the best choice; else a choice is drawn by exp(score / temperature)); where the
+# row of each network begins among all in float32 numbers, and where the last one ends; then the networks.
+PLAYERS: Final = 0
+TEMPERATURE: Final = 1
+STARTS: Final = 2
+WEIGHTS: Final = STARTS + len(NAMES) + 1
+
+_LONGEST: Final = length(MOST_PLAYERS)
+_DRAWS: Final = 1 << 30
+ILLEGAL: Final = -1
+
+
+@kernel
+def score(game: Game, params: Row, seen: Any, outputs: Any) -> int:
+    """Compute all outputs of the network that answers the open decision.
+
+    Args:
+        game: It waits for a decision.
+        params: The row.
+        seen: (features,) float32, the observation.
+        outputs: (NUM_CHOICES + 1,) float32, receives the value of the state and the scores.
+
+    Returns:
+        The number of the network.
+    """
+    number = int(NETWORK_OF[game.decision])
+    weights = params[WEIGHTS:].view(np.float32)
+    row = weights[int(params[STARTS + number]) : int(params[STARTS + number + 1])]
+    count = int(row[SIZES + int(row[AT_LAYERS])])
+    forward(row, seen, 0, outputs[:count])
+    return number
+
+
+@kernel
+def choose(game: Game, params: Row, open_: Any, seen: Any, outputs: Any) -> int:
+    """The open choice of the highest score, or one drawn by the scores; NO_CHOICE if none is open."""
+    if write_open(game, open_) == 0:
+        return NO_CHOICE
+    seat = int(game.player)
+    write(game, seat, seen)
+    number, table = score(game, params, seen, outputs), OUTPUT
+    best, high = NO_CHOICE, -math.inf
+    for choice in range(NUM_CHOICES):
+        if open_[choice] and outputs[table[number, choice]] > high:
+            best, high = choice, float(outputs[table[number, choice]])
+    heat = params[TEMPERATURE]
+    if heat <= 0.0:
+        return best
+    total = 0.0
+    for choice in range(NUM_CHOICES):
+        if open_[choice]:
+            total += math.exp((float(outputs[table[number, choice]]) - high) / heat)
+    left = total * policy_draw(game, seat, _DRAWS) / _DRAWS
+    for choice in range(NUM_CHOICES):
+        if open_[choice]:
+            left -= math.exp((float(outputs[table[number, choice]]) - high) / heat)
+            if left < 0.0:
+                return choice
+    return best
+
+
+@policy_kernel
+def play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
+    """Play the choice, and the picks that follow from it. At a table of another size no action is legal: ILLEGAL."""
+    if game.num_players != params[PLAYERS]:
+        return ILLEGAL
+    if not is_asked(game):
+        return compose(game, memory)
+    open_, seen = np.empty(NUM_CHOICES, np.bool_), np.empty(_LONGEST, np.float32)
+    outputs = np.empty(NUM_CHOICES + 1, np.float32)
+    choice = choose(game, params, open_, seen[: SHARED_SIZE + int(game.num_players) * EACH_SIZE], outputs)
+    if 0 <= choice < ASK:
+        return choice
+    if choice == NO_CHOICE and game.decision != agenda.ASK and game.decision != agenda.GIVE:  # a debtor who could only trade
+        return nth_legal(game, 0)
+    _plan(game, choice, memory)
+    return compose(game, memory)
+
+
+@kernel
+def _plan(game: Game, choice: int, memory: Row) -> None:
+    """Go on with an offer: with the part asked for, the part given or the price; without a choice it ends in nothing."""
+    maker, partner, ask, give, cash = int(game.offer_from), int(game.offer_to), int(game.offer_ask), int(game.offer_give), 0
+    if choice >= PRICE:
+        cash = price_at(game, choice - PRICE)
+    elif choice >= GIVE:
+        give = lots_of(game, maker, partner, choice - GIVE)
+    elif choice >= ASK:
+        ask = lots_of(game, partner, maker, choice - ASK)
+    plan(ask, give, cash, memory)

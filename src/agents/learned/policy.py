@@ -1,0 +1,114 @@
+"""The learned agent as a compiled policy: its networks as a row for the kernel of `play`."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.learned.choices import NUM_CHOICES, PREMIUMS
+from agents.learned.networks import architectures
+from agents.learned.observation import MOST_PLAYERS, NAME, names
+from agents.learned.play import play
+from agents.networks import layout
+from agents.networks.saved import check_arrays
+from monopoly_env.errors import ConfigurationError, FormatError
+from monopoly_env.game import MIN_PLAYERS
+from monopoly_env.policy.protocol import CompiledPolicy
+
+HIDDEN: Final = (128, 64)
+
+
+class LearnedAgent(CompiledPolicy):
+    """Networks, one for each kind of decision. They choose every action.
+
+    Attributes:
+        num_players: The size of the tables that it plays at.
+        hidden: Units of the hidden layers of each network.
+        temperature: 0: it plays the best choice; else it draws one by exp(score / temperature).
+    """
+
+    def __init__(
+        self,
+        num_players: int = 2,
+        hidden: Sequence[int] = HIDDEN,
+        *,
+        temperature: float = 0.0,
+        rules: Mapping[str, Any] | None = None,
+        features: str | None = None,
+        name: str = "networks",
+    ) -> None:
+        """Create networks of zeros; `set_arrays` fills them.
+
+        Args:
+            num_players: 2 to 4.
+            hidden: Units of the hidden layers.
+            temperature: See above.
+            rules: The options in which the rules of training differ from the official ones; kept for the reader.
+            features: The digest of features and choices in a saved file; it is compared with this version's.
+            name: What tables call it.
+
+        Raises:
+            ConfigurationError: A number is out of range.
+            FormatError: Features or choices are not those of this version.
+        """
+        if isinstance(num_players, bool) or num_players not in range(MIN_PLAYERS, MOST_PLAYERS + 1):
+            raise ConfigurationError(f"num_players={num_players!r}: networks play at tables of {MIN_PLAYERS} to {MOST_PLAYERS}.")
+        if not temperature >= 0:
+            raise ConfigurationError(f"temperature={temperature!r} must not be negative.")
+        if features not in (None, _digest(num_players)):
+            raise FormatError(f"it was trained on other features than this version's encoding {NAME!r} for {num_players} players")
+        self.num_players = int(num_players)
+        self.hidden = tuple(int(units) for units in hidden)
+        self.temperature = float(temperature)
+        self._rules = dict(rules or {})
+        self._architectures = architectures(self.num_players, self.hidden)
+        self._arrays = layout.zeros(self._architectures)
+        super().__init__(name, play, self._row(), kind="networks", reads_mask=False)
+
+    def _row(self) -> NDArray[np.float64]:
+        weights = layout.pack_all(self._architectures, self._arrays).view(np.float64)
+        return np.concatenate([[self.num_players, self.temperature], layout.starts(self._architectures), weights])
+
+    def encoding(self) -> str:
+        """What its networks see."""
+        return NAME
+
+    def options(self) -> dict[str, Any]:
+        """What the networks are and what they were trained for."""
+        return {
+            "num_players": self.num_players,
+            "hidden": list(self.hidden),
+            "temperature": self.temperature,
+            "rules": self._rules,
+            "features": _digest(self.num_players),
+        }
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Weights (out, in) and biases (out,), by network and layer."""
+        return dict(self._arrays)
+
+    def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take over weights and biases.
+
+        Raises:
+            FormatError: Other names, shapes or types, or a number that is not finite.
+        """
+        check_arrays(self.name, self._arrays, arrays)
+        self._arrays = {name: np.array(arrays[name], np.float32) for name in self._arrays}
+        self.params = self._row()
+
+    def drawing(self, temperature: float, name: str | None = None) -> LearnedAgent:
+        """A copy that draws its choices, or with temperature 0 plays the best."""
+        agent = LearnedAgent(self.num_players, self.hidden, temperature=temperature, rules=self._rules, name=name or self.name)
+        agent.set_arrays(self._arrays)
+        return agent
+
+
+def _digest(num_players: int) -> str:
+    """A short hash of what the numbers stand for."""
+    words = [*names(num_players), str(NUM_CHOICES), *map(str, PREMIUMS)]
+    return hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]

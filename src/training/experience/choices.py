@@ -1,0 +1,236 @@
+"""Games of compiled policies, with what each choice was: the experience of a learned agent (`agents.learned`).
+
+Any policy is recorded in the agent's own terms, so that the same data serve for watching experts and for learning from own games: the
+picks that compose an offer become parts and a price. What can't be told in these terms, such as a part of lots of three groups, is
+left out.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.learned import observation
+from agents.learned.choices import ASK, GIVE, NO_CHOICE, NUM_CHOICES, is_asked, part_of, price_of, write_open
+from agents.learned.networks import NETWORK_OF
+from monopoly_env.actions import A_REPLY, NUM_ACTIONS
+from monopoly_env.engine import agenda, trade
+from monopoly_env.engine.step import apply
+from monopoly_env.game import Game, Games, empty_games
+from monopoly_env.kernels import borrowed, entry, kernel
+from monopoly_env.policy.loop import PROGRESS, Players, check, next_action
+from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
+from monopoly_env.rules import Rules
+from training.experience.recording import begin_games, write_halves
+
+PACKED: Final = -(-NUM_CHOICES // 8)  # bytes of a packed mask
+TURN_LIMIT: Final = 1000  # turns of each player after which the score decides
+
+_SLICE: Final = 8  # games that a thread plays at a time
+_ROWS: Final = 2048  # choices recorded before they are copied
+_COUNTER: Final = A_REPLY + trade.COUNTER
+
+
+class Choices(NamedTuple):
+    """N choices of whole games, in the order of games and then of time.
+
+    Attributes:
+        observation: (N, D) float16, what the player saw, in the encoding `compact`.
+        open: (N, 73) uint8, the packed mask of the open choices; two or more.
+        choice: (N,) int16, what the player chose.
+        network: (N,) int8, the network that answers: an index into `agents.learned.networks.NAMES`.
+        player: (N,) int8, the player's seat.
+        game: (N,) int32, the game, counted from 0.
+        outcome: (N,) float32, the player's share of the win in the end.
+    """
+
+    observation: NDArray[Any]
+    open: NDArray[Any]
+    choice: NDArray[Any]
+    network: NDArray[Any]
+    player: NDArray[Any]
+    game: NDArray[Any]
+    outcome: NDArray[Any]
+
+    @classmethod
+    def empty(cls, count: int, features: int) -> Choices:
+        """Room for so many, not yet filled."""
+        return cls(
+            np.empty((count, features), np.float16), np.empty((count, PACKED), np.uint8), np.empty(count, np.int16),
+            np.empty(count, np.int8), np.empty(count, np.int8), np.empty(count, np.int32), np.empty(count, np.float32),
+        )  # fmt: skip
+
+    @classmethod
+    def joined(cls, parts: Sequence[Choices]) -> Choices:
+        """Several sets, one after the other."""
+        return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+    def take(self, rows: Any) -> Choices:
+        """Some of the rows."""
+        return Choices(*(column[rows] for column in self))
+
+    @property
+    def size(self) -> int:
+        """N; `len` counts the columns."""
+        return len(self.choice)
+
+
+def play_games(
+    policies: Sequence[CompiledPolicy],
+    seats: NDArray[np.int64],
+    recorded: NDArray[np.bool_],
+    *,
+    rules: Rules,
+    seed: int = 0,
+    first: int = 0,
+    threads: int | None = None,
+    turn_limit: int = TURN_LIMIT,
+) -> Choices:
+    """Play games and record the choices of some of the policies.
+
+    Args:
+        policies: K policies.
+        seats: (G, P), the number of the policy in each seat of each game.
+        recorded: (K,), whose choices are wanted.
+        rules: The rules.
+        seed: The high half of the games' seeds.
+        first: The low half of the first game's seed; the others follow.
+        threads: Number of threads; by default one per core. The choices do not depend on it.
+        turn_limit: Turns of each player after which the score decides a game.
+
+    Returns:
+        The choices of all games.
+
+    Raises:
+        IllegalActionError: A policy chose an illegal action, or never ended its turn.
+    """
+    players, features = Players.of(policies), observation.length(seats.shape[1])
+    empty = empty_games(1)
+    empty["rules"] = rules.to_record()
+
+    def play(start: int) -> list[Choices]:
+        seated = seats[start : start + _SLICE]
+        count = len(seated)
+        games, progress = empty_games(count), np.zeros(count, PROGRESS)
+        begin_games(games, empty, seats.shape[1], seed, first + start)
+        memory, pending = np.zeros((count, seats.shape[1], MEMORY)), np.full((count, seats.shape[1], 3), NO_CHOICE)
+        buffers = np.zeros(NUM_ACTIONS, np.bool_), np.zeros(NUM_CHOICES, np.bool_), np.zeros(features, np.float32)
+        parts: list[Choices] = []
+        full = True
+        while full:
+            rows = Choices.empty(_ROWS, features)
+            written = _record(
+                games, memory, seated, progress, pending, players, turn_limit * seats.shape[1], recorded, *buffers,
+                rows._replace(observation=rows.observation.view(np.uint16)),
+            )  # fmt: skip
+            full = written == _ROWS
+            known = np.flatnonzero(rows.choice[:written] != NO_CHOICE)
+            parts.append(rows.take(known))
+        check(games, progress, lambda game, seat: policies[seated[game, seat]])
+        won = games["place"][:, : seats.shape[1]] == 1
+        shares = (won / won.sum(axis=1, keepdims=True)).astype(np.float32)
+        return [part._replace(outcome=shares[part.game, part.player], game=part.game + np.int32(start)) for part in parts]
+
+    with ThreadPoolExecutor(threads or os.cpu_count() or 1, "games") as pool:
+        return Choices.joined([part for parts in pool.map(play, range(0, len(seats), _SLICE)) for part in parts])
+
+
+@entry()
+def _record(
+    games: Games, memory: NDArray[np.float64], seats: NDArray[np.int64], progress: NDArray[Any], pending: NDArray[np.int64],
+    players: Players, turn_limit: int, recorded: NDArray[np.bool_], mask: NDArray[np.bool_], open_: NDArray[np.bool_],
+    seen: NDArray[np.float32], rows: Choices,
+) -> int:  # fmt: skip
+    """Play games, one after the other, until all have ended or the rows are full; returns the number of rows written.
+
+    `pending` (B, P, 3) has the rows of what each player asks for, gives and pays, which are not known yet; NO_CHOICE: none.
+    """
+    memory, seats, players, mask, rows = borrowed(memory), borrowed(seats), borrowed(players), borrowed(mask), borrowed(rows)
+    pending[:] = NO_CHOICE
+    count = 0
+    for i in range(len(games)):
+        game = games[i]
+        while count < len(rows.choice):
+            action = next_action(game, players, seats[i], memory[i], mask, progress[i], turn_limit)
+            if action < 0:
+                break
+            seat = int(game.player)
+            if recorded[seats[i, seat]] and is_asked(game) and write_open(game, open_) > 1:
+                _note(game, i, seat, action, open_, seen, pending[i, seat], rows, count)
+                count += 1
+            apply(game, action)
+            if game.decision == agenda.REPLY:
+                _resolve(game, pending[i, int(game.offer_from)], rows)
+    return count
+
+
+@kernel
+def _note(
+    game: Game, number: int, seat: int, action: int, open_: Any, seen: Any, pending: Any, rows: Choices, at: int
+) -> None:  # fmt: skip
+    """Write a choice down; which part or price it is shows later."""
+    observation.write(game, seat, seen)
+    write_halves(seen, seen.view(np.int32), rows.observation[at])
+    for byte in range(PACKED):
+        bits = 0
+        for bit in range(min(8, NUM_CHOICES - 8 * byte)):
+            bits |= int(open_[8 * byte + bit]) << (7 - bit)
+        rows.open[at, byte] = bits
+    rows.network[at], rows.player[at], rows.game[at] = NETWORK_OF[game.decision], seat, number
+    rows.choice[at] = NO_CHOICE
+    if agenda.ASK <= game.decision <= agenda.CASH:
+        pending[game.decision - agenda.ASK] = at
+    elif action == _COUNTER:
+        rows.choice[at] = A_REPLY
+    elif open_[action]:
+        rows.choice[at] = action
+
+
+@kernel
+def _resolve(game: Game, pending: Any, rows: Choices) -> None:
+    """An offer was made: note its parts and its price."""
+    maker, partner = int(game.offer_from), int(game.offer_to)
+    asked = part_of(game, partner, maker, int(game.offer_ask))
+    given = part_of(game, maker, partner, int(game.offer_give))
+    if pending[0] != NO_CHOICE and asked != NO_CHOICE:
+        rows.choice[int(pending[0])] = ASK + asked
+    if pending[1] != NO_CHOICE and given != NO_CHOICE:
+        rows.choice[int(pending[1])] = GIVE + given
+    if pending[2] != NO_CHOICE:
+        rows.choice[int(pending[2])] = price_of(game, int(game.offer_cash))
+    pending[:] = NO_CHOICE
+
+
+@entry()
+def lambda_returns(
+    values: NDArray[np.float32], outcome: NDArray[np.float32], game: NDArray[np.int32], player: NDArray[np.int8], keep: float,
+    out: NDArray[np.float32],
+) -> None:  # fmt: skip
+    """What each choice led to: the outcome, or the value of the player's later states, weighted as in TD(lambda).
+
+    R_t = (1 - keep) V(s_t+1) + keep R_t+1, and the outcome after the player's last choice (Sutton and Barto, 2018, 12.1; no discount).
+
+    Args:
+        values: (N,) V of the state of each choice.
+        outcome: (N,) of the player's game.
+        game: (N,) in rising order.
+        player: (N,) the seat.
+        keep: Lambda: 1 takes the outcome alone.
+        out: (N,) filled.
+    """
+    later, value = np.full(8, np.nan, np.float64), np.zeros(8, np.float64)
+    for row in range(len(values) - 1, -1, -1):
+        if row + 1 < len(values) and game[row + 1] != game[row]:
+            later[:] = np.nan
+        seat = int(player[row])
+        if np.isnan(later[seat]):
+            later[seat] = outcome[row]
+        else:
+            later[seat] = (1.0 - keep) * value[seat] + keep * later[seat]
+        value[seat] = values[row]
+        out[row] = later[seat]

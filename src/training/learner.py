@@ -1,0 +1,417 @@
+"""What learners of choices share: networks that watch an expert, then play in a league and learn from that.
+
+`training.dqn` and `training.ppo` add what differs: how the networks choose while they learn, and the losses. Both phases work on whole
+games, played in compiled code (`training.experience.choices`), a block of games at a time:
+
+1. Watching: the games of an expert against itself. The networks learn what it chooses, and from the outcomes what a state is worth.
+2. Own games, in a league (`training.league`): each block is played with the networks as they are, then learned from.
+
+A network sees only the choices that it answers. A gradient step takes a share of every network's choices, so that one step of the
+optimizer serves them all.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from agents.learned.choices import NUM_CHOICES
+from agents.learned.networks import CHOICES, NAMES, architectures
+from agents.learned.observation import MOST_PLAYERS
+from agents.learned.policy import LearnedAgent
+from monopoly_env.errors import ConfigurationError
+from monopoly_env.game import MIN_PLAYERS
+from monopoly_env.policy.protocol import CompiledPolicy, Policy
+from monopoly_env.rules import Rules
+from training.experience.choices import Choices, lambda_returns, play_games
+from training.league import LEARNER, PAST, SELF, League
+from training.networks import Networks, arrays_of, optimizer_arrays, set_arrays_of, set_optimizer_arrays
+from training.run.checkpoints import Parts
+from training.run.devices import device_of
+from training.run.options import NONE, Device, Ranges, RulesName, RunOptions, check_ranges, find_policy
+from training.run.session import DivergenceError
+
+WATCH_SEED: Final = 1 << 20  # added to the seed: games that are watched differ from own ones
+_CLOSED: Final = -1e9  # the score of a choice that is not open
+_CHUNK: Final = 16_384  # choices in a forward pass without gradients
+_COUNTERS: Final = ("step", "watched", "blocks", "finished", "stages")  # in a checkpoint
+_SURE: Final = math.log(0.99)
+_MAX_NORM: Final = 1.0  # gradients are clipped to it
+
+
+@dataclass(frozen=True)
+class LearnerOptions(RunOptions):
+    """What `training.dqn` and `training.ppo` have in common."""
+
+    steps: int = 6_000_000
+    """Budget of the own games: choices of the learner."""
+    rules: RulesName = "ocnaru"
+    num_players: int = 2
+    """Seats at the table: 2 to 4."""
+    expert: str = "expert"
+    """Policy that is watched first, playing itself; `none`: learn from own games only."""
+    watch: int = 2_000_000
+    """Choices of the expert that are watched."""
+    start: str = NONE
+    """A saved agent of this kind to continue from, for instance `dqn/best`, instead of new networks; nothing is watched then."""
+    opponents: tuple[str, ...] = (SELF, PAST, "expert", "algorithmic", "strategic")
+    """Opponents, each in an equal share of the games: names of policies, files, `self` (all seats) or `past` (earlier copies)."""
+    past: int = 8
+    """Earlier copies of the learner that are kept as opponents."""
+    past_every: int = 10
+    """Blocks of games between two copies."""
+    games: int = 512
+    """Games in a block."""
+    hidden: tuple[int, ...] = (128, 64)
+    """Units of the hidden layers of each network."""
+
+    learning_rate: float = 5e-4
+    """Learning rate of Adam in the own games; it falls linearly to zero. While watching it is twice as high."""
+    batch: int = 4096
+    """Choices in a gradient step on own games; while watching it is a quarter of that."""
+    epochs: int = 2
+    """How often each block is learned from."""
+    td_lambda: float = 0.99
+    """Weight of what comes later against the networks' own estimate of it, as in TD(lambda); 1: the outcome alone."""
+    sure_share: float = 0.25
+    """Share of the choices drawn with a probability above 0.99 that are learned from: most choices are such, and they teach little."""
+
+    panel: tuple[str, ...] = ("random", "strategic", "expert")
+    """Policies that the agent is measured against."""
+    panel_games: int = 500
+    """Games against each of them at each evaluation during training."""
+    final_games: int = 2000
+    """Games against each of them for the table at the end, with other seeds."""
+    evaluate_every: int = 1_000_000
+    """Own choices between two evaluations; a checkpoint is written too."""
+    device: Device = "cpu"
+    threads: int = 2
+    """Threads that play. The result does not depend on them."""
+
+    @property
+    def checkpoint_every(self) -> int:
+        """Own choices between two checkpoints."""
+        return self.evaluate_every
+
+
+_RANGES: Final[Ranges] = {
+    **dict.fromkeys(("steps", "watch"), (0, float("inf"))),
+    **dict.fromkeys(("past", "past_every", "games", "hidden", "batch", "epochs", "panel_games", "final_games"), (1, 1 << 30)),
+    **dict.fromkeys(("evaluate_every", "threads"), (1, float("inf"))),
+    "num_players": (MIN_PLAYERS, MOST_PLAYERS),
+    "seed": (0, 1 << 20),
+    "learning_rate": (1e-9, 1),
+    **dict.fromkeys(("td_lambda", "sure_share"), (0, 1)),
+}
+
+
+class Named(NamedTuple):
+    """The policies that the options name."""
+
+    agent: LearnedAgent | None  # to continue from
+    expert: CompiledPolicy | None
+    opponents: list[CompiledPolicy | str]
+    panel: list[Policy]
+
+
+def check(options: LearnerOptions, ranges: Ranges) -> Named:
+    """Check the options, and find the policies that they name.
+
+    Raises:
+        MonopolyError: A number is out of range, a name is unknown, a file is missing, or a policy is not compiled.
+    """
+    check_ranges(options, {**_RANGES, **ranges})
+    Rules.preset(options.rules)
+    device_of(options.device)
+    for name, given in (("panel", options.panel), ("opponents", options.opponents), ("hidden", options.hidden)):
+        if not given:
+            raise ConfigurationError(f"--{name} must not be empty.")
+    agent = None if options.start == NONE else find_policy(options.start, NONE)
+    if agent is not None and not isinstance(agent, LearnedAgent):
+        raise ConfigurationError(f"--start {options.start!r} is no agent whose networks choose every action.")
+    if agent is not None and agent.num_players != options.num_players:
+        raise ConfigurationError(f"--start {options.start!r} plays at tables of {agent.num_players}, not of {options.num_players}.")
+    return Named(
+        agent=agent,
+        expert=None if options.expert == NONE else _compiled(options.expert, NONE),
+        opponents=[name if name in {SELF, PAST} else _compiled(name, SELF, PAST) for name in options.opponents],
+        panel=[find_policy(name) for name in options.panel],
+    )
+
+
+def _compiled(name: str, *words: str) -> CompiledPolicy:
+    policy = find_policy(name, *words)
+    if not isinstance(policy, CompiledPolicy):
+        raise ConfigurationError(f"Policy {name!r} is not compiled: games are played in compiled code.")
+    return policy
+
+
+@dataclass
+class Part:
+    """The choices that one network answers, as tensors.
+
+    Attributes:
+        rows: (n,) where they stand in the block.
+        observation: (n, D) float16.
+        open: (n, outputs - 1) bool.
+        choice: (n,) int64, the output that was chosen, without the first one.
+        outcome: (n,) float32, the player's share of the win.
+        score: (n,) float32, what the networks that played gave the choice: its log-probability, or its value.
+        value: (n,) float32, their value of the state.
+        goal: (n,) float32, the lambda-return.
+        advantage: (n,) float32, goal - value.
+        kept: The rows that are learned from.
+    """
+
+    rows: NDArray[np.int64]
+    observation: Tensor
+    open: Tensor
+    choice: Tensor
+    outcome: Tensor
+    score: Tensor
+    value: Tensor
+    goal: Tensor
+    advantage: Tensor
+    kept: Tensor
+
+
+class Batch(NamedTuple):
+    """M choices of one network: fields as in `Part`, and what the networks say about them now."""
+
+    open: Tensor
+    choice: Tensor
+    outcome: Tensor
+    old_score: Tensor
+    goal: Tensor
+    advantage: Tensor
+    state: Tensor  # (M,) the value of the state
+    scores: Tensor  # (M, outputs - 1), very low where a choice is not open
+
+
+Loss = Callable[[Batch], tuple[Tensor, Mapping[str, Tensor]]]
+
+
+class ChoiceLearner(ABC):
+    """Networks, their optimizer and the league.
+
+    Attributes:
+        options: Its options.
+        panel: The policies that it is measured against.
+        step: Own choices learned from so far.
+        watched: Choices of the expert learned from so far.
+        blocks: Blocks of own games so far.
+        finished: Games of the expert so far.
+        stages: What the agent won before and after each phase.
+        spread: The standard deviation of the advantages of a block.
+    """
+
+    name: ClassVar[str]
+
+    def __init__(self, options: Any, named: Named) -> None:
+        """Start at step 0."""
+        torch.set_num_threads(1)
+        torch.manual_seed(options.seed)
+        self.options = options
+        self.panel: Sequence[Policy] = named.panel
+        self.step = self.watched = self.blocks = 0
+        self.finished = 0
+        self.stages: list[dict[str, Any]] = []
+        self.spread = 1.0
+        self.rules = Rules.preset(options.rules)
+        self.device = device_of(options.device)
+        self.networks = Networks(architectures(options.num_players, tuple(options.hidden))).to(self.device)
+        self._blank = LearnedAgent(options.num_players, options.hidden, rules=self.rules.changed(), name=self.name)
+        if named.agent is not None:
+            set_arrays_of(self.networks, named.agent.arrays())
+        self._optimizer = torch.optim.Adam(self.networks.parameters(), lr=options.learning_rate, fused=True)
+        self.league = League(named.opponents, options.num_players, options.seed, options.past)
+        self.expert = None if named.agent is not None else named.expert
+
+    # What a learner adds.
+
+    @property
+    @abstractmethod
+    def temperature(self) -> float:
+        """At which choices are drawn in own games."""
+
+    @abstractmethod
+    def watching(self, batch: Batch) -> tuple[Tensor, Mapping[str, Tensor]]:
+        """The loss (M,) of an expert's choices, and what to report."""
+
+    @abstractmethod
+    def learning(self, batch: Batch) -> tuple[Tensor, Mapping[str, Tensor]]:
+        """The loss (M,) of own choices, and what to report."""
+
+    @abstractmethod
+    def score(self, scores: Tensor, choice: Tensor) -> Tensor:
+        """(M,) what the networks give a choice: see `Part.score`."""
+
+    # The two phases.
+
+    def agent(self) -> LearnedAgent:
+        """The networks as they are now, as a policy that plays its best choice."""
+        agent = self._blank.drawing(0.0)
+        agent.set_arrays(arrays_of(self.networks))
+        return agent
+
+    def watch(self) -> dict[str, float]:
+        """Watch a block of the expert's games; returns means of what was reported."""
+        assert self.expert is not None
+        options = self.options
+        seats = np.zeros((options.games, options.num_players), np.int64)
+        choices = play_games(
+            [self.expert], seats, np.ones(1, np.bool_), rules=self.rules, seed=options.seed + WATCH_SEED, first=self.finished,
+            threads=options.threads,
+        )  # fmt: skip
+        self.finished += options.games
+        self._set_rate(2 * options.learning_rate)
+        parts = self.parts_of(choices)
+        for _ in range(options.epochs):
+            metrics = self.descend(parts, self.watching, max(1, options.batch // 4))
+        self.watched += choices.size
+        return metrics
+
+    def play(self) -> Choices:
+        """Play a block of own games."""
+        options = self.options
+        if self.blocks % options.past_every == 0:
+            self.league.remember(self.agent().drawing(self.temperature, PAST))
+        policies, seats = self.league.seat(self.agent().drawing(self.temperature), options.games, self.blocks)
+        choices = play_games(
+            policies, seats, np.arange(len(policies)) == LEARNER, rules=self.rules, seed=options.seed, first=self.blocks * options.games,
+            threads=options.threads,
+        )  # fmt: skip
+        self.blocks += 1
+        return choices
+
+    def learn(self, choices: Choices) -> dict[str, float]:
+        """Learn from a block of own games; returns means of what was reported."""
+        options = self.options
+        self._set_rate(options.learning_rate * max(0.02, 1 - self.step / options.steps))
+        parts = self.parts_of(choices)
+        self._estimate(parts, choices)
+        for _ in range(options.epochs):
+            metrics = self.descend(parts, self.learning, options.batch)
+        self.step += choices.size
+        return metrics
+
+    def parts_of(self, choices: Choices) -> dict[str, Part]:
+        """The choices by network."""
+        parts = {}
+        for number, name in enumerate(NAMES):
+            rows = np.flatnonzero(choices.network == number)
+            if len(rows):
+                where = np.zeros(NUM_CHOICES, np.int64)
+                where[CHOICES[number]] = np.arange(len(CHOICES[number]))
+                open_ = np.unpackbits(choices.open[rows], axis=1, count=NUM_CHOICES)[:, CHOICES[number]]
+                blank = torch.zeros(len(rows), device=self.device)
+                parts[name] = Part(
+                    rows, self._tensor(choices.observation[rows]), self._tensor(open_.astype(np.bool_)),
+                    self._tensor(where[choices.choice[rows]]), self._tensor(choices.outcome[rows]), blank, blank, blank, blank,
+                    torch.arange(len(rows), device=self.device),
+                )  # fmt: skip
+        return parts
+
+    def _tensor(self, array: NDArray[Any]) -> Tensor:
+        return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
+
+    @torch.no_grad()
+    def _estimate(self, parts: Mapping[str, Part], choices: Choices) -> None:
+        """Fill in what the networks that played gave each choice, and what it led to."""
+        values, goals = np.zeros((2, choices.size), np.float32)
+        for name, part in parts.items():
+            passes = [self.evaluate(name, part, slice(at, at + _CHUNK)) for at in range(0, len(part.rows), _CHUNK)]
+            part.value = torch.cat([batch.state for batch in passes])
+            part.score = torch.cat([self.score(batch.scores, batch.choice) for batch in passes])
+            logs = torch.cat([-cross_entropy(batch, self.temperature) for batch in passes])
+            drawn = torch.rand(len(logs)).to(self.device)
+            part.kept = torch.nonzero((logs < _SURE) | (drawn < self.options.sure_share))[:, 0]
+            values[part.rows] = part.value.cpu().numpy()
+        lambda_returns(values, choices.outcome, choices.game, choices.player, self.options.td_lambda, goals)
+        self.spread = max(1e-6, float((goals - values).std()))
+        for part in parts.values():
+            part.goal = self._tensor(goals[part.rows])
+            part.advantage = part.goal - part.value
+
+    def evaluate(self, name: str, part: Part, rows: Any) -> Batch:
+        """What a network says about some of its choices."""
+        outputs = self.networks[name](part.observation[rows].float())
+        scores = outputs[:, 1:].masked_fill(~part.open[rows], _CLOSED)
+        return Batch(
+            part.open[rows], part.choice[rows], part.outcome[rows], part.score[rows], part.goal[rows], part.advantage[rows],
+            outputs[:, 0], scores,
+        )  # fmt: skip
+
+    def descend(self, parts: Mapping[str, Part], loss_of: Loss, size: int) -> dict[str, float]:
+        """Go through a block once, in gradient steps of about `size` choices; returns means of what the loss reports.
+
+        Raises:
+            DivergenceError: The loss is not finite.
+        """
+        total = sum(len(part.kept) for part in parts.values())
+        steps = max(1, round(total / size))
+        shares = {name: part.kept[torch.randperm(len(part.kept))].tensor_split(steps) for name, part in parts.items()}
+        sums: dict[str, Tensor] = {}
+        for step in range(steps):
+            loss, count = torch.zeros((), device=self.device), 0
+            for name, part in parts.items():
+                rows = shares[name][step]
+                if len(rows):
+                    losses, report = loss_of(self.evaluate(name, part, rows))
+                    loss, count = loss + losses.sum(), count + len(rows)
+                    for key, values in report.items():
+                        sums[key] = sums.get(key, torch.zeros((), device=self.device)) + values.detach().sum()
+            self._descend(loss / max(1, count))
+        return {key: float(value) / total for key, value in sums.items()}
+
+    def _descend(self, loss: Tensor) -> None:
+        if not torch.isfinite(loss):
+            raise DivergenceError(f"The loss is {loss.item()} after {self.step:,} choices. Try a lower --learning-rate.")
+        self._optimizer.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(self.networks.parameters(), _MAX_NORM)
+        self._optimizer.step()
+
+    def _set_rate(self, rate: float) -> None:
+        for group in self._optimizer.param_groups:
+            group["lr"] = rate
+
+    # Checkpoints.
+
+    def state(self) -> tuple[Parts, dict[str, Any]]:
+        """What a checkpoint holds."""
+        parts = {
+            "networks": arrays_of(self.networks),
+            "optimizer": optimizer_arrays(self._optimizer),
+            "league": self.league.arrays(),
+            "torch": {"generator": torch.get_rng_state().numpy()},
+        }
+        return parts, {name: getattr(self, name) for name in _COUNTERS}
+
+    def set_state(self, parts: Parts, values: Mapping[str, Any]) -> None:
+        """Continue from a checkpoint."""
+        set_arrays_of(self.networks, parts["networks"])
+        set_optimizer_arrays(self._optimizer, parts["optimizer"])
+        self.league.set_arrays(parts["league"], self.agent().drawing(self.temperature, PAST))
+        torch.set_rng_state(torch.from_numpy(parts["torch"]["generator"]))
+        for name in _COUNTERS:
+            setattr(self, name, values[name])
+
+
+def agreement(batch: Batch) -> Tensor:
+    """(M,) 1 where the best choice of the networks is the one that was made."""
+    return (batch.scores.argmax(1) == batch.choice).float()
+
+
+def cross_entropy(batch: Batch, temperature: float = 1.0) -> Tensor:
+    """(M,) minus the log-probability of the choice that was made, drawn by exp(score / temperature)."""
+    return functional.cross_entropy(batch.scores / temperature, batch.choice, reduction="none")

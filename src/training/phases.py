@@ -1,0 +1,80 @@
+"""A run of a learner of choices: watch, play, measure after each phase, save, resume."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from training.learner import ChoiceLearner, LearnerOptions, Named
+from training.run.options import FREE, NONE, result_settings
+from training.run.panel import FINAL_SEED, measure
+from training.run.session import Session
+
+
+def train(learner: ChoiceLearner, session: Session) -> None:
+    """Both phases, and what the agent wins before and after each."""
+    options, report, clock = learner.options, session.report, session.report.clock
+    _measure(learner, session, 0, "untrained" if options.start == NONE else f"{options.start}, as given")
+    if learner.expert is not None and options.watch:
+        report.begin(options.watch, learner.watched, "choices", stage="watching")
+        while learner.watched < options.watch:
+            with clock("watching"):
+                report.log(learner.watch())
+            report.advance(learner.watched, "watching")
+            report.curves(learner.watched, None, learner.finished)
+        _measure(learner, session, 1, f"after watching {options.expert}")
+    report.begin(options.steps, learner.step, "choices", stage="own games")
+    while learner.step < options.steps:
+        before = learner.step
+        with clock("playing"):
+            choices = learner.play()
+        with clock("learning"):
+            report.log(learner.learn(choices) | {"won": float(choices.outcome.mean())})
+        session.after_iteration(learner, before, "own games", learner.blocks * options.games)
+    _measure(learner, session, 2, "after own games")
+
+
+def _measure(learner: ChoiceLearner, session: Session, stage: int, title: str) -> None:
+    """Measure the agent after a stage, unless the run that is resumed has done so, and write a checkpoint."""
+    if any(row["stage"] == stage for row in learner.stages):
+        return
+    options = learner.options
+    with session.report.clock("evaluation"):
+        rows = measure(
+            learner.agent(), learner.panel, [options.final_games] * len(learner.panel), learner.rules, FINAL_SEED, options.num_players
+        )
+    learner.stages.append({"stage": stage, "title": title, "choices": learner.watched + learner.step, "opponents": rows})
+    session.save(learner, learner.step)
+
+
+def execute(options: LearnerOptions, learner_of: Callable[[Any, Named], ChoiceLearner], named: Named, console: Console) -> dict[str, Any]:
+    """Train from the beginning or from a checkpoint; the agent is what the networks are at the end.
+
+    Raises:
+        MonopolyError: A folder that can't be used, a checkpoint that is missing or damaged, a loss that is not finite.
+    """
+    settings = result_settings(options, (*FREE, "threads", "device"), learner=learner_of.__name__)
+    with Session.open(options, settings, console, f"{options.watch:,} + {options.steps:,} choices") as session:
+        learner = learner_of(options, named)
+        if options.resume:
+            session.restore(learner)
+        train(learner, session)
+        learner.agent().save(session.run.agent)
+        return session.finish(options.rules, learner.step, learner.stages[-1]["opponents"], "choices", stages=learner.stages)
+
+
+def show(results: dict[str, Any]) -> None:
+    """Print what the agent won before and after each phase."""
+    stages = results["stages"]
+    table = Table(title=f"{results['agent']}: games won against", caption="Every seed is played from each seat. Intervals: Wilson, 95%.")
+    table.add_column("the agent")
+    table.add_column("choices", justify="right")
+    for row in stages[0]["opponents"]:
+        table.add_column(row["opponent"], justify="right")
+    for stage in stages:
+        rates = [f"{row['win_rate']:.1%} ({row['low']:.1%} - {row['high']:.1%})" for row in stage["opponents"]]
+        table.add_row(stage["title"], f"{stage['choices']:,}", *rates)
+    Console().print(table)

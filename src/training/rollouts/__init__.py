@@ -1,1 +1,0 @@
-"""Networks over a scripted parent, taught by pairs of rollouts that differ in one action."""

@@ -1,0 +1,225 @@
+"""Learned agents: what they choose among, what they see, and that their networks choose every action."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import agents
+import monopoly_env as me
+from agents.learned import choices, observation
+from agents.learned.choices import ASK, GIVE, NO_CHOICE, NUM_CHOICES, PARTS, PREMIUMS, PRICE
+from agents.learned.networks import CHOICES, NAMES, OUTPUT, architectures
+from agents.learned.policy import LearnedAgent
+from agents.networks.forward import evaluate
+from monopoly_env import actions
+from monopoly_env.actions import A_REPLY
+from monopoly_env.board import GROUP_LOTS, GROUPS
+from monopoly_env.policy.protocol import Decisions
+
+SMALL = (16, 8)
+
+
+def agent_of(num_players: int = 2, seed: int = 0, temperature: float = 0.0) -> LearnedAgent:
+    """An agent with random weights, which does all kinds of things."""
+    agent = LearnedAgent(num_players, SMALL, temperature=temperature)
+    generator = np.random.default_rng(seed)
+    agent.set_arrays({name: generator.normal(0, 0.3, array.shape).astype(np.float32) for name, array in agent.arrays().items()})
+    return agent
+
+
+def choose(agent: LearnedAgent, game: Any) -> int:
+    return int(agent.act(Decisions(me.core.batch_of(game).copy()))[0])
+
+
+def open_choices(game: Any) -> set[int]:
+    mask = np.zeros(NUM_CHOICES, np.bool_)
+    count = choices.write_open(game, mask)
+    assert count == mask.sum()
+    return set(np.flatnonzero(mask).tolist())
+
+
+def group(name: str) -> int:
+    return int(GROUP_LOTS[GROUPS.index(name)])
+
+
+@pytest.fixture
+def trading() -> Any:
+    """Player 0 is on turn with two oranges and a railroad; player 1 has the third orange and both dark blues."""
+    lots = {0: ["St. James Place", "Tennessee Avenue", "Reading Railroad"], 1: ["New York Avenue", "Park Place", "Boardwalk"]}
+    return me.position(2, lots=lots, cash={0: 800, 1: 500})
+
+
+def test_an_offer_is_a_partner_two_parts_and_a_price(trading: Any) -> None:
+    me.step(trading, actions.parse("trade with player +1"))
+    asked = open_choices(trading)
+    names = {choices.describe(choice) for choice in asked}
+    assert names == {"ask for nothing", "ask for orange", "ask for dark blue", "ask for orange and dark blue"}
+    orange = next(choice for choice in asked if choices.describe(choice) == "ask for orange")
+    assert choices.lots_of(trading, 1, 0, orange - ASK) == group("orange") & int(trading.lots[1])
+    me.step(trading, actions.parse("ask for New York Avenue"))
+    me.step(trading, actions.parse("ask: done"))
+    names = {choices.describe(choice) for choice in open_choices(trading)}
+    assert names == {"give nothing", "give railroad"}  # oranges for an orange make no sense
+    me.step(trading, actions.parse("give: done"))
+    prices = open_choices(trading)
+    assert min(prices) == PRICE
+    paid = [choices.price_at(trading, choice - PRICE) for choice in sorted(prices)]
+    assert paid == sorted(set(paid))
+    assert 200 in paid  # the printed price
+    assert paid[0] >= -500
+    assert paid[-1] <= 800  # what the partner and the player have
+
+
+def test_counters_and_picks_are_never_open(trading: Any) -> None:
+    for text in ("trade with player +1", "ask for New York Avenue", "ask: done", "give: done", "give $100", "give $100", "cash: done"):
+        me.step(trading, actions.parse(text))
+    assert open_choices(trading) == {A_REPLY, A_REPLY + 1}
+
+
+@pytest.mark.parametrize("number", [0, 7, 11, len(PARTS) - 1])
+def test_parts_have_words(number: int) -> None:
+    words = choices.describe(ASK + number)
+    assert all(GROUPS[member].replace("_", " ") in words for member in PARTS[number])
+    assert choices.describe(GIVE + number).removeprefix("give") == words.removeprefix("ask for")
+
+
+@pytest.mark.parametrize(("num_players", "rules"), [(2, "ocnaru"), (3, "any_time"), (4, "official"), (2, "frayn"), (2, "mukhar_trading")])
+def test_it_plays_whole_games_by_any_rules(num_players: int, rules: str) -> None:
+    """The arena raises an error at the first illegal action."""
+    seats = [agent_of(num_players, seed, temperature=float(seed % 2)) for seed in range(num_players)]
+    for number, seat in enumerate(seats):
+        seat.name = f"agent {number}"
+    results = agents.arena.play([*seats], games=8, rules=rules, seed=3, turn_limit=60)
+    assert results.games == 8
+    if me.Rules.preset(rules).trade != "none":
+        assert sum(row["offers"] for row in results.rows()) > 0
+
+
+def test_every_choice_is_that_of_the_highest_score() -> None:
+    """As NumPy works it out from the weights, at every decision of games of three."""
+    agent = agent_of(3, seed=5)
+    game, memory = me.new_game(3, seed=8), np.zeros((3, 64))
+    networks, asked = architectures(3, SMALL), set()
+    for _ in range(400):
+        if game.decision == 0:
+            break
+        seat = int(game.player)
+        mine = memory[seat : seat + 1].copy()
+        batch = me.core.batch_of(game)
+        action = int(agent.act(Decisions(batch, mine))[0])
+        memory[seat] = mine[0]
+        mask = np.zeros(NUM_CHOICES, np.bool_)
+        if choices.is_asked(game) and choices.write_open(game, mask) > 0:
+            number = next(n for n, name in enumerate(NAMES) if actions.DECISION_NAMES[game.decision] in _decisions(name))
+            seen = np.zeros((1, observation.length(3)), np.float32)
+            observation.make(3).write(game, seat, seen[0])
+            row = networks[NAMES[number]].pack(agent.arrays(), NAMES[number])
+            scores = evaluate(row, seen)[0][OUTPUT[number]]
+            best = int(np.where(mask, scores, -np.inf).argmax())
+            asked.add(NAMES[number])
+            if best < ASK:
+                assert action == best
+        me.step(game, action)
+    assert {"buy", "bid", "turn", "ask", "give", "price", "reply"} <= asked
+
+
+def _decisions(name: str) -> tuple[str, ...]:
+    from agents.learned.networks import NETWORKS
+
+    return NETWORKS[name][0]
+
+
+def test_it_draws_by_the_scores_at_a_temperature(trading: Any) -> None:
+    agent = agent_of(2, seed=1, temperature=1.0)
+    drawn = np.zeros(NUM_CHOICES)
+    for seed in range(3000):
+        drawn[choose(agent, me.reseed(trading, seed))] += 1
+    number = NAMES.index("turn")
+    seen = np.zeros((1, observation.length(2)), np.float32)
+    observation.make(2).write(trading, 0, seen[0])
+    scores = evaluate(architectures(2, SMALL)["turn"].pack(agent.arrays(), "turn"), seen)[0]
+    open_ = sorted(open_choices(trading))
+    weights = np.exp([scores[OUTPUT[number, choice]] for choice in open_])
+    expected = 3000 * weights / weights.sum()
+    spread = np.sqrt(expected * (1 - expected / 3000))
+    assert (abs(drawn[open_] - expected) < 6 * spread + 1).all()  # 6 standard deviations: 2e-9 for each of a dozen choices
+    assert drawn.sum() == drawn[open_].sum()
+
+
+def test_a_saved_agent_plays_the_same(tmp_path: Path) -> None:
+    agent = agent_of(4, seed=2)
+    agent.save(tmp_path / "agent.safetensors")
+    loaded = agents.load(tmp_path / "agent.safetensors")
+    game = me.new_game(4, seed=1)
+    for _ in range(200):
+        assert choose(agent, game) == choose(loaded, game)
+        me.step(game, int(me.legal_actions(game)[0]))
+
+
+def test_errors() -> None:
+    with pytest.raises(me.ConfigurationError, match="num_players=5: networks play at tables of 2 to 4"):
+        LearnedAgent(5)
+    with pytest.raises(me.ConfigurationError, match="temperature=-1"):
+        LearnedAgent(2, temperature=-1)
+    with pytest.raises(me.FormatError, match="other features"):
+        LearnedAgent(2, features="0123456789abcdef")
+    with pytest.raises(me.ConfigurationError, match="serves 2 to 4 players, not 8"):
+        observation.make(8)
+
+
+def test_at_another_table_it_is_refused() -> None:
+    with pytest.raises(me.MonopolyError, match="networks"):
+        agents.arena.play([agent_of(2), "random", "random"], games=6, seed=0)
+
+
+def test_tables_agree() -> None:
+    for number, network in enumerate(architectures(2, SMALL).values()):
+        assert network.outputs == 1 + len(CHOICES[number])
+        assert (OUTPUT[number, CHOICES[number]] == np.arange(1, network.outputs)).all()
+    assert PRICE + len(PREMIUMS) == NUM_CHOICES
+    assert NO_CHOICE not in range(NUM_CHOICES)
+
+
+@pytest.mark.parametrize("num_players", [2, 3, 4])
+def test_observations_are_finite_and_bounded(num_players: int) -> None:
+    made = observation.make(num_players)
+    game = me.new_game(num_players, seed=4)
+    policy, memory = agents.make("expert"), np.zeros((num_players, 64))
+    seen, most = np.zeros(made.size, np.float32), np.zeros(made.size)
+    assert made.size == observation.length(num_players)
+    while game.decision != 0:
+        seat = int(game.player)
+        mine = memory[seat : seat + 1].copy()
+        action = int(policy.act(Decisions(me.core.batch_of(game), mine))[0])
+        memory[seat] = mine[0]
+        made.write(game, seat, seen)
+        assert (abs(seen) <= 1).all()
+        most = np.maximum(most, abs(seen))
+        me.step(game, action)
+    assert (most > 0).mean() > 0.5
+
+
+def test_what_a_player_works_out(trading: Any) -> None:
+    """Reading Railroad's owner expects its rent; an offer shows what both sides would complete."""
+    made = observation.make(2)
+    seen = np.zeros(made.size, np.float32)
+    for text in ("trade with player +1", "ask for New York Avenue", "ask: done", "give: done", "give $100", "give $100", "cash: done"):
+        me.step(trading, actions.parse(text))
+    made.write(trading, 1, seen)
+    told = dict(zip(made.names, seen.tolist(), strict=True))
+    assert told["gives: New York Avenue"] == 1
+    assert told["lets complete: orange"] == 1
+    assert told["completes: orange"] == 0
+    assert told["gets cash: by 5000"] == pytest.approx(200 / 5000)
+    assert told["player +1 makes the offer"] == 1
+    assert told["me income"] > 0
+    made.write(trading, 0, seen)
+    told = dict(zip(made.names, seen.tolist(), strict=True))
+    assert told["completes: orange"] == 1
+    assert told["gets: New York Avenue"] == 1
+    assert told["gets cash: by 5000"] == pytest.approx(-200 / 5000)
+    assert told["me makes the offer"] == 1

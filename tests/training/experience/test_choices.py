@@ -1,0 +1,90 @@
+"""Choices recorded from games: what an agent chose, in its own terms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import agents
+import monopoly_env as me
+from agents.learned.choices import ASK, NUM_CHOICES, PRICE
+from agents.learned.networks import CHOICES, NAMES, OUTPUT, architectures
+from agents.learned.policy import LearnedAgent
+from agents.networks.forward import evaluate
+from training.experience.choices import Choices, lambda_returns, play_games
+
+HIDDEN = (16, 8)
+
+
+@pytest.fixture(scope="module")
+def agent() -> LearnedAgent:
+    """Random weights; it plays its best choice."""
+    made = LearnedAgent(3, HIDDEN)
+    generator = np.random.default_rng(1)
+    made.set_arrays({name: generator.normal(0, 0.3, array.shape).astype(np.float32) for name, array in made.arrays().items()})
+    return made
+
+
+def play(policies: list[Any], rows: list[list[int]], recorded: list[bool], **options: Any) -> Choices:
+    return play_games(policies, np.array(rows), np.array(recorded), rules=me.Rules(), turn_limit=60, **options)
+
+
+def same(one: Choices, other: Choices) -> bool:
+    return all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+def test_an_agent_is_recorded_as_it_chose(agent: LearnedAgent) -> None:
+    """The recorded choice is the best of the open ones by the weights, for parts and prices too; float16 may change near ties."""
+    recorded = play([agent], [[0, 0, 0]] * 6, [True])
+    networks = architectures(3, HIDDEN)
+    open_ = np.unpackbits(recorded.open, axis=1, count=NUM_CHOICES).astype(np.bool_)
+    assert (open_.sum(axis=1) >= 2).all()
+    assert open_[np.arange(recorded.size), recorded.choice].all()
+    agreed = np.zeros(recorded.size, np.bool_)
+    for number, name in enumerate(NAMES):
+        rows = np.flatnonzero(recorded.network == number)
+        scores = evaluate(networks[name].pack(agent.arrays(), name), recorded.observation[rows].astype(np.float32))
+        chosen = np.where(open_[rows][:, CHOICES[number]], scores[:, OUTPUT[number, CHOICES[number]]], -np.inf).argmax(axis=1)
+        agreed[rows] = CHOICES[number][chosen] == recorded.choice[rows]
+    assert agreed.mean() > 0.995
+    assert {"buy", "bid", "turn", "ask", "give", "price", "reply"} <= {NAMES[number] for number in np.unique(recorded.network)}
+
+
+def test_a_scripted_policy_is_recorded_in_the_same_terms() -> None:
+    recorded = play([agents.make("expert")], [[0, 0, 0]] * 12, [True])
+    for first, last in ((ASK, PRICE), (PRICE, NUM_CHOICES)):
+        assert ((recorded.choice >= first) & (recorded.choice < last)).sum() > 10
+    assert set(np.unique(recorded.outcome)) <= {0.0, 1.0}
+    for game in range(12):
+        mine = recorded.game == game
+        shares = {int(seat): float(share) for seat, share in zip(recorded.player[mine], recorded.outcome[mine], strict=True)}
+        assert sum(shares.values()) == 1
+
+
+def test_threads_and_blocks_do_not_matter(agent: LearnedAgent) -> None:
+    policies, rows = [agent, agents.make("algorithmic")], [[0, 1, 1], [1, 0, 1], [1, 1, 0]] * 8
+    one = play(policies, rows, [True, False], threads=1)
+    assert same(one, play(policies, rows, [True, False], threads=2))
+    first, second = play(policies, rows[:9], [True, False]), play(policies, rows[9:], [True, False], first=9)
+    assert same(one, Choices.joined([first, second._replace(game=second.game + np.int32(9))]))
+
+
+def test_only_the_wanted_are_recorded(agent: LearnedAgent) -> None:
+    rows = [[0, 1, 1], [1, 0, 1]]
+    recorded = play([agent, agents.make("algorithmic")], rows, [True, False])
+    assert {(int(game), int(seat)) for game, seat in zip(recorded.game, recorded.player, strict=True)} == {(0, 0), (1, 1)}
+
+
+def test_lambda_returns_by_hand() -> None:
+    """Two games; in the first, seat 0 chooses three times and seat 1 once between."""
+    values = np.array([0.5, 0.4, 0.6, 0.8, 0.3], np.float32)
+    game, player = np.array([0, 0, 0, 0, 1], np.int32), np.array([0, 1, 0, 0, 0], np.int8)
+    outcome, goals = np.array([1, 0, 1, 1, 0], np.float32), np.zeros(5, np.float32)
+    lambda_returns(values, outcome, game, player, 0.5, goals)
+    last = 1.0
+    middle = 0.5 * 0.8 + 0.5 * last
+    assert goals == pytest.approx([0.5 * 0.6 + 0.5 * middle, 0.0, middle, last, 0.0])
+    lambda_returns(values, outcome, game, player, 1.0, goals)
+    assert goals == pytest.approx(outcome)

@@ -1,0 +1,192 @@
+"""The learners of choices: they watch, they play in a league, they improve, and they resume to the same bits."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from rich.console import Console
+
+import agents
+from agents.learned.policy import LearnedAgent
+from monopoly_env.errors import ConfigurationError
+from training import dqn, learner, phases, ppo
+from training.dqn import DQN, DQNOptions
+from training.league import LEARNER, PAST, SELF, League
+from training.learner import Batch, ChoiceLearner
+from training.ppo import PPO, PPOOptions
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+TINY: dict[str, Any] = {
+    "watch": 6000, "steps": 9000, "games": 6, "hidden": (16,), "batch": 1024, "past": 2, "past_every": 1, "panel": ("random",),
+    "panel_games": 4, "final_games": 4, "evaluate_every": 4000, "opponents": (SELF, PAST, "strategic"), "seed": 3,
+}  # fmt: skip
+LEARNERS = [(DQN, DQNOptions(**TINY), dqn), (PPO, PPOOptions(**TINY), ppo)]
+
+
+def made(kind: type[ChoiceLearner], options: Any) -> Any:
+    return kind(options, learner.check(options, {}))
+
+
+def quiet() -> Console:
+    return Console(file=io.StringIO())
+
+
+# --- the league ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_league_seats_everyone_in_their_share_and_every_seat() -> None:
+    expert, strategic = agents.make("expert"), agents.make("strategic")
+    league = League([SELF, PAST, expert, strategic], num_players=3, seed=1, kept=2)
+    agent = LearnedAgent(3, (4,))
+    policies, seats = league.seat(agent, 120, 0)
+    assert policies == [agent, expert, strategic]
+    assert (seats[0::4] == LEARNER).all()
+    assert (seats[1::4] == LEARNER).all()  # there is no past yet
+    for copy in range(3):
+        league.remember(agent.drawing(0.0, f"copy {copy}"))
+    policies, seats = league.seat(agent, 120, 1)
+    assert [policy.name for policy in policies[1:3]] == ["copy 1", "copy 2"]
+    assert set(seats[1::4].ravel()) == {0, 1, 2}
+    assert ((seats[2::4] == 3).sum(axis=1) >= 1).all()
+    assert ((seats[3::4] == 4).sum(axis=1) >= 1).all()
+    assert ((seats == LEARNER).sum(axis=1) >= 1).all()
+    assert {int(np.flatnonzero(row == LEARNER)[0]) for row in seats[2::4]} == {0, 1, 2}
+    assert np.array_equal(seats, league.seat(agent, 120, 1)[1])
+    assert not np.array_equal(seats, league.seat(agent, 120, 2)[1])
+
+
+# --- losses ------------------------------------------------------------------------------------------------------------------
+
+
+def batch(**given: Any) -> Batch:
+    columns: dict[str, Any] = {
+        "open": [[True, True, False]], "choice": [1], "outcome": [1.0], "old_score": [0.0], "goal": [0.75], "advantage": [0.25],
+        "state": [0.5], "scores": [[0.0, 0.1, -1e9]],
+    }  # fmt: skip
+    return Batch(**{name: torch.tensor(column) for name, column in (columns | given).items()})
+
+
+def test_q_losses_by_hand() -> None:
+    q = made(DQN, dataclasses.replace(LEARNERS[0][1], margin=0.05, advantage_weight=2.0))
+    loss, report = q.watching(batch())
+    assert report["watching/margin"].item() == pytest.approx(0.0)  # ahead by 0.1
+    assert loss.item() == pytest.approx(0.5**2 + 0.1**2)
+    loss, report = q.watching(batch(choice=[0]))
+    assert report["watching/margin"].item() == pytest.approx(0.1 + 0.05)
+    loss, _ = q.learning(batch())
+    assert loss.item() == pytest.approx(0.25**2 + 2 * (0.1 - 0.25) ** 2)
+
+
+def test_ppo_losses_by_hand() -> None:
+    p = made(PPO, dataclasses.replace(LEARNERS[1][1], clip=0.2, value_weight=2.0, entropy_weight=0.0))
+    logs = torch.log_softmax(torch.tensor([0.0, 0.1]), 0)
+    loss, _ = p.watching(batch())
+    assert loss.item() == pytest.approx(-logs[1].item() + 0.25)
+    old = logs[1].item() - 1.0  # the choice has become likelier by e: that counts up to the clip
+    loss, report = p.learning(batch(old_score=[old]))
+    assert loss.item() == pytest.approx(-1.2 * 0.25 + 2 * 0.25**2)
+    assert report["clipped"].item() == 1
+    loss, _ = p.learning(batch(old_score=[old], advantage=[-0.25]))
+    assert loss.item() == pytest.approx(np.e * 0.25 + 2 * 0.25**2, rel=1e-5)
+
+
+# --- learning ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("kind", "options", "_module"), LEARNERS)
+def test_watching_teaches_the_experts_choices_and_the_outcomes(kind: type[ChoiceLearner], options: Any, _module: Any) -> None:
+    student = made(kind, dataclasses.replace(options, games=12, learning_rate=1e-3, batch=512, epochs=1))
+    first = student.watch()
+    for _ in range(4):
+        last = student.watch()
+    assert last["watching/agreement"] > first["watching/agreement"]
+    assert last["watching/agreement"] > 0.6
+    assert student.watched > 0
+
+
+@pytest.mark.parametrize(("kind", "options", "_module"), LEARNERS)
+def test_what_wins_becomes_likelier(kind: type[ChoiceLearner], options: Any, _module: Any) -> None:
+    """Every game is won by those who bought at their first chance, as the data say: buying is what is learned."""
+    student = made(kind, dataclasses.replace(options, learning_rate=3e-3, batch=256, epochs=8, td_lambda=1.0))
+    before = None
+    for _ in range(3):
+        choices = student.play()
+        buys = choices.choice == 1
+        choices = choices._replace(outcome=np.where(buys, 1.0, 0.0).astype(np.float32), game=np.arange(choices.size, dtype=np.int32))
+        rows = np.flatnonzero(choices.network == 0)
+        student.learn(choices.take(rows))
+        share = buys[rows].mean()
+        before = share if before is None else before
+    rows = np.flatnonzero((last := student.play()).network == 0)
+    assert (last.choice[rows] == 1).mean() > max(0.8, before)
+
+
+# --- runs --------------------------------------------------------------------------------------------------------------------
+
+
+class KilledError(Exception):
+    """The process was killed."""
+
+
+@pytest.mark.parametrize(("kind", "options", "module"), LEARNERS)
+@pytest.mark.parametrize("after", [1, 2, 4])
+def test_a_run_that_was_killed_and_resumed_ends_in_the_same_bits(
+    kind: type[ChoiceLearner], options: Any, module: Any, after: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, parts = (dataclasses.replace(options, out=tmp_path / name) for name in ("whole", "parts"))
+    expected = module.execute(whole, quiet())
+    saved, save = itertools.count(1), phases.Session.save
+
+    def killed(session: Any, *arguments: Any) -> None:
+        save(session, *arguments)
+        if next(saved) == after:
+            raise KilledError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(phases.Session, "save", killed)
+        with pytest.raises(KilledError):
+            module.execute(parts, quiet())
+    results = module.execute(dataclasses.replace(parts, resume=True, threads=1), quiet())
+    assert (tmp_path / "parts" / "agent.safetensors").read_bytes() == (tmp_path / "whole" / "agent.safetensors").read_bytes()
+    assert [row["title"] for row in results["stages"]] == ["untrained", "after watching expert", "after own games"]
+    for one, other in zip(results["stages"], expected["stages"], strict=True):
+        assert [row["wins"] for row in one["opponents"]] == [row["wins"] for row in other["opponents"]]
+    assert kind.name in (tmp_path / "whole" / "agent.safetensors").read_bytes().decode("latin-1")
+
+
+def test_what_a_run_leaves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--watch", "2000", "--steps", "2000", "--games", "4", "--hidden", "8", "--panel-games", "2", "--final-games", "2"]
+    words += ["--opponents", "self", "strategic", "--panel", "random", "--out", str(tmp_path / "run")]
+    assert dqn.main([*words, "--json"]) == 0
+    results = json.loads(capsys.readouterr().out)
+    assert len(results["stages"]) == 3
+    agent = agents.load(tmp_path / "run" / "agent.safetensors")
+    assert isinstance(agent, LearnedAgent)
+    assert agents.arena.play([agent, "random"], games=2, rules="ocnaru").games == 2
+    assert list((tmp_path / "run" / "curves").rglob("events.*"))
+    words = [*words[:-1], str(tmp_path / "more"), "--start", str(tmp_path / "run" / "agent.safetensors")]
+    assert dqn.main(words) == 0  # and its networks can be trained further
+    assert "as given" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"panel": ()}, "--panel must not be empty"),
+        ({"opponents": ("self", "human")}, "not compiled"),
+        ({"num_players": 5}, "from 2 to 4, not 5"),
+        ({"td_lambda": 1.5}, "--td-lambda must be from 0 to 1"),
+        ({"start": "expert"}, "no agent whose networks"),
+    ],
+)
+def test_wrong_options_are_refused(change: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigurationError, match=said):
+        learner.check(dataclasses.replace(LEARNERS[0][1], **change), {})
