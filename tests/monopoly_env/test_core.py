@@ -415,6 +415,7 @@ def test_foreign_files(content: bytes, tmp_path: Path) -> None:
     [
         ({"format": "monopoly_env policy"}, r"format is 'monopoly_env policy', this version reads 'monopoly_env game'"),
         ({"version": FORMAT_VERSION + 1}, rf"version is {FORMAT_VERSION + 1}, this version reads {FORMAT_VERSION}"),
+        ({"version": 1}, "version is 1, this version reads 2"),  # without `window_passes` and `piece_limit`
         ({"version": None}, "version is None"),
         ({"rules_version": RULES_VERSION + 1}, "rules_version is"),
         ({"tables": "0" * 16}, "another version of the board 'us_2008'"),
