@@ -652,6 +652,11 @@ def test_pending_tasks_name_lots_and_creditors() -> None:
     assert "Boardwalk is for sale at $400." in buying
 
 
+def test_another_pass_of_windows_in_words() -> None:
+    text = me.to_text(table(2, rules=me.Rules.preset("any_time", window_passes=2)))
+    assert "before throw (player 0): pass 2 of the windows, if somebody acts" in text
+
+
 def test_a_finished_game_in_words() -> None:
     text = me.to_text(finished())
     assert "The game is over" in text.splitlines()[-1]

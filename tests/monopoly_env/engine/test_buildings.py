@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import monopoly_env as me
-from monopoly_env import core
+from monopoly_env import core, encoding
 from monopoly_env.engine.auction import limit
 from monopoly_env.validate import fuzz
 from tests.monopoly_env import oracle
@@ -250,6 +250,14 @@ def test_rule_29_a13_s03_the_winner_gives_up_nothing_that_the_piece_needs(steps:
     act(game, f"build {ORANGE[1]}")
     assert levels(game, *ORANGE) == [steps, steps + 1, steps]
     assert (game.cash[1], owner(game, "Short Line")) == (160 - price, 1)
+
+
+@pytest.mark.parametrize(("steps", "piece"), [(0, "a house"), (4, "a hotel")])
+def test_rule_29_s03_what_the_winner_owes_for_is_told_and_observed(steps: int, piece: str) -> None:
+    game = act(pledged(steps), "bid +50", "fold")
+    assert f"debt (player 1): $149 to the bank; place (player 1): {piece}, won for $149" in me.to_text(game)
+    observed = dict(zip(encoding.names("standard", 2), encoding.observe(game), strict=True))
+    assert (observed["decision: debt"], observed[f"at stake: {piece}"]) == (1, 1)
 
 
 @pytest.mark.parametrize("shortage_floor", ["own_price", "cheapest_price", "ten"])
