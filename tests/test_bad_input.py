@@ -175,6 +175,9 @@ def test_values_of_options(options: dict[str, Any], said: str) -> None:
         {"start_lots_paid": True, "start_lots": 3, "start_cash": 1199},
         {"debt_trade": True, "liquidation": "houses_then_mortgages"},
         {"jail_pay_turn3": True, "jail_pay_after_throw": True},
+        {"window_passes": 2},
+        {"window_passes": 2, "build_window": "after_settlement"},
+        {"piece_limit": "raisable", "liquidation": "mortgages_hotels_houses"},
     ],
     ids=" ".join,
 )

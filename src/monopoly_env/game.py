@@ -15,7 +15,7 @@ from monopoly_env.rules import RULES
 
 MAX_PLAYERS: Final = 8
 MIN_PLAYERS: Final = 2
-FORMAT_VERSION: Final = 1  # of saved games: raised when a field is added, removed or changes its meaning
+FORMAT_VERSION: Final = 2  # of saved games: raised when a field is added, removed or changes its meaning
 
 BANK: Final = -1  # as a creditor
 POT: Final = -2  # as a creditor: the bank, or Free Parking where the rules collect fines there

@@ -85,9 +85,13 @@ class Rules:
     building_shortage: str = _choice("29 A13", "who gets the last pieces", "auction", "first_come")
     shortage_floor: str = _choice("29 A13", "lowest bid for a scarce building: own price, cheapest price on the table, or 10",
                                   "own_price", "cheapest_price", "ten")  # fmt: skip
+    piece_limit: str = _choice("29 A13 S3", "highest bid for a scarce building: cash in hand; or also what mortgages would bring, but not "
+                               "those of streets in colours that the bidder owns whole", "cash", "raisable")  # fmt: skip
     build_window: str = _choice("30 41 A14 S1", "when to build, mortgage and trade: before each own throw and after the last one; "
                                 "all players before each throw; after each own throw", "own_turn", "before_each_throw",
                                 "after_settlement")  # fmt: skip
+    window_passes: int = _number("30 41 A14 S1", "how often the windows of all players may go round before each throw: again, as long as "
+                                 "somebody acts", 1, 1, 8)  # fmt: skip
     sell_ratio: float = _ratio("31", "share of a building's price that the bank pays back", 0.5)
     hotel_breakdown: str = _choice("32 A15", "selling a hotel when the bank lacks four houses: the group goes down as far as needed; "
                                    "the hotel cannot be sold; the bank lends houses", "vector", "needs_four", "unlimited")  # fmt: skip
@@ -155,6 +159,10 @@ class Rules:
              "hotel_direct=True has no effect with even_build='whole_group', where houses never run out"),
             (self.start_lots_paid and self.start_cash < _HIGHEST_PRICE * self.start_lots,
              f"start_lots_paid=True may cost {_HIGHEST_PRICE * self.start_lots} dollars, more than start_cash={self.start_cash}"),
+            (self.window_passes > 1 and self.build_window != "before_each_throw",
+             f"window_passes={self.window_passes} repeats the windows of all players: use build_window='before_each_throw'"),
+            (self.piece_limit == "raisable" and self.liquidation not in ("agent", "one_request"),
+             f"piece_limit='raisable' needs a winner who chooses what to mortgage: liquidation='agent', not {self.liquidation!r}"),
             (self.hotel_breakdown == "needs_four" and self.liquidation.endswith(("mortgages", "houses")),
              f"liquidation={self.liquidation!r} sells in a fixed order, which hotel_breakdown='needs_four' may block forever"),
             (self.debt_trade and self.liquidation not in ("agent", "one_request"),

@@ -91,6 +91,7 @@ _ARGUMENTS: Final[dict[str, Callable[[Game, int, int], str]]] = {
     "debt": _debt,
     "fine_or_chance": lambda _, dollars, __: f"${dollars:,}",
     "takeover": _lot_of,
+    "before_throw": lambda _, passes, __: f"pass {passes + 1} of the windows, if somebody acts" if passes else "",
     "leave_jail": lambda _, steps, __: f"{steps} steps",
     "card": lambda _, deck, __: DECKS[deck].replace("_", " "),
     "charge": _debt,

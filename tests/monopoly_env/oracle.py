@@ -219,6 +219,12 @@ def raisable(state: State, seat: int) -> int:
     return total
 
 
+def piece_funds(state: State, seat: int) -> int:
+    """What a seat may bid for a scarce house or hotel (29)."""
+    free = [lot for lot in state.lots(seat) if lot not in state.mortgaged and not (lot in STREETS and state.has_group(seat, lot))]
+    return state.cash[seat] + sum(state.deeds[lot].mortgage for lot in free if state.rules.piece_limit == "raisable")
+
+
 def _stuck_steps(state: State, seat: int) -> dict[int, int]:
     """Purchases that can't be sold: only where a hotel needs its houses from the bank, `hotel_breakdown="needs_four"` (32, 55).
 

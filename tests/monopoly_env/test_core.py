@@ -415,6 +415,7 @@ def test_foreign_files(content: bytes, tmp_path: Path) -> None:
     [
         ({"format": "monopoly_env policy"}, r"format is 'monopoly_env policy', this version reads 'monopoly_env game'"),
         ({"version": FORMAT_VERSION + 1}, rf"version is {FORMAT_VERSION + 1}, this version reads {FORMAT_VERSION}"),
+        ({"version": 1}, "version is 1, this version reads 2"),  # without `window_passes` and `piece_limit`
         ({"version": None}, "version is None"),
         ({"rules_version": RULES_VERSION + 1}, "rules_version is"),
         ({"tables": "0" * 16}, "another version of the board 'us_2008'"),
@@ -649,6 +650,11 @@ def test_pending_tasks_name_lots_and_creditors() -> None:
     buying = me.to_text(land(39))
     assert "Pending: buy (player 0): Boardwalk; " in buying
     assert "Boardwalk is for sale at $400." in buying
+
+
+def test_another_pass_of_windows_in_words() -> None:
+    text = me.to_text(table(2, rules=me.Rules.preset("any_time", window_passes=2)))
+    assert "before throw (player 0): pass 2 of the windows, if somebody acts" in text
 
 
 def test_a_finished_game_in_words() -> None:

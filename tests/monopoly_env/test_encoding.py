@@ -24,7 +24,7 @@ TABLES = (
     (2, me.Rules.preset("official", max_turns=120)),
     (3, me.Rules.preset("classic", max_turns=200, liquidation="one_request")),
     (4, me.Rules.preset("mukhar", max_turns=150, trade="official", free_parking_pot="fines")),
-    (8, me.Rules.preset("any_time", max_rounds=12, start_lots=3, start_cash=400, bank_bankruptcy="auction_mortgaged")),
+    (8, me.Rules.preset("any_time", window_passes=3, max_rounds=12, start_lots=3, start_cash=400, bank_bankruptcy="auction_mortgaged")),
     (5, me.Rules.preset("uk", max_turns=200, start_lots=3, start_cash=200, debt_trade=True)),
     (2, me.Rules.preset("ocnaru", max_turns=150, ocnaru_quirks=True)),
 )

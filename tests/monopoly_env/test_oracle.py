@@ -9,6 +9,7 @@ import pytest
 
 import monopoly_env as me
 from monopoly_env import actions, board
+from monopoly_env.engine.auction import piece_funds
 from monopoly_env.engine.liquidation import raisable
 from monopoly_env.engine.mortgage import lifting_cost
 from monopoly_env.engine.players import score
@@ -28,6 +29,7 @@ VARIED: dict[str, tuple[Any, ...]] = {
     "hotel_breakdown": (None, "needs_four", "unlimited"),
     "building_limit": (None, None, "unlimited"),
     "building_shortage": (None, "first_come"),
+    "piece_limit": (None, "raisable"),
     "double_rent_if_group_mortgaged": (None, True, False),
     "count_mortgaged_rr_ut": (None, False),
     "utility_dice": (None, "fresh"),
@@ -58,6 +60,7 @@ def test_liquidation_value(positions: list[dict[str, Any]]) -> None:
         state = oracle.read(game)
         for seat in oracle.seats(state):
             assert raisable(game, seat) == oracle.raisable(state, seat), (contents, seat)
+            assert piece_funds(game, seat) == oracle.piece_funds(state, seat), (contents, seat)
 
 
 def test_rent(positions: list[dict[str, Any]]) -> None:
@@ -73,8 +76,8 @@ def random_position(rng: random.Random, preset: str) -> dict[str, Any]:
     options = {name: rng.choice(values) for name, values in VARIED.items()}
     if preset == "ocnaru":
         options = {name: value for name, value in options.items() if name not in ("even_build", "building_limit")}
-    if options["hotel_breakdown"] == "needs_four" and me.Rules.preset(preset).liquidation not in ("agent", "one_request"):
-        options["hotel_breakdown"] = None  # a contradiction
+    if me.Rules.preset(preset).liquidation not in ("agent", "one_request"):  # contradictions
+        options |= {"piece_limit": None} | ({"hotel_breakdown": None} if options["hotel_breakdown"] == "needs_four" else {})
     rules = me.Rules.preset(preset, **{name: value for name, value in options.items() if value is not None})
     anchor = rng.randrange(28)
     lots: dict[int, list[int]] = {seat: [] for seat in range(num_players)}

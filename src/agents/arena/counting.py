@@ -158,7 +158,7 @@ def _settle_watched(game: Game, counts: Any) -> bool:
     first, second = int(game.agenda[top, 2]), int(game.agenda[top, 3])
     if game.place[seat] != 0:
         return settle_one(game)
-    creditor, received, before = _landlord(game, top, task, second), 0, 0
+    creditor, received, before = _landlord(game, task, second), 0, 0
     if creditor != NOBODY:
         received = int(game.cash[creditor])
     elif task == agenda.PLACE:
@@ -178,14 +178,14 @@ def _settle_watched(game: Game, counts: Any) -> bool:
 
 
 @kernel
-def _landlord(game: Game, top: int, task: int, creditor: int) -> int:
+def _landlord(game: Game, task: int, creditor: int) -> int:
     """The seat that the task on top pays rent to, or NOBODY.
 
     Players owe each other rent or what a card says. In the second case the task of the card lies right below, for its next payer or payee.
     """
     if creditor < 0 or (task != agenda.CHARGE and task != agenda.TAKE):
         return NOBODY
-    below = int(game.agenda[top - 1, 0]) if top > 0 else agenda.OVER
+    below = agenda.below(game)
     return NOBODY if below == agenda.PAY_EACH or below == agenda.COLLECT_EACH else creditor
 
 

@@ -233,7 +233,7 @@ def _write_decision(game: Game, seat: int, out: Any) -> None:
         elif decision == agenda.DEBT:
             _dollars(out, _AMOUNT, first)
             _write_creditor(game, seat, second, out)
-            if top > 0 and game.agenda[top - 1, 0] == agenda.SOLD:
+            if agenda.below(game) in (agenda.SOLD, agenda.PLACE):
                 stake = int(game.agenda[top - 1, 2])
         elif decision == agenda.FINE_OR_CHANCE:
             _dollars(out, _AMOUNT, first)

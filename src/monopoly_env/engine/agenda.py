@@ -34,7 +34,7 @@ from monopoly_env.kernels import kernel
 # Tasks that need no answer.
 PROCEDURES: Final = (
     "begin_turn",
-    "before_throw",
+    "before_throw",  # passes of windows done; 1: somebody acted in the last one
     "throw",
     "after_throw",
     "end_turn",
@@ -89,6 +89,12 @@ def pop(game: Game) -> None:
     game.agenda[depth, 2] = 0
     game.agenda[depth, 3] = 0
     game.depth = depth
+
+
+@kernel
+def below(game: Game) -> int:
+    """The kind of the task under the top one, or OVER if there is none."""
+    return int(game.agenda[int(game.depth) - 2, 0]) if game.depth > 1 else OVER
 
 
 @kernel

@@ -15,7 +15,7 @@ from monopoly_env.engine.building import (
     room_for,
 )
 from monopoly_env.engine.liquidation import raisable
-from monopoly_env.engine.players import next_solvent, seat_after, solvent_seats
+from monopoly_env.engine.players import mortgage_values, next_solvent, seat_after, solvent_seats
 from monopoly_env.engine.sets import has, lowest, size
 from monopoly_env.game import BANK, NOBODY, Game
 from monopoly_env.kernels import kernel
@@ -31,6 +31,7 @@ _FIRST_COME = number("building_shortage", "first_come")
 _EVERY_PLAYER = number("build_window", "before_each_throw")
 _OWN_PRICE = number("shortage_floor", "own_price")
 _CHEAPEST_PRICE = number("shortage_floor", "cheapest_price")
+_RAISABLE = number("piece_limit", "raisable")
 _TEN = 10  # dollars, the lowest bid of H25
 _NO_PRICE = 1 << 30
 
@@ -98,13 +99,10 @@ def _next_bidder(game: Game) -> int:
 @kernel
 def limit(game: Game, seat: int) -> int:
     """The highest bid that a seat can pay, in dollars (16, S3, S4)."""
-    if game.auction_lot >= HOUSE_LOT or game.rules.auction_limit == _BY_CASH:
-        funds = int(game.cash[seat])
-    else:
-        funds = raisable(game, seat)
-    if game.auction_lot < HOUSE_LOT:
-        funds -= mortgage.transfer_fees(game, 1 << int(game.auction_lot))
-    return funds
+    if game.auction_lot >= HOUSE_LOT:
+        return piece_funds(game, seat)
+    funds = int(game.cash[seat]) if game.rules.auction_limit == _BY_CASH else raisable(game, seat)
+    return funds - mortgage.transfer_fees(game, 1 << int(game.auction_lot))
 
 
 @kernel
@@ -235,6 +233,15 @@ def next_of_estate(game: Game, lots: int, first_bidder: int) -> None:
 
 
 @kernel
+def piece_funds(game: Game, seat: int) -> int:
+    """What a seat may bid for a scarce building, in dollars: its cash and, as an option, the mortgages of its `pledges` (29, S3)."""
+    funds = int(game.cash[seat])
+    if game.rules.piece_limit == _RAISABLE:
+        funds += mortgage_values(game, mortgage.pledges(game, seat))
+    return funds
+
+
+@kernel
 def piece_floor(game: Game, seat: int, piece: int) -> int:
     """The lowest bid of a seat for a scarce building, in dollars (29); more than any player can have if it cannot place one."""
     own = _cheapest(game, seat, piece)
@@ -284,7 +291,7 @@ def contenders(game: Game, piece: int) -> int:
     """The seats that could place and pay for a building of this kind now, one bit each."""
     seats = 0
     for seat in range(game.num_players):
-        if game.place[seat] == 0 and piece_floor(game, seat, piece) <= game.cash[seat]:
+        if game.place[seat] == 0 and piece_floor(game, seat, piece) <= piece_funds(game, seat):
             seats |= 1 << seat
     return seats
 
@@ -297,7 +304,7 @@ def _demand(game: Game, piece: int, seats: int) -> int:
     count = 0
     for seat in range(game.num_players):
         if has(seats, seat):
-            count += min(room_for(game, seat, piece), int(game.cash[seat]) // piece_floor(game, seat, piece))
+            count += min(room_for(game, seat, piece), piece_funds(game, seat) // piece_floor(game, seat, piece))
     return count
 
 

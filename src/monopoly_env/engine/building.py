@@ -96,6 +96,17 @@ def improvable(game: Game, seat: int) -> int:
 
 
 @kernel
+def complete_colours(game: Game, seat: int) -> int:
+    """The streets of the colours that a seat owns whole."""
+    lots = 0
+    for group in range(COLOURS):
+        group_lots = int(GROUP_LOTS[group])
+        if int(game.lots[seat]) & group_lots == group_lots:
+            lots |= group_lots
+    return lots
+
+
+@kernel
 def _resale_pays(game: Game) -> bool:
     """Whether a building may be sold for its full cost: a player could then alternate building and selling forever."""
     return game.rules.sell_ratio == 100 or game.rules.shortage_floor != _OWN_PRICE

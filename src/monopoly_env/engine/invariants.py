@@ -164,6 +164,8 @@ def _agenda(game: Game) -> int:
             sound = sound and _within(first, 0, 1)
         elif task == agenda.WINDOW:
             sound = sound and _within(first, agenda.BEFORE_THROW, agenda.OUT_OF_TURN)
+        elif task == agenda.BEFORE_THROW_TASK:
+            sound = sound and _within(first, 0, int(game.rules.window_passes) - 1) and _within(second, 0, 1)
         elif task == agenda.CHARGE or task == agenda.DEBT or task == agenda.TAKE:
             sound = sound and _within(second, ALL_OTHERS, last)
         elif task == agenda.PAY_EACH or task == agenda.COLLECT_EACH:

@@ -24,7 +24,7 @@ from monopoly_env.engine.building import buildable, sellable
 from monopoly_env.engine.debt import may_give_up
 from monopoly_env.engine.jail import may_pay_before_throw
 from monopoly_env.engine.liquidation import raisable, safe_sales
-from monopoly_env.engine.mortgage import liftable, mortgageable, principal
+from monopoly_env.engine.mortgage import liftable, mortgageable, pledges, principal
 from monopoly_env.engine.sets import size
 from monopoly_env.game import Game
 from monopoly_env.kernels import array_kernel, kernel
@@ -173,6 +173,9 @@ def _open_takeover(game: Game, seat: int, lot: int) -> None:
 @kernel
 def _open_debt(game: Game, seat: int, amount: int) -> None:
     """Ask a debtor to sell and mortgage, and to trade or give up where the rules allow it (42, 55)."""
+    if agenda.below(game) == agenda.PLACE:  # these lots alone cover the bid, so the winner still has a street for it (S3)
+        open_actions(game, A_MORTGAGE, pledges(game, seat))
+        return
     open_actions(game, A_SELL, safe_sales(game, seat, amount))
     open_actions(game, A_MORTGAGE, mortgageable(game, seat))
     if game.rules.debt_trade:

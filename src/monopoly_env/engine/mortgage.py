@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from monopoly_env.board import BOARD_ORDER, MORTGAGE, NUM_LOTS, PRICE
 from monopoly_env.engine import agenda
-from monopoly_env.engine.building import built_groups
+from monopoly_env.engine.building import built_groups, complete_colours
 from monopoly_env.engine.sets import has, lowest
 from monopoly_env.game import BANK, NOBODY, Game
 from monopoly_env.kernels import kernel
@@ -50,6 +50,12 @@ def unencumbered(game: Game, seat: int) -> int:
     if game.rules.unmortgage_price == _TEN_PERCENT:  # otherwise mortgaging and lifting in turn would create money
         lots &= ~int(game.fresh_mortgages)
     return lots
+
+
+@kernel
+def pledges(game: Game, seat: int) -> int:
+    """The lots whose mortgages may pay for a scarce building: none of a colour that the seat owns whole and may build on (29, S3)."""
+    return unencumbered(game, seat) & ~complete_colours(game, seat)
 
 
 @kernel

@@ -89,7 +89,7 @@ def _run(game: Game, task: int, seat: int, first: int, second: int) -> None:
     elif task == agenda.AFTER_THROW_TASK:
         turn.after_throw(game, seat)
     elif task == agenda.BEFORE_THROW_TASK:
-        turn.before_throw(game, seat)
+        turn.before_throw(game, seat, first, second)
     elif task == agenda.BEGIN_TURN:
         turn.begin_turn(game, seat)
     elif task == agenda.END_TURN:
@@ -156,8 +156,7 @@ def answer(game: Game, action: int) -> None:
 @kernel
 def _manage(game: Game, question: int, seat: int, first: int, second: int, action: int, head: int) -> None:
     """Build, sell, mortgage, lift or trade; then the question that allowed it is asked again."""
-    again = agenda.CHARGE if question == agenda.DEBT else question
-    agenda.push(game, again, seat, first, second)
+    _ask_again(game, question, seat, first, second)
     if head == H_BUILD:
         auction.build(game, seat, action - A_BUILD)
     elif head == H_SELL:
@@ -172,12 +171,20 @@ def _manage(game: Game, question: int, seat: int, first: int, second: int, actio
 
 
 @kernel
+def _ask_again(game: Game, question: int, seat: int, first: int, second: int) -> None:
+    """Return to a question after an action that does not answer it."""
+    agenda.push(game, agenda.CHARGE if question == agenda.DEBT else question, seat, first, second)
+    if question == agenda.WINDOW and game.rules.window_passes > 1:
+        turn.note_action(game)
+
+
+@kernel
 def _leave_jail(game: Game, question: int, seat: int, first: int, second: int, how: int) -> None:
     if question == agenda.JAIL and first > 0:
         jail.leave_after_throw(game, seat, how, first)
     else:
         if question == agenda.WINDOW:
-            agenda.push(game, question, seat, first, second)
+            _ask_again(game, question, seat, first, second)
         jail.leave_before_throw(game, seat, how)
 
 

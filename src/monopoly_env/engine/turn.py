@@ -28,12 +28,19 @@ def begin_turn(game: Game, seat: int) -> None:
 
 
 @kernel
-def before_throw(game: Game, seat: int) -> None:
-    """Open the windows before a throw, then throw, then continue (S1)."""
-    agenda.push(game, agenda.AFTER_THROW_TASK, seat, 0, 0)
+def before_throw(game: Game, seat: int, passes: int, acted: int) -> None:
+    """Open the windows before a throw, and again if somebody acted and the rules allow another pass; then throw, then continue (S1)."""
+    if passes == 0:
+        agenda.push(game, agenda.AFTER_THROW_TASK, seat, 0, 0)
     if game.place[seat] != 0:
         return
-    agenda.push(game, agenda.THROW, seat, 0, 0)
+    opens = passes == 0 or acted == 1
+    if opens and passes + 1 < game.rules.window_passes:
+        agenda.push(game, agenda.BEFORE_THROW_TASK, seat, passes + 1, 0)
+    else:
+        agenda.push(game, agenda.THROW, seat, 0, 0)
+    if not opens:
+        return
     if game.rules.build_window == EVERY_PLAYER:
         for offset in range(int(game.num_players) - 1, 0, -1):
             agenda.push(game, agenda.WINDOW, seat_after(game, seat, offset), agenda.OUT_OF_TURN, 0)
@@ -41,6 +48,14 @@ def before_throw(game: Game, seat: int) -> None:
         agenda.push(game, agenda.WINDOW, seat, agenda.BEFORE_THROW, 0)
     elif game.jail[seat] > 0 and not game.rules.jail_pay_after_throw:
         agenda.push(game, agenda.JAIL, seat, 0, 0)
+
+
+@kernel
+def note_action(game: Game) -> None:
+    """Remember that somebody acted in this pass of windows (S1)."""
+    for i in range(game.depth):
+        if game.agenda[i, 0] == agenda.BEFORE_THROW_TASK:
+            game.agenda[i, 3] = 1
 
 
 @kernel

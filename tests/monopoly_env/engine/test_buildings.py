@@ -5,11 +5,15 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+import numpy as np
 import pytest
 
 import monopoly_env as me
+from monopoly_env import core, encoding
+from monopoly_env.engine.auction import limit
+from monopoly_env.validate import fuzz
 from tests.monopoly_env import oracle
-from tests.play import act, asked, auction, cash, land, legal, levels, lot, table, texts, throw
+from tests.play import act, asked, auction, cash, debt, land, legal, levels, lot, owner, table, texts, throw
 
 BROWN = ["Mediterranean Avenue", "Baltic Avenue"]
 LIGHT_BLUE = ["Oriental Avenue", "Vermont Avenue", "Connecticut Avenue"]
@@ -203,6 +207,70 @@ def test_rule_29_bids_for_pieces_are_limited_by_cash() -> None:
     assert legal(game, "bid") == {"+1", "+5", "+10"}
 
 
+def pledged(steps: int = 0, *, dollars: int = 60, **options: Any) -> Any:
+    """Seat 0 asks for the only piece. Seat 1 has a group too, a few dollars, and two other lots, to mortgage for 200 and 100 dollars."""
+    lots = {0: BROWN, 1: [*ORANGE, "Boardwalk", "Short Line"]}
+    pieces = {"hotels": 1} if steps == 4 else {"houses": 5 * steps + 1}
+    rules = me.Rules(**{"piece_limit": "raisable", **pieces, **options})
+    game = table(2, lots=lots, buildings=dict.fromkeys([*BROWN, *ORANGE], steps), cash={1: dollars}, anchored=(0,), rules=rules)
+    return act(game, "build Baltic Avenue")
+
+
+@pytest.mark.parametrize("dollars", [0, 60])
+@pytest.mark.parametrize("steps", [0, 2, 4])
+def test_rule_29_a13_s03_bids_by_what_mortgages_outside_the_bidders_colours_would_bring(steps: int, dollars: int) -> None:
+    game = pledged(steps, dollars=dollars)
+    assert asked(game) == ("bid", 1)
+    assert limit(game, 1) == dollars + 300
+    assert asked(pledged(steps, dollars=dollars, piece_limit="cash"))[0] == "turn"  # who can't pay in cash is no rival
+
+
+def test_rule_29_s03_a_lot_that_cannot_be_mortgaged_again_backs_no_bid() -> None:
+    game = pledged(unmortgage_price="ten_percent")
+    game.fresh_mortgages |= 1 << lot("Boardwalk")
+    assert limit(game, 1) == 160
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"liquidation": "one_request"}, {"debt_trade": True}, {"shortage_floor": "ten"}, {"build_window": "before_each_throw"}],
+    ids=str,
+)
+@pytest.mark.parametrize("steps", [0, 2, 4])
+def test_rule_29_a13_s03_the_winner_gives_up_nothing_that_the_piece_needs(steps: int, options: dict[str, Any]) -> None:
+    """Only the lots on which the bid rested may be mortgaged: no sale, no trade, no giving up."""
+    game = act(pledged(steps, **options), "bid +100" if "shortage_floor" in options else "bid +50", "fold")
+    assert asked(game) == ("debt", 1)
+    assert texts(game) == {"mortgage Boardwalk", "mortgage Short Line"}
+    price = debt(game)
+    assert 60 < price <= 160
+    act(game, "mortgage Short Line")
+    assert asked(game) == ("place", 1)
+    assert legal(game, "build") == {*ORANGE}
+    act(game, f"build {ORANGE[1]}")
+    assert levels(game, *ORANGE) == [steps, steps + 1, steps]
+    assert (game.cash[1], owner(game, "Short Line")) == (160 - price, 1)
+
+
+@pytest.mark.parametrize(("steps", "piece"), [(0, "a house"), (4, "a hotel")])
+def test_rule_29_s03_what_the_winner_owes_for_is_told_and_observed(steps: int, piece: str) -> None:
+    game = act(pledged(steps), "bid +50", "fold")
+    assert f"debt (player 1): $149 to the bank; place (player 1): {piece}, won for $149" in me.to_text(game)
+    observed = dict(zip(encoding.names("standard", 2), encoding.observe(game), strict=True))
+    assert (observed["decision: debt"], observed[f"at stake: {piece}"]) == (1, 1)
+
+
+@pytest.mark.parametrize("shortage_floor", ["own_price", "cheapest_price", "ten"])
+def test_rule_29_a13_s03_every_winner_pays_and_finds_a_place(shortage_floor: str) -> None:
+    """Random play with few buildings: the engine would report a question without an answer."""
+    options = {"window_passes": 2, "piece_limit": "raisable", "shortage_floor": shortage_floor, "hotel_after": 3, "debt_trade": True}
+    rules = me.Rules.preset("any_time", houses=9, hotels=2, **options)
+    rng = np.random.default_rng(29)
+    games = np.concatenate([core.batch_of(fuzz.random_position(rng, rules, 4, number)) for number in range(200)])
+    _, failures = fuzz.play_checked(games, 300)
+    assert not failures.any()
+
+
 @pytest.mark.parametrize(("preset", "houses", "question"), [("any_time", 17, "bid"), ("any_time", 18, "turn"), ("official", 2, "turn")])
 def test_rule_29_a13_where_all_may_build_they_are_asked_before_pieces_run_short(preset: str, houses: int, question: str) -> None:
     """Seat 0 could place 12 houses on its streets; seat 1 could place 12 and pay for six."""
@@ -270,6 +338,60 @@ def test_rule_30_a14_s01_before_each_throw_asks_every_player_clockwise() -> None
             assert legal(game, "build") == {*ORANGE}
         act(game, "go on")
     assert order == [("turn", 2), ("turn", 0), ("turn", 1)]  # seat 3 owns nothing, so it is not asked
+
+
+def passes(most: int, seats: int = 4, **contents: Any) -> Any:
+    """Seat 2 is at its window before the throw. Seat 3 owns nothing; seat 0 has a group; the others have a lot."""
+    rules = me.Rules(build_window="before_each_throw", window_passes=most, trade="none")
+    return table(seats, turn=2, lots={0: ORANGE}, positions={2: 10}, throws=[(4, 6)], anchored=(1, 2), rules=rules, **contents)
+
+
+@pytest.mark.parametrize(
+    ("most", "acts", "order"),
+    [
+        (1, {1: f"build {ORANGE[0]}"}, [2, 0, 0, 1]),
+        (3, {}, [2, 0, 1]),  # nobody acts, so nobody has anything to answer
+        (3, {1: f"build {ORANGE[0]}"}, [2, 0, 0, 1, 2, 0, 1]),
+        (2, {1: f"build {ORANGE[0]}", 5: f"build {ORANGE[1]}"}, [2, 0, 0, 1, 2, 0, 0, 1]),
+        (3, {1: f"build {ORANGE[0]}", 5: f"build {ORANGE[1]}"}, [2, 0, 0, 1, 2, 0, 0, 1, 2, 0, 1]),
+        (8, {7 * i + 1: f"build {ORANGE[i]}" for i in range(2)}, [2, 0, 0, 1, 2, 0, 1]),
+    ],
+)
+def test_rule_30_a14_s01_windows_go_round_again_while_somebody_acts(most: int, acts: dict[int, str], order: list[int]) -> None:
+    game, seats = passes(most), []
+    while game.num_forced:
+        seats.append(int(game.player))
+        act(game, acts.get(len(seats) - 1, "go on"))
+    assert seats == order
+
+
+def test_rule_30_s01_a_player_may_answer_what_the_others_did() -> None:
+    """Seat 0 has passed when seat 1 offers a lot; in the next pass it builds."""
+    game = table(2, lots={0: [*ORANGE], 1: BROWN}, positions={0: 10}, throws=[(4, 6)], rules=me.Rules.preset("any_time", window_passes=2))
+    act(game, "go on", "build Baltic Avenue", "go on")
+    assert asked(game) == ("turn", 0)
+    assert legal(game, "build") == {*ORANGE}
+
+
+@pytest.mark.parametrize("action", ["pay the fine", "trade with player +1"])
+def test_rule_30_s01_every_action_counts(action: str) -> None:
+    game = table(2, positions={0: 10}, jail={0: 0}, throws=[(4, 5)], rules=me.Rules.preset("any_time", window_passes=2))
+    act(game, action)
+    if action.startswith("trade"):
+        act(game, "ask: cancel")
+    act(game, "go on", "go on")
+    assert (asked(game), game.num_forced) == (("turn", 0), 1)
+    act(game, "go on", "go on")
+    assert game.num_forced == 0
+
+
+def test_rule_30_s01_passes_leave_the_agenda_as_short_as_it_was() -> None:
+    depths = []
+    for most in (1, 8):
+        game = table(8, lots={0: ORANGE}, rules=me.Rules.preset("any_time", window_passes=most))
+        depths.append(int(game.depth))
+    act(game, "build St. James Place", *["go on"] * 8)
+    assert [*depths, game.depth] == [depths[0]] * 3
 
 
 def test_rule_30_own_turn_asks_nobody_else() -> None:

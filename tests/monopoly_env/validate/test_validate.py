@@ -425,6 +425,15 @@ def test_every_number_that_leads_out_of_a_table_is_found(damage: tuple[Any, ...]
         me.check(game)
 
 
+@pytest.mark.parametrize(("at", "number"), [(2, 2), (2, -1), (3, 2)])
+def test_a_pass_of_windows_that_the_rules_do_not_allow_is_found(at: int, number: int) -> None:
+    game = position(2, me.Rules.preset("any_time", window_passes=2), lots={0: [0], 1: [1]})
+    (row,) = np.flatnonzero(game.agenda[:, 0] == agenda.BEFORE_THROW_TASK)
+    break_field(game, "agenda", row, at, number)
+    with pytest.raises(me.EngineError, match="impossible task"):
+        me.check(game)
+
+
 def test_quirks_alone_may_take_cash_below_zero() -> None:
     game = position(2, me.Rules.preset("ocnaru", ocnaru_quirks=True), positions=[2, 0], throws=[(1, 2)])
     game.cash[0] = -5
