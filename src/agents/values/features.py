@@ -35,7 +35,7 @@ from monopoly_env.engine.players import total_worth
 from monopoly_env.engine.rent import ORDINARY, is_free, ordinary_rent
 from monopoly_env.engine.sets import has, lowest, size
 from monopoly_env.game import ALL_OTHERS, CHANCE_GOOD, Game
-from monopoly_env.kernels import array_kernel, kernel
+from monopoly_env.kernels import array_kernel, borrowed, kernel
 from monopoly_env.rules import number
 
 MOST_PLAYERS: Final = 4  # left in the game
@@ -129,6 +129,7 @@ def write(game: Game, out: Any, seats: Any) -> int:
     Returns:
         The number of players left.
     """
+    out, seats = borrowed(out), borrowed(seats)
     out[:] = 0.0
     count = order(game, seats)
     rents, owners = np.zeros(NUM_LOTS), np.full(NUM_LOTS, -1)

@@ -12,7 +12,7 @@ from agents.networks.layout import Architecture
 from agents.values.features import FEATURES, MOST_PLAYERS, write
 from monopoly_env.analyse.values import ValueKernel
 from monopoly_env.game import Game
-from monopoly_env.kernels import array_kernel
+from monopoly_env.kernels import array_kernel, borrowed
 
 HIDDEN: Final = (128, 64, 32)
 ARCHITECTURE: Final = Architecture(FEATURES, HIDDEN, (("places", MOST_PLAYERS),))
@@ -42,6 +42,7 @@ def softmax(logits: Any, count: int, seats: Any, shares: Any) -> None:
 @ValueKernel
 def by_network(game: Game, params: Any, shares: Any) -> None:
     """The value of a running game; `params` is a row of `ARCHITECTURE`."""
+    params, shares = borrowed(params), borrowed(shares)
     seen, seats, logits = np.empty(FEATURES, np.float32), np.empty(MOST_PLAYERS, np.int64), np.empty(MOST_PLAYERS, np.float32)
     count = write(game, seen, seats)
     forward(params, seen, 0, logits)

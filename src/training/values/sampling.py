@@ -46,14 +46,14 @@ _KEEPS, _REPLACES, _BEGINS_LOOSE, _STAYS_LOOSE, _ACTS_AT_RANDOM, _COUNTS = range
 
 
 class States(NamedTuple):
-    """States of B games, K of each at most, in the order of time; the rows beyond `count` are not to be used.
+    """States of B games, K of each at most, in the order of time; the rows beyond `kept` are not to be used.
 
     Attributes:
         seen: (B, K, FEATURES) float16.
         seats: (B, K, 4) int64, the seat of each place; -1 for none.
         when: (B, K) int32, the number of the decision in its game.
         rounds: (B, K) int32, completed.
-        count: (B,) int64, how many states were kept.
+        kept: (B,) int64, how many states were kept.
         share: (B, 4) float64, how the game ended: the share of the win of each seat.
         players: (B,) int64, at the table.
         games: (B, K) records, or (B, 0) if they are not kept.
@@ -63,7 +63,7 @@ class States(NamedTuple):
     seats: NDArray[np.int64]
     when: NDArray[np.int32]
     rounds: NDArray[np.int32]
-    count: NDArray[np.int64]
+    kept: NDArray[np.int64]
     share: NDArray[np.float64]
     players: NDArray[np.int64]
     games: Games
@@ -76,7 +76,7 @@ class States(NamedTuple):
             seats=np.full((games, kept, MOST_PLAYERS), -1, np.int64),
             when=np.zeros((games, kept), np.int32),
             rounds=np.zeros((games, kept), np.int32),
-            count=np.zeros(games, np.int64),
+            kept=np.zeros(games, np.int64),
             share=np.zeros((games, MOST_PLAYERS)),
             players=np.zeros(games, np.int64),
             games=np.zeros((games, kept if records else 0), GAME),
@@ -90,7 +90,7 @@ class States(NamedTuple):
     @property
     def there(self) -> NDArray[np.bool_]:
         """(B, K), which rows hold a state."""
-        return np.asarray(np.arange(self.when.shape[1]) < self.count[:, None])
+        return np.asarray(np.arange(self.when.shape[1]) < self.kept[:, None])
 
     def in_time(self) -> States:
         """The states of each game in the order in which they occurred."""
@@ -145,7 +145,7 @@ def _play_batch(mixture: Mixture, players: Players, batch: int, seed: int, kept:
 
 
 @entry()
-def _play(  # noqa: PLR0917 - compiled
+def _play(  # noqa: PLR0913, PLR0917 - compiled
     games: Games, seats: NDArray[np.int64], progress: NDArray[Any], memory: NDArray[np.float64], players: Players,
     mask: NDArray[np.bool_], turn_limit: int, seen: NDArray[np.float32], states: Any,
 ) -> None:  # fmt: skip
@@ -181,7 +181,7 @@ def _play(  # noqa: PLR0917 - compiled
                     _keep(game, decision, seen, states, i, at)
             apply(game, action)
             decision += 1
-        states.count[i] = min(candidates, states.when.shape[1])
+        states.kept[i] = min(candidates, states.when.shape[1])
         if game.decision == agenda.OVER:
             won(game, states.share[i, : game.num_players])
 

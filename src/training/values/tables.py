@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, fields
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.players.algorithmic import Algorithmic
+from agents.players.expert.parameters import Expert
+from agents.players.gcp import Gcp
+from agents.players.strategic import Strategic
+from agents.players.vocabulary.parameters import Parameters
 from monopoly_env.errors import ConfigurationError
-from monopoly_env.policy.protocol import CompiledPolicy
-from monopoly_env.policy.resolve import resolve_all
+from monopoly_env.policy.protocol import CompiledPolicy, Policy
+from monopoly_env.policy.resolve import make, resolve_all
 from monopoly_env.rules import Rules
 
 # Each seat draws its policy by these weights. `fp/*`, `landlord/*` and `yasumura` are left out on purpose: the network is judged on them.
@@ -36,6 +41,16 @@ TAUGHT: Final[Mapping[str, float]] = {
     "genetic/strategic/best": 0.5,
     "dqn/best": 0.25,  # slow
 }
+# Of each of these families so many variants sit at the tables, too. In a variant every number of the family is multiplied by
+# exp(SPREAD z), z normal, within its range. All variants of a family together have this weight.
+VARIED: Final[Mapping[str, tuple[type[Parameters], float]]] = {
+    "expert": (Expert, 5),
+    "strategic": (Strategic, 5),
+    "algorithmic": (Algorithmic, 3),
+    "gcp": (Gcp, 1),
+}
+VARIANTS: Final = 16
+SPREAD: Final = 0.5
 HELD_OUT: Final[Mapping[str, float]] = {
     "fp/a": 1,
     "fp/b": 1,
@@ -53,6 +68,7 @@ HELD_OUT: Final[Mapping[str, float]] = {
 SETTINGS: Final = tuple(
     (players, rules) for rules, sizes in (("official", (2, 3, 4, 2, 3, 4, 2, 3, 4, 4)), ("ocnaru", (2, 3, 4, 2, 3, 4))) for players in sizes
 )
+SAME: Final = 0.5  # share of the games in which one policy has all seats: there a lead tells nothing of who plays better
 BATCH: Final = 32  # games of one setting that are played together
 
 
@@ -69,22 +85,65 @@ class Mixture:
     odds: NDArray[np.float64]
 
     @classmethod
-    def of(cls, weights: Mapping[str, float]) -> Mixture:
-        """Policies by name, with their weights.
+    def of(cls, weights: Mapping[str, float], varied: Mapping[str, tuple[type[Parameters], float]] | None = None) -> Mixture:
+        """Policies by name with their weights, and variants of families.
 
         Raises:
             ConfigurationError: A policy is not compiled, or a name is unknown.
         """
-        policies = resolve_all(list(weights))
+        policies, odds = resolve_all(list(weights)), list(weights.values())
+        for name, (kind, weight) in (varied or {}).items():
+            policies += variants(name, kind)
+            odds += [weight / VARIANTS] * VARIANTS
         compiled = [policy for policy in policies if isinstance(policy, CompiledPolicy)]
         if len(compiled) < len(policies):
             raise ConfigurationError(f"All policies must be compiled: {', '.join(weights)}.")
-        odds = np.array(list(weights.values()), np.float64)
-        return cls(compiled, odds / odds.sum())
+        return cls(compiled, np.array(odds) / sum(odds))
+
+    @classmethod
+    def taught(cls) -> Mixture:
+        """The players of the games that a network is taught from."""
+        return cls.of(TAUGHT, VARIED)
+
+    @classmethod
+    def held_out(cls) -> Mixture:
+        """Players that no network here has seen."""
+        return cls.of(HELD_OUT)
 
     def seats(self, players: int, games: int, *seed: int) -> NDArray[np.int64]:
         """(games, players) the number of the policy in each seat, drawn by these seeds."""
-        return np.random.Generator(np.random.PCG64(seed)).choice(len(self.odds), (games, players), p=self.odds)
+        draw = np.random.Generator(np.random.PCG64(seed))
+        seats = draw.choice(len(self.odds), (games, players), p=self.odds)
+        same = draw.random(games) < SAME
+        seats[same] = seats[same, :1]
+        return seats
+
+
+def variants(name: str, kind: type[Parameters]) -> list[Policy]:
+    """The variants of a family: always the same ones."""
+    draw = np.random.Generator(np.random.PCG64(sum(name.encode())))
+    made = []
+    for _ in range(VARIANTS):
+        numbers = {}
+        for field in fields(kind):
+            if field.name in kind.quantities():
+                low, high = field.metadata["range"]
+                numbers[field.name] = float(np.clip(field.default * np.exp(SPREAD * draw.standard_normal()), low, high))
+        made.append(make(name, **numbers))
+    return made
+
+
+def about() -> dict[str, Any]:
+    """The games that a network is taught from, as JSON values."""
+    return {
+        "policies": dict(TAUGHT),
+        "varied": {name: weight for name, (_, weight) in VARIED.items()},
+        "variants": VARIANTS,
+        "spread": SPREAD,
+        "same": SAME,
+        "rules": sorted({rules for _, rules in SETTINGS}),
+        "players": sorted({players for players, _ in SETTINGS}),
+    }
 
 
 def setting_of(batch: int) -> tuple[int, Rules]:

@@ -6,7 +6,7 @@ python -m training.values --resume                             # continue a run 
 
 The algorithm is `train`. Games of many scripted policies are played (`training.values.tables`); of each a few states are kept
 (`training.values.sampling`). The network learns by cross-entropy which player won, a chunk of games after the other, at a learning rate
-that falls to zero. With `--trace` below 1 it learns from lambda-returns instead: the value of the next state kept counts as well as the
+that falls to zero. What it learns are lambda-returns: the value that it gives to the next state kept counts a little, as well as the
 outcome (Sutton, "Learning to predict by the methods of temporal differences", Machine Learning 3, 1988).
 """
 
@@ -35,10 +35,11 @@ from training.run.command import Command
 from training.run.options import FREE, Ranges, RunOptions, check_ranges, result_settings
 from training.run.session import DivergenceError, Session
 from training.values.sampling import KEPT, States, play
-from training.values.tables import BATCH, HELD_OUT, SETTINGS, TAUGHT, Mixture
+from training.values.tables import BATCH, Mixture, about
 
 FILES: Final = {"value.safetensors": "the network: `agents.values.make` reads it"}  # in the folder of a run, beside what every run has
 UNKNOWN: Final = 1 << 20  # the first batch of the games for measuring, of which no run learns
+FREE_HERE: Final = (*FREE, "threads")  # options that do not change the result
 _MEASURED: Final = 64  # batches of them
 _ROWS: Final = 1 << 14  # states that go through the network at a time, where there is no gradient
 
@@ -48,7 +49,7 @@ class ValueOptions(RunOptions):
     """Train the network of `agents.values` on games of scripted policies, and measure it on games that it was not taught from."""
 
     out: Path = Path("runs/values")
-    games: int = 250_000
+    games: int = 200_000
     """Budget: games that are played. About 300 a second on one core."""
     kept: int = KEPT
     """States of each game."""
@@ -56,13 +57,13 @@ class ValueOptions(RunOptions):
     """Games that are played, learned from and forgotten, before the next ones are played."""
     epochs: int = 3
     """Passes over the states of a chunk."""
-    batch: int = 512
+    batch: int = 256
     """States in a minibatch."""
-    learning_rate: float = 2e-3
+    learning_rate: float = 4e-3
     """Highest learning rate of AdamW; it falls to zero along half a cosine."""
     weight_decay: float = 0.01
     """Weight decay of AdamW."""
-    trace: float = 1.0
+    trace: float = 0.9
     """Lambda: the weight of what follows, beside the value of the next state kept. 1: learn from outcomes alone."""
     threads: int = 1
     """Cores that play games. The result does not depend on it."""
@@ -143,7 +144,7 @@ class ValueLearner:
         self.options = options
         self.games = 0
         self.curve: list[dict[str, float]] = []
-        self.taught = Mixture.of(TAUGHT)
+        self.taught = Mixture.taught()
         self.network = Network(ARCHITECTURE)
         with torch.no_grad():
             self.network.last.weight.zero_()  # everybody's share is the same at first
@@ -152,7 +153,7 @@ class ValueLearner:
             self.network.parameters(), lr=options.learning_rate, weight_decay=options.weight_decay, fused=True
         )
         measured = range(UNKNOWN, UNKNOWN + _MEASURED)
-        self._measured = {"taught": (self.taught, measured), "held out": (Mixture.of(HELD_OUT), measured)}
+        self._measured = {"taught": (self.taught, measured), "held out": (Mixture.held_out(), measured)}
         self._states: dict[str, States] = {}
 
     def play(self) -> States:
@@ -172,13 +173,13 @@ class ValueLearner:
         """
         options, there = self.options, states.there
         values = self.shares(states)
-        goal = by_place(returns(values, states.share, states.count, options.trace), states.seats)[there]
+        goal = by_place(returns(values, states.share, states.kept, options.trace), states.seats)[there]
         seen, seats = torch.from_numpy(states.seen[there]), torch.from_numpy(states.seats[there] >= 0)
         wanted = torch.from_numpy(goal.astype(np.float32))
         draw = np.random.Generator(np.random.PCG64((options.seed, self.games)))
         steps, total = [rows for _ in range(options.epochs) for rows in _minibatches(draw, len(goal), options.batch)], 0.0
         for number, rows in enumerate(steps):
-            done = (self.games + len(states.count) * number / len(steps)) / options.games
+            done = (self.games + len(states.kept) * number / len(steps)) / options.games
             for group in self._optimizer.param_groups:
                 group["lr"] = options.learning_rate * 0.5 * (1 + math.cos(math.pi * min(1.0, done)))
             loss = losses(self.network(seen[rows].float()), wanted[rows], seats[rows]).mean()
@@ -189,7 +190,7 @@ class ValueLearner:
             total += loss.item()
         if not math.isfinite(total):
             raise DivergenceError(f"The loss is {total} after {self.games:,} games. Try a lower --learning-rate.")
-        self.games += len(states.count)
+        self.games += len(states.kept)
         outcome = np.repeat(states.share[:, None], states.when.shape[1], 1)
         return {"loss": total / len(steps), "brier": float(brier(values, outcome)[there].mean())}
 
@@ -249,11 +250,7 @@ def check(options: ValueOptions) -> None:
 
 def taught_from(options: ValueOptions) -> dict[str, Any]:
     """What a network was taught from, as JSON values of its file."""
-    return {
-        "games": options.games, "states": options.kept, "seed": options.seed, "policies": dict(TAUGHT),
-        "rules": sorted({rules for _, rules in SETTINGS}), "players": sorted({players for players, _ in SETTINGS}),
-        "options": result_settings(options, (*FREE, "threads")),
-    }  # fmt: skip
+    return about() | {"games": options.games, "states": options.kept, "seed": options.seed, "options": result_settings(options, FREE_HERE)}
 
 
 def train(learner: ValueLearner, session: Session) -> None:
@@ -278,7 +275,7 @@ def execute(options: ValueOptions, console: Console) -> dict[str, Any]:
         MonopolyError: Wrong options, a folder that can't be used, a checkpoint that is missing or damaged, a loss that is not finite.
     """
     check(options)
-    settings = result_settings(options, (*FREE, "threads"), preset="values", policies=dict(TAUGHT))
+    settings = result_settings(options, FREE_HERE, preset="values", taught=about())
     with Session.open(options, settings, console, f"{options.games:,} games", FILES, "trace") as session:
         learner = ValueLearner(options)
         if options.resume:
