@@ -10,6 +10,7 @@ are the shares of playouts from the same position.
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Sequence
@@ -23,6 +24,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from agents import values
+from agents.values.features import MOST_PLAYERS
 from agents.values.network import ARCHITECTURE
 from monopoly_env.analyse import Value, rollout
 from monopoly_env.analyse.values import resolve
@@ -101,30 +103,25 @@ class Positions(NamedTuple):
 
 def positions(pool: str, count: int, seed: int, threads: int | None) -> Positions:
     """Play games of a pool, and take one position of each."""
-    mixture = POOLS[pool]()
-    games, outcome, seated, rules, found, batch = [], [], [], [], 0, FIRST
-    while found < count:
+    mixture, parts, batch = POOLS[pool](), [], FIRST
+    while sum(len(part.games) for part in parts) < count:
         numbers = range(batch, batch + len(SETTINGS))
         for number, states in zip(numbers, play(mixture, numbers, seed, kept=1, records=True, threads=threads), strict=True):
-            there = states.kept > 0
-            players = int(states.players[0])
-            drawn = np.full((BATCH, outcome_width := states.share.shape[1]), -1)
-            drawn[:, :players] = mixture.seats(players, BATCH, seed, number)
-            assert outcome_width >= players
-            games.append(states.games[there, 0])
-            outcome.append(states.share[there])
-            seated.append(drawn[there])
-            rules.append(np.full(int(there.sum()), SETTINGS[number % len(SETTINGS)][1]))
-            found += int(there.sum())
+            there, (players, rules) = states.kept > 0, SETTINGS[number % len(SETTINGS)]
+            seated = np.full((BATCH, MOST_PLAYERS), -1)
+            seated[:, :players] = mixture.seats(players, BATCH, seed, number)
+            parts.append(
+                Positions(states.games[there, 0], states.share[there], seated[there], np.full(there.sum(), rules), mixture.policies)
+            )
         batch += len(SETTINGS)
-    chosen = np.random.Generator(np.random.PCG64(seed)).permutation(found)[:count]  # all settings in their proportion
-    joined = [np.concatenate(parts)[chosen] for parts in (games, outcome, seated, rules)]
-    return Positions(joined[0], joined[1], joined[2], joined[3], mixture.policies)
+    games, outcome, seats, rules_of = (np.concatenate(columns) for columns in zip(*(part[:4] for part in parts), strict=True))
+    chosen = np.random.Generator(np.random.PCG64(seed)).permutation(len(games))[:count]  # settings in their proportion
+    return Positions(games[chosen], outcome[chosen], seats[chosen], rules_of[chosen], mixture.policies)
 
 
 def forecasts(value: Value, games: Games) -> NDArray[np.float64]:
     """(N, 4) the shares that a value gives to positions of tables of any size."""
-    out = np.zeros((len(games), 4))
+    out = np.zeros((len(games), MOST_PLAYERS))
     for players in np.unique(games["num_players"]):
         rows = games["num_players"] == players
         out[rows, :players] = value.shares(games[rows])
@@ -175,7 +172,7 @@ def judged(found: Positions, by: dict[str, NDArray[np.float64]]) -> list[dict[st
 
 def calibration(shares: NDArray[np.float64], found: Positions) -> list[tuple[float, float, int]]:
     """By tenths of the forecast: its mean, the share that was really won, and how many seats. Seats out of the game are left out."""
-    there = (found.games["place"][:, :4] == 0) & (np.arange(4) < found.games["num_players"][:, None])
+    there = (found.games["place"][:, :MOST_PLAYERS] == 0) & (np.arange(MOST_PLAYERS) < found.games["num_players"][:, None])
     said, won = shares[there], found.outcome[there]
     bins = np.clip(np.digitize(said, _BINS) - 1, 0, len(_BINS) - 2)
     return [(float(said[at].mean()), float(won[at].mean()), int(at.sum())) for at in (bins == n for n in range(len(_BINS) - 1)) if at.any()]
@@ -273,7 +270,7 @@ def write_page(page: Page, results: dict[str, Any]) -> None:
 
 def _card(results: dict[str, Any]) -> str:
     about = results["about"]
-    weights = sum(ARCHITECTURE.shapes()[name][0] * (ARCHITECTURE.shapes()[name][1:] or (1,))[0] for name in ARCHITECTURE.shapes())
+    weights = sum(math.prod(shape) for shape in ARCHITECTURE.shapes().values())
     policies = ", ".join(f"`{name}` {weight:g}" for name, weight in about["policies"].items())
     varied = ", ".join(f"`{name}` {weight:g}" for name, weight in about["varied"].items())
     sizes = "-".join(map(str, ARCHITECTURE.sizes))
