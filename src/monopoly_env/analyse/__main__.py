@@ -51,7 +51,10 @@ class Options:
     costly: int = 10
     """How many of the most costly decisions of a recorded game to look into."""
     turns: int | None = None
-    """Stop a playout after so many rounds and count each player's share of the total worth. By default games are played to the end."""
+    """Stop a playout after so many rounds and take the value of the state. By default games are played to the end."""
+    value: str = "worth"
+    """What a state is worth where --turns stops a playout: each player's share of the total worth, or `best`, the shares of the win by a
+    network (tables of 2 to 4; docs/results/values.md)."""
     threads: int | None = None
     """Number of threads; by default one per core. The result does not depend on it."""
     json: bool = False
@@ -74,7 +77,8 @@ def _play_on(options: Options, default: int) -> dict[str, Any]:
     """The arguments of playouts."""
     policies: Any = options.policies[0] if len(options.policies) == 1 else list(options.policies)
     n = default if options.playouts is None else options.playouts
-    return {"policies": policies, "n": n, "seed": options.seed, "turns": options.turns, "threads": options.threads}
+    return {"policies": policies, "n": n, "seed": options.seed, "turns": options.turns, "value": options.value,
+            "threads": options.threads}  # fmt: skip
 
 
 def _saved(options: Options, console: Console) -> int:

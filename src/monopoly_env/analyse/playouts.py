@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from monopoly_env import core
 from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.analyse import values
-from monopoly_env.analyse.values import Value, evaluate
+from monopoly_env.analyse.values import Value, write_shares
 from monopoly_env.engine.agenda import OVER
 from monopoly_env.engine.decks import shuffle_unseen
 from monopoly_env.engine.randomness import philox
@@ -27,7 +27,7 @@ from monopoly_env.engine.step import apply
 from monopoly_env.errors import ConfigurationError, GameOverError
 from monopoly_env.game import GAME, Game, Games, empty_games
 from monopoly_env.intervals import CONFIDENCE, wilson
-from monopoly_env.kernels import borrowed, entry, kernel
+from monopoly_env.kernels import borrowed, entry
 from monopoly_env.policy.loop import ILLEGAL, NO_LIMIT, PROGRESS, Players, begin, check, next_action
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
 from monopoly_env.policy.resolve import PolicyLike, resolve_all
@@ -141,7 +141,7 @@ def rollout(  # noqa: PLR0913 - the options of playouts
         seed: 0 to 2**64 - 1.
         first: The number of the first playout. Playouts 0 to 99 and 100 to 199 of a seed are together playouts 0 to 199.
         turns: Cut a playout off after so many rounds and take the value of the state. None: play to the end.
-        value: The value of a state that is cut off: "worth", or a `Value`.
+        value: The value of a state that is cut off: "worth", "best" (`agents.values`, tables of 2 to 4), or a `Value`.
         shuffle: Whether the order of the unseen cards is drawn anew. If not, every playout draws the cards in the order of the record.
         threads: Number of threads; by default one per core. The result does not depend on it.
 
@@ -166,6 +166,7 @@ def rollout(  # noqa: PLR0913 - the options of playouts
             raise ConfigurationError(f"{name}={given!r} must be a whole number from {least} to {most:,}.")
     low, high = (int(word) for word in core.split_seeds([seed])[0])
     state = values.resolve(value)
+    state.check_players(players)
     seated, seats = _seat(policies, players, n, first, (low, high))
     setting = _Setting(
         rounds=NO_LIMIT if turns is None else int(turns),
@@ -316,21 +317,7 @@ def _play_out(  # noqa: PLR0913, PLR0917 - compiled
         if stage.stop <= ILLEGAL:
             stage.answered = k
             return
-        _note(game, setting.value, params, shares, results.shares[b, k])
+        write_shares(setting.value, game, params, shares)
+        results.shares[b, k] = shares
         results.turns[b, k] = game.turns - begun
         results.cut[b, k] = game.decision != OVER
-
-
-@kernel
-def _note(game: Game, value: Any, params: Any, shares: Any, out: Any) -> None:
-    """Write the share of the win of each seat."""
-    if game.decision != OVER:
-        evaluate(value, game, params, shares)
-        for seat in range(len(out)):
-            out[seat] = shares[seat]
-        return
-    winners = 0
-    for seat in range(len(out)):
-        winners += game.place[seat] == 1
-    for seat in range(len(out)):
-        out[seat] = 1.0 / winners if game.place[seat] == 1 else 0.0

@@ -1,0 +1,341 @@
+"""How well the network of `agents.values` forecasts who wins, as published in docs/results/values.md: `python -m studies.values --help`.
+
+python -m studies.values                                       # 4,000 positions, 200 playouts each; then the page
+python -m studies.values --runs runs/values-1k runs/values-4k  # with the curve of the budget, from these runs of training.values
+
+Each position is a decision of another game, of which the network has learned nothing: half of them with the policies that it was taught
+from, half with families that it has never seen. Its forecast is compared with the outcome of the game that was really played, and so
+are the shares of playouts from the same position.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import Progress
+
+from agents import values
+from agents.values.features import MOST_PLAYERS
+from agents.values.network import ARCHITECTURE
+from monopoly_env.analyse import Value, rollout
+from monopoly_env.analyse.values import resolve
+from monopoly_env.core import read_file, read_json
+from monopoly_env.errors import FormatError
+from monopoly_env.game import Games
+from monopoly_env.intervals import mean_interval
+from monopoly_env.reference import table as markdown
+from studies.pages import Page
+from training.run import command
+from training.run.command import Command
+from training.run.options import check_ranges
+from training.values.sampling import play
+from training.values.tables import BATCH, HELD_OUT, SETTINGS, Mixture
+from training.values.train import UNKNOWN, brier
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+POOLS: Final = {"taught": Mixture.taught, "held out": Mixture.held_out}
+FIRST: Final = UNKNOWN + (UNKNOWN >> 1)  # batch; those before it are measured by `training.values`
+STAGES: Final = {"rounds 0 to 9": (0, 10), "rounds 10 to 24": (10, 25), "rounds 25 to 49": (25, 50), "rounds 50 and on": (50, 1 << 30)}
+HEADINGS: Final = (
+    "positions", "number", "network", "playouts", "network less playouts", "95% interval", "worth", "distance of network and playouts",
+)  # fmt: skip
+_BINS: Final = np.linspace(0, 1, 11)  # of the calibration picture
+_REPEATS: Final = 5  # of the measurement of speed
+
+
+@dataclass(frozen=True)
+class Options:
+    """Judge a network of values by the games that were really played, beside playouts from the same positions."""
+
+    value: str = "best"
+    """The network: a name (`agents.values.names()`) or a file."""
+    positions: int = 2000
+    """Positions of each pool, each of another game."""
+    playouts: int = 200
+    """Playouts of each position."""
+    policy: str = "algorithmic"
+    """Who plays on, in every seat."""
+    actual: int = 0
+    """So many positions of each pool are also played on by the policies that really sat there."""
+    runs: tuple[Path, ...] = ()
+    """Folders of runs of `training.values`, for the curve of the budget."""
+    seed: int = 0
+    """Decides the games and the playouts."""
+    threads: int | None = None
+    """Cores to play on; default: all. The results are the same."""
+    page: Path = Path("docs/results/values.md")
+    """Where the page is written."""
+    json: bool = False
+    """Print one JSON object instead of tables."""
+
+
+class Positions(NamedTuple):
+    """N positions of one pool, each of another game.
+
+    Attributes:
+        games: (N,) records.
+        outcome: (N, 4) the share of the win of each seat in the game that was played.
+        seated: (N, 4) the number of the policy in each seat; -1 for none.
+        rules: (N,) the names of their rules.
+        policies: The policies of the pool.
+    """
+
+    games: Games
+    outcome: NDArray[np.float64]
+    seated: NDArray[np.int64]
+    rules: NDArray[np.str_]
+    policies: Sequence[Any]
+
+
+# --- measuring ------------------------------------------------------------------------------------------------------------
+
+
+def positions(pool: str, count: int, seed: int, threads: int | None) -> Positions:
+    """Play games of a pool, and take one position of each."""
+    mixture, parts, batch = POOLS[pool](), [], FIRST
+    while sum(len(part.games) for part in parts) < count:
+        numbers = range(batch, batch + len(SETTINGS))
+        for number, states in zip(numbers, play(mixture, numbers, seed, kept=1, records=True, threads=threads), strict=True):
+            there, (players, rules) = states.kept > 0, SETTINGS[number % len(SETTINGS)]
+            seated = np.full((BATCH, MOST_PLAYERS), -1)
+            seated[:, :players] = mixture.seats(players, BATCH, seed, number)
+            parts.append(
+                Positions(states.games[there, 0], states.share[there], seated[there], np.full(there.sum(), rules), mixture.policies)
+            )
+        batch += len(SETTINGS)
+    games, outcome, seats, rules_of = (np.concatenate(columns) for columns in zip(*(part[:4] for part in parts), strict=True))
+    chosen = np.random.Generator(np.random.PCG64(seed)).permutation(len(games))[:count]  # settings in their proportion
+    return Positions(games[chosen], outcome[chosen], seats[chosen], rules_of[chosen], mixture.policies)
+
+
+def forecasts(value: Value, games: Games) -> NDArray[np.float64]:
+    """(N, 4) the shares that a value gives to positions of tables of any size."""
+    out = np.zeros((len(games), MOST_PLAYERS))
+    for players in np.unique(games["num_players"]):
+        rows = games["num_players"] == players
+        out[rows, :players] = value.shares(games[rows])
+    return out
+
+
+def playouts(found: Positions, options: Options, bar: Progress) -> NDArray[np.float64]:
+    """(N, 4) the shares of playouts by one policy in every seat."""
+    out = np.zeros_like(found.outcome)
+    for players in bar.track(np.unique(found.games["num_players"]).tolist(), description=f"Playouts by {options.policy}"):
+        rows = np.flatnonzero(found.games["num_players"] == players)
+        for part in np.array_split(rows, max(1, len(rows) // 100)):
+            played = rollout(found.games[part], options.policy, options.playouts, seed=options.seed, threads=options.threads)
+            out[part, :players] = played.share
+    return out
+
+
+def actual_playouts(found: Positions, options: Options, bar: Progress) -> NDArray[np.float64]:
+    """(N, 4) the shares of playouts by the policies that sat there; only the first `actual` positions."""
+    out = np.zeros_like(found.outcome[: options.actual])
+    for row in bar.track(range(len(out)), description="Playouts by the real players"):
+        players = int(found.games["num_players"][row])
+        seated = [found.policies[number] for number in found.seated[row, :players]]
+        played = rollout(found.games[row], seated, options.playouts, seed=options.seed, threads=options.threads)
+        out[row, :players] = played.share
+    return out
+
+
+def compared(name: str, by: dict[str, NDArray[np.float64]], outcome: NDArray[np.float64], rows: NDArray[np.bool_]) -> dict[str, Any]:
+    """A row of the table: Brier scores over some positions, the paired difference, and how far apart the shares are."""
+    scores = {who: brier(shares[rows], outcome[rows]) for who, shares in by.items()}
+    mean, low, high = mean_interval(scores["network"] - scores["playouts"])
+    distance = float(np.sqrt(((by["network"] - by["playouts"])[rows] ** 2).sum(1).mean()))
+    means = {who: float(score.mean()) for who, score in scores.items()}
+    return {"positions": name, "count": int(rows.sum()), "brier": means, "difference": mean, "low": low, "high": high, "distance": distance}
+
+
+def judged(found: Positions, by: dict[str, NDArray[np.float64]]) -> list[dict[str, Any]]:
+    """Rows for all positions, and by players, rules and stage of the game."""
+    count = len(by["network"])
+    games, rules = found.games[:count], found.rules[:count]
+    parts = {"all": np.ones(count, bool)}
+    parts |= {f"{players} players": games["num_players"] == players for players in (2, 3, 4)}
+    parts |= {f"rules {name}": rules == name for name in dict.fromkeys(rule for _, rule in SETTINGS)}
+    parts |= {stage: (games["rounds"] >= low) & (games["rounds"] < high) for stage, (low, high) in STAGES.items()}
+    return [compared(name, by, found.outcome[:count], rows) for name, rows in parts.items() if rows.sum() > 1]
+
+
+def calibration(shares: NDArray[np.float64], found: Positions) -> list[tuple[float, float, int]]:
+    """By tenths of the forecast: its mean, the share that was really won, and how many seats. Seats out of the game are left out."""
+    there = (found.games["place"][:, :MOST_PLAYERS] == 0) & (np.arange(MOST_PLAYERS) < found.games["num_players"][:, None])
+    said, won = shares[there], found.outcome[there]
+    bins = np.clip(np.digitize(said, _BINS) - 1, 0, len(_BINS) - 2)
+    return [(float(said[at].mean()), float(won[at].mean()), int(at.sum())) for at in (bins == n for n in range(len(_BINS) - 1)) if at.any()]
+
+
+def speed(value: Value, games: Games) -> float:
+    """Values a second on one core, features included: the fastest of several passes."""
+    batch = np.resize(games[games["num_players"] == 4], 20_000)
+    value.shares(batch[:10])
+    times = []
+    for _ in range(_REPEATS):
+        began = time.perf_counter()
+        value.shares(batch)
+        times.append(time.perf_counter() - began)
+    return len(batch) / min(times)
+
+
+def curve(folders: Sequence[Path]) -> list[dict[str, float]]:
+    """What runs of `training.values` ended with, by their number of games."""
+    rows = []
+    for folder in folders:
+        results = read_json(read_file(folder / "evaluation.json"))
+        if not isinstance(results, dict) or not results.get("curve"):
+            raise FormatError(f"{str(folder)!r} holds no finished run of training.values.")
+        rows.append(results["curve"][-1])
+    return sorted(rows, key=lambda row: row["games"])
+
+
+# --- the page -------------------------------------------------------------------------------------------------------------
+
+
+def cells(row: dict[str, Any]) -> list[str]:
+    """A row as text, in the order of HEADINGS."""
+    return [
+        row["positions"], f"{row['count']:,}", f"{row['brier']['network']:.3f}", f"{row['brier']['playouts']:.3f}",
+        f"{row['difference']:+.3f}", f"{row['low']:+.3f} to {row['high']:+.3f}", f"{row['brier']['worth']:.3f}", f"{row['distance']:.3f}",
+    ]  # fmt: skip
+
+
+def calibration_picture(results: dict[str, Any]) -> Figure:
+    """What was forecast, and what came true."""
+    figure, axes = _figure(2)
+    for place, (pool, found) in enumerate(results["pools"].items()):
+        axes[place].plot([0, 1], [0, 1], color="0.7", linewidth=1)
+        for who, marker in (("network", "o"), ("playouts", "x")):
+            said, won, _ = zip(*found["calibration"][who], strict=True)
+            axes[place].plot(said, won, marker=marker, markersize=5, linewidth=1, label=who)
+        axes[place].set(title=f"{pool} policies", xlabel="forecast share of the win", ylabel="share really won", xlim=(0, 1), ylim=(0, 1))
+        axes[place].legend(frameon=False)
+    return figure
+
+
+def curve_picture(rows: Sequence[dict[str, float]]) -> Figure:
+    """The Brier score by the budget of training."""
+    figure, (axes,) = _figure(1)
+    for name in POOLS:
+        axes.plot(
+            [row["games"] for row in rows], [row[name] for row in rows], marker="o", markersize=4, linewidth=1, label=f"{name} policies"
+        )
+    axes.set(xscale="log", xlabel="games learned from", ylabel="Brier score")
+    axes.legend(frameon=False)
+    return figure
+
+
+def _figure(count: int) -> tuple[Figure, Any]:
+    import matplotlib.pyplot as plt
+
+    plt.switch_backend("agg")
+    figure, axes = plt.subplots(1, count, figsize=(4.2 * count, 3.4), layout="constrained", squeeze=False)
+    return figure, axes[0]
+
+
+def write_page(page: Page, results: dict[str, Any]) -> None:
+    """Write the sections, and the pictures."""
+    options = results["options"]
+    parts = [
+        f"{options['positions']:,} positions of each pool, seed {options['seed']}; {options['playouts']} playouts each by "
+        f"`{options['policy']}` in every seat, to the end of the game."
+    ]
+    for pool, found in results["pools"].items():
+        parts += [f"**{pool.capitalize()} policies**", markdown(HEADINGS, map(cells, found["rows"]))]
+        if found["actual"]:
+            rows = [cells(row) for row in found["actual"] if row["positions"] == "all" or "players" in row["positions"]]
+            parts += [f"{pool.capitalize()} policies, playouts by the policies that really sat there:", markdown(HEADINGS, rows)]
+    picture = calibration_picture(results)
+    parts.append(page.picture("calibration", picture, "Forecast shares of the win, and the shares really won"))
+    page.write("judged", "\n\n".join(parts), "\n## Judged by games that were played\n\n")
+    page.write("card", _card(results), "\n## What it is\n\n")
+    if results["curve"]:
+        rows = [[f"{row['games']:,}", *(f"{row[name]:.4f}" for name in POOLS)] for row in results["curve"]]
+        line = page.picture("curve", curve_picture(results["curve"]), "The Brier score by the number of games")
+        text = markdown(("games", *(f"{name} policies" for name in POOLS)), rows)
+        page.write("curve", f"{text}\n\n{line}", "\n## More games\n\n")
+
+
+def _card(results: dict[str, Any]) -> str:
+    about = results["about"]
+    weights = sum(math.prod(shape) for shape in ARCHITECTURE.shapes().values())
+    policies = ", ".join(f"`{name}` {weight:g}" for name, weight in about["policies"].items())
+    varied = ", ".join(f"`{name}` {weight:g}" for name, weight in about["varied"].items())
+    sizes = "-".join(map(str, ARCHITECTURE.sizes))
+    return "\n".join((
+        f"- **Network**: {sizes}, ReLU, softmax over the players left; {weights:,} numbers. {results['speed']:,.0f} values a second on one "
+        "core at tables of four, features included.",
+        f"- **Taught by**: the outcomes of {about['games']:,} games, {about['states']} states of each; seed {about['seed']}; tables of "
+        f"{', '.join(map(str, about['players']))}; rules {', '.join(about['rules'])}.",
+        f"- **Players of these games**, with their weights: {policies}; {about['variants']} variants of each of these families, whose "
+        f"numbers are multiplied by exp({about['spread']} z): {varied}. In {about['same']:.0%} of the games one policy has all seats.",
+        f"- **Never seen**: {', '.join(f'`{name}`' for name in HELD_OUT)}.",
+    ))  # fmt: skip
+
+
+# --- the command ----------------------------------------------------------------------------------------------------------
+
+
+def execute(options: Options, console: Console) -> dict[str, Any]:
+    """Play, judge, and write the page."""
+    check_ranges(options, {"positions": (10, 1 << 20), "playouts": (1, 1 << 20), "actual": (0, options.positions), "seed": (0, 1 << 31)})
+    value, worth = values.make(options.value), resolve("worth")
+    page = Page(options.page, "# A value of states\n")
+    for section in ("judged", "card", "curve"):
+        page.check(section)
+    learned = curve(options.runs)
+    pools: dict[str, Any] = {}
+    fast = 0.0
+    with Progress(console=console) as bar:
+        for pool in POOLS:
+            found = positions(pool, options.positions, options.seed, options.threads)
+            by = {
+                "network": forecasts(value, found.games),
+                "worth": forecasts(worth, found.games),
+                "playouts": playouts(found, options, bar),
+            }
+            rows, lines = judged(found, by), {who: calibration(by[who], found) for who in ("network", "playouts")}
+            actual: list[dict[str, Any]] = []
+            if options.actual:
+                some = {who: shares[: options.actual] for who, shares in by.items()}
+                actual = judged(found, some | {"playouts": actual_playouts(found, options, bar)})
+            pools[pool] = {"rows": rows, "actual": actual, "calibration": lines}
+            fast = max(fast, speed(value, found.games))
+    told = {"positions": options.positions, "playouts": options.playouts, "policy": options.policy, "seed": options.seed}
+    results = {"options": told, "about": dict(value.about), "speed": fast, "pools": pools, "curve": learned}
+    write_page(page, results)
+    return results
+
+
+def show(results: dict[str, Any]) -> None:
+    """Print the tables."""
+    from rich.table import Table
+
+    for pool, found in results["pools"].items():
+        for rows in (found["rows"], found["actual"]):
+            shown = Table(*HEADINGS, title=f"{pool} policies")
+            for row in rows:
+                shown.add_row(*cells(row))
+            if rows:
+                Console(width=140).print(shown)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; the exit status is 0 only if all games were played."""
+    return command.main("studies.values", Command(Options(), execute, show), arguments, resume_from="")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
