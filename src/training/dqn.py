@@ -13,15 +13,16 @@ python -m training.dqn --preset ocnaru --budget 0.01       # the agent of Ocnaru
 Q(s, a) = V(s) + A(s, a) is a player's chance to win. Every network has both parts as outputs (the dueling form), so all choices of all
 networks are on one scale. The agent plays argmax_a Q(s, a); while it learns it draws choices by exp(Q / temperature).
 
-- Watching: V learns the outcomes of the expert's games. A learns, by a margin, to put the expert's choice first.
+- Watching: V learns the outcomes of the expert's games. A learns to draw the expert's choices at the temperature (cross-entropy), with
+  A of the expert's choice near 0.
 - Own games: Q(s, a) of the choices made learns what they led to, the multi-step return R of TD(lambda). Its estimates come from the
   networks that played the block, which stay as they are while it is learned from: they are the target networks. V learns R; A learns
-  R - V, for the choices that were made and open ones alone.
+  R - V.
 
 Sources:
 
 - Q-learning with networks and target networks: Mnih et al., "Human-level control through deep reinforcement learning" (Nature 2015).
-- Dueling networks: Wang et al. (ICML 2016). Margin: Hester et al., "Deep Q-learning from demonstrations" (AAAI 2018).
+- Dueling networks: Wang et al. (ICML 2016). Watching an expert first: Hester et al., "Deep Q-learning from demonstrations" (AAAI 2018).
 - Multi-step returns for Q-learning without replay: Gallici et al., "Simplifying deep temporal difference learning" (ICLR 2025).
 """
 
@@ -37,7 +38,7 @@ from rich.console import Console
 from torch import Tensor
 
 from training import learner, phases, presets
-from training.learner import Batch, ChoiceLearner, LearnerOptions, agreement
+from training.learner import Batch, ChoiceLearner, LearnerOptions, agreement, cross_entropy
 from training.run.options import Ranges
 
 
@@ -46,15 +47,13 @@ class DQNOptions(LearnerOptions):
     """Deep Q-learning, one network per kind of decision, from an expert's games and then from own games in a league."""
 
     out: Path = Path("runs/dqn")
-    temperature: float = 0.02
+    temperature: float = 0.03
     """In own games choices are drawn by exp(Q / temperature): those that are worth much less than the best are seldom tried."""
-    margin: float = 0.05
-    """How much higher than all others the expert's choice should be valued, as a chance to win."""
     advantage_weight: float = 2.0
     """Weight of what A learns beside what V learns."""
 
 
-_RANGES: Final[Ranges] = {"temperature": (1e-6, 10), "margin": (0, 1), "advantage_weight": (0, 1000)}
+_RANGES: Final[Ranges] = {"temperature": (1e-6, 10), "advantage_weight": (0, 1000)}
 
 
 class DQN(ChoiceLearner):
@@ -68,13 +67,11 @@ class DQN(ChoiceLearner):
         return float(self.options.temperature)
 
     def watching(self, batch: Batch) -> tuple[Tensor, Mapping[str, Tensor]]:
-        """(V - outcome)^2, the margin loss max_a [A(a) + margin * (a != a_E)] - A(a_E), and A(a_E)^2: the expert's choice keeps V."""
-        margin = self.options.margin
-        chosen = batch.scores.gather(1, batch.choice[:, None])[:, 0]
-        raised = (batch.scores + margin).scatter(1, batch.choice[:, None], chosen[:, None])
-        margins = raised.max(1).values - chosen
+        """(V - outcome)^2, the cross-entropy of the expert's choices at the temperature, and A^2 of them."""
+        imitation = cross_entropy(batch, self.temperature)
         values = (batch.state - batch.outcome) ** 2
-        return values + margins + chosen**2, {"watching/value": values, "watching/margin": margins, "watching/agreement": agreement(batch)}
+        loss = values + imitation + self.score(batch.scores, batch.choice) ** 2
+        return loss, {"watching/value": values, "watching/entropy": imitation, "watching/agreement": agreement(batch)}
 
     def learning(self, batch: Batch) -> tuple[Tensor, Mapping[str, Tensor]]:
         """(V - R)^2 and (A - (R - V_target))^2 of the choices made."""

@@ -75,14 +75,17 @@ class LearnerOptions(RunOptions):
     """Units of the hidden layers of each network."""
 
     learning_rate: float = 5e-4
-    """Learning rate of Adam in the own games; it falls linearly to zero. While watching it is twice as high."""
-    batch: int = 4096
-    """Choices in a gradient step on own games; while watching it is a quarter of that."""
+    """Learning rate of Adam in the own games; it falls linearly to a fiftieth. While watching it is twice as high."""
+    batch: int = 2048
+    """Choices in a gradient step on own games; while watching it is half of that."""
     epochs: int = 2
     """How often each block is learned from."""
-    td_lambda: float = 0.99
-    """Weight of what comes later against the networks' own estimate of it, as in TD(lambda); 1: the outcome alone."""
-    sure_share: float = 0.25
+    td_lambda: float = 0.95
+    """How far ahead the advantage of a choice looks: the weight of what comes later against the networks' own estimate of it, as in
+    TD(lambda); 1: the outcome alone."""
+    value_lambda: float = 0.99
+    """The same for what the value of a state learns: it looks farther ahead, for its errors would stay in every advantage."""
+    sure_share: float = 0.5
     """Share of the choices drawn with a probability above 0.99 that are learned from: most choices are such, and they teach little."""
 
     panel: tuple[str, ...] = ("random", "strategic", "expert")
@@ -110,7 +113,7 @@ _RANGES: Final[Ranges] = {
     "num_players": (MIN_PLAYERS, MOST_PLAYERS),
     "seed": (0, 1 << 20),
     "learning_rate": (1e-9, 1),
-    **dict.fromkeys(("td_lambda", "sure_share"), (0, 1)),
+    **dict.fromkeys(("td_lambda", "value_lambda", "sure_share"), (0, 1)),
 }
 
 
@@ -167,8 +170,8 @@ class Part:
         outcome: (n,) float32, the player's share of the win.
         score: (n,) float32, what the networks that played gave the choice: its log-probability, or its value.
         value: (n,) float32, their value of the state.
-        goal: (n,) float32, the lambda-return.
-        advantage: (n,) float32, goal - value.
+        goal: (n,) float32, what the value learns: the lambda-return of `value_lambda`.
+        advantage: (n,) float32, the lambda-return of `td_lambda`, less the value.
         kept: The rows that are learned from.
     """
 
@@ -276,7 +279,7 @@ class ChoiceLearner(ABC):
         self._set_rate(2 * options.learning_rate)
         parts = self.parts_of(choices)
         for _ in range(options.epochs):
-            metrics = self.descend(parts, self.watching, max(1, options.batch // 4))
+            metrics = self.descend(parts, self.watching, max(1, options.batch // 2))
         self.watched += choices.size
         return metrics
 
@@ -327,7 +330,7 @@ class ChoiceLearner(ABC):
     @torch.no_grad()
     def _estimate(self, parts: Mapping[str, Part], choices: Choices) -> None:
         """Fill in what the networks that played gave each choice, and what it led to."""
-        values, goals = np.zeros((2, choices.size), np.float32)
+        values, goals, returns = np.zeros((3, choices.size), np.float32)
         for name, part in parts.items():
             passes = [self.evaluate(name, part, slice(at, at + _CHUNK)) for at in range(0, len(part.rows), _CHUNK)]
             part.value = torch.cat([batch.state for batch in passes])
@@ -336,11 +339,12 @@ class ChoiceLearner(ABC):
             drawn = torch.rand(len(logs)).to(self.device)
             part.kept = torch.nonzero((logs < _SURE) | (drawn < self.options.sure_share))[:, 0]
             values[part.rows] = part.value.cpu().numpy()
-        lambda_returns(values, choices.outcome, choices.game, choices.player, self.options.td_lambda, goals)
-        self.spread = max(1e-6, float((goals - values).std()))
+        for keep, out in ((self.options.value_lambda, goals), (self.options.td_lambda, returns)):
+            lambda_returns(values, choices.outcome, choices.game, choices.player, keep, out)
+        self.spread = max(1e-6, float((returns - values).std()))
         for part in parts.values():
             part.goal = self._tensor(goals[part.rows])
-            part.advantage = part.goal - part.value
+            part.advantage = self._tensor(returns[part.rows]) - part.value
 
     def evaluate(self, name: str, part: Part, rows: Any) -> Batch:
         """What a network says about some of its choices."""

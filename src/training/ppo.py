@@ -42,7 +42,7 @@ class PPOOptions(LearnerOptions):
     """How far the probability of a choice may move in one block, as a share of it."""
     value_weight: float = 2.0
     """Weight of the loss of V."""
-    entropy_weight: float = 0.003
+    entropy_weight: float = 0.0005
     """Weight of the entropy of the choices, which keeps others being tried."""
 
 

@@ -75,12 +75,14 @@ def batch(**given: Any) -> Batch:
 
 
 def test_q_losses_by_hand() -> None:
-    q = made(DQN, dataclasses.replace(LEARNERS[0][1], margin=0.05, advantage_weight=2.0))
+    q = made(DQN, dataclasses.replace(LEARNERS[0][1], temperature=0.05, advantage_weight=2.0))
+    logs = torch.log_softmax(torch.tensor([0.0, 0.1]) / 0.05, 0)
     loss, report = q.watching(batch())
-    assert report["watching/margin"].item() == pytest.approx(0.0)  # ahead by 0.1
-    assert loss.item() == pytest.approx(0.5**2 + 0.1**2)
+    assert report["watching/agreement"].item() == 1
+    assert loss.item() == pytest.approx(0.5**2 - logs[1].item() + 0.1**2)
     loss, report = q.watching(batch(choice=[0]))
-    assert report["watching/margin"].item() == pytest.approx(0.1 + 0.05)
+    assert report["watching/agreement"].item() == 0
+    assert loss.item() == pytest.approx(0.5**2 - logs[0].item())
     loss, _ = q.learning(batch())
     assert loss.item() == pytest.approx(0.25**2 + 2 * (0.1 - 0.25) ** 2)
 

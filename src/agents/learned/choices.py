@@ -35,7 +35,7 @@ GIVE: Final = ASK + len(PARTS)
 PRICE: Final = GIVE + len(PARTS)
 NUM_CHOICES: Final = PRICE + len(PREMIUMS)
 NO_CHOICE: Final = -1
-MOST_OFFERS: Final = 2  # a turn: more are seldom of use, and each takes four choices
+MOST_OFFERS: Final = 4  # a turn: more are seldom of use, and each takes four choices
 
 _GROUPS: Final = np.array([sum(1 << group for group in part) for part in PARTS])  # [part] -> its groups, a bit each
 _SINGLES: Final = 1 + NUM_GROUPS  # parts of one group at most
