@@ -1,7 +1,9 @@
 """A player that looks before it acts: where several policies disagree, it plays their answers out and takes the best.
 
 This is policy switching (Chang, Givan and Chong, "Parallel rollout for online solution of partially observable Markov decision
-processes", 2004), which Long and Kanagal (2015) used for Monopoly, with paired playouts. Offers are made by the base policy.
+processes", 2004), which Long and Kanagal (2015) used for Monopoly, with paired playouts. They may be cut off after some rounds and end
+with a value of the state. Questions with two answers, such as an offer received, may be played out even where all policies agree.
+Offers are made by the base policy.
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from monopoly_env.actions import DECISION_NAMES
+from monopoly_env.actions import DECISION_NAMES, HEADS
+from monopoly_env.analyse import values
 from monopoly_env.analyse.actions import compare_actions
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import Games
@@ -21,6 +24,14 @@ from monopoly_env.policy.resolve import resolve
 
 ADVISERS: Final = ("algorithmic", "strategic", "fp/b")
 _OFFERING: Final = tuple(DECISION_NAMES.index(name) for name in ("trade_ask", "trade_give", "trade_cash"))
+# Questions with few answers, and the answers: all but counter-offers and what raises cash.
+_SHORT: Final = tuple(DECISION_NAMES.index(name) for name in ("buy", "reply", "jail", "tax", "fine_or_chance", "takeover"))
+_FEW: Final = (("buy", 2), ("turn", 1), ("jail", 2), ("reply", 2), ("choice", 2))
+_SHORT_ANSWERS: Final = tuple(
+    HEADS[head].start + place
+    for head, count in (("buy", 2), ("turn", 1), ("jail", 2), ("reply", 2), ("choice", 2))
+    for place in range(count)
+)
 _SEED: Final = np.uint64((1 << 63) - 1)
 
 
@@ -37,6 +48,10 @@ class SearchPolicy(BatchedPolicy):
         advisers: Sequence[str] = ADVISERS,
         margin: float = 1.0,
         turns: int | None = None,
+        value: str = "worth",
+        others: Sequence[str] | None = None,
+        thorough: bool = False,
+        seconds: float | None = None,
         threads: int | None = None,
         name: str | None = None,
     ) -> None:
@@ -47,7 +62,11 @@ class SearchPolicy(BatchedPolicy):
             playouts: Playouts of each answer. With 0 the player is its base policy.
             advisers: The policies that are asked too. Their memory is empty at every decision.
             margin: Another answer is taken if its mean lead is more than so many standard errors.
-            turns: See `monopoly_env.rollout`.
+            turns: Cut playouts off after so many rounds; None: play them to the end.
+            value: The name of the value with which a playout that is cut off ends: `worth`, or `best` for a network (tables of 2 to 4).
+            others: The policies that the other seats may have: each playout draws one for each of them. By default the base policy.
+            thorough: Whether to play out every answer to a lot for sale, an offer, a tax or a chance to leave jail, even if all agree.
+            seconds: Stop playing out a decision after so long; the result then depends on the clock.
             threads: Number of threads; by default one per core.
             name: What tables call it.
 
@@ -62,9 +81,13 @@ class SearchPolicy(BatchedPolicy):
         self.advisers = [_compiled(adviser) for adviser in advisers]
         self.name = name or f"search/{base}/{playouts}"
         self.searched = 0  # decisions that were played out
+        if seconds is not None and not seconds > 0:
+            raise ConfigurationError(f"seconds={seconds!r} must be positive, or None.")
+        values.resolve(value)
+        self._others = None if others is None else [_compiled(other) for other in others]
         self._options: dict[str, Any] = {
-            "base": base, "playouts": int(playouts), "advisers": list(advisers), "margin": float(margin), "turns": turns,
-            "threads": threads,
+            "base": base, "playouts": int(playouts), "advisers": list(advisers), "margin": float(margin), "turns": turns, "value": value,
+            "others": None if others is None else list(others), "thorough": bool(thorough), "seconds": seconds, "threads": threads,
         }  # fmt: skip
 
     @property
@@ -83,17 +106,25 @@ class SearchPolicy(BatchedPolicy):
             return actions
         advice = np.stack([actions, *(_answer(adviser, decisions, None) for adviser in self.advisers)])
         contested = (advice != actions).any(axis=0) & ~np.isin(decisions.decision, _OFFERING)
-        for number in np.flatnonzero(contested):
-            seed = int(decisions.key[number] & _SEED)
-            actions[number] = self._best(decisions.games[number : number + 1], dict.fromkeys(advice[:, number].tolist()), seed)
+        asked = np.isin(decisions.decision, _SHORT) if self._options["thorough"] else np.zeros(len(actions), np.bool_)
+        for number in np.flatnonzero(contested | asked):
+            candidates = dict.fromkeys(advice[:, number].tolist())
+            if asked[number]:
+                candidates |= dict.fromkeys(action for action in _SHORT_ANSWERS if decisions.mask[number, action])
+            actions[number] = self._best(decisions.games[number : number + 1], candidates, int(decisions.key[number] & _SEED))
         return actions
 
     def _best(self, games: Games, candidates: dict[int, None], seed: int) -> int:
         """The answer that does best; the base policy's, which comes first, unless another one is better by the margin."""
-        self.searched += 1
         first, *others = candidates
-        options = {name: self._options[name] for name in ("turns", "threads")}
-        compared = compare_actions(games[0], [first, *others], self.base, self._options["playouts"], seed=seed, **options)
+        if not others:
+            return first
+        self.searched += 1
+        players, seat = int(games[0]["num_players"]), int(games[0]["player"])
+        seats: list[Any] = [self._others or self.base] * players
+        seats[seat] = self.base
+        options = {name: self._options[name] for name in ("turns", "value", "seconds", "threads")}
+        compared = compare_actions(games[0], [first, *others], seats, self._options["playouts"], seed=seed, **options)
         best = compared.best.action
         if best == first:
             return first

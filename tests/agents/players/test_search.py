@@ -9,10 +9,29 @@ import pytest
 
 import agents
 import monopoly_env as me
+from monopoly_env.actions import HEADS
+from monopoly_env.policy import names
 from monopoly_env.policy.protocol import MEMORY, Decisions
 from monopoly_env.rules import Rules
 
 SHORT = Rules(max_turns=60)
+REJECT, ACCEPT = (HEADS["reply"].start + place for place in range(2))
+
+
+@agents.policy_kernel
+def _yielding(game: Any, mask: Any, params: Any, memory: Any) -> int:
+    """Accepts every offer, and otherwise takes the first legal action."""
+    if mask[ACCEPT]:
+        return ACCEPT
+    action = 0
+    while not mask[action]:
+        action += 1
+    return action
+
+
+@pytest.fixture(autouse=True)
+def _registered() -> None:
+    names.register("yielding", lambda: agents.CompiledPolicy("yielding", _yielding))
 
 
 def open_decisions(count: int) -> Decisions:
@@ -50,6 +69,24 @@ def test_it_takes_the_better_advice() -> None:
     assert row["win_rate"] > 0.65
 
 
+def test_a_thorough_player_plays_out_what_all_agree_on() -> None:
+    """Everybody would let an opponent complete a group for a dollar; played on, that loses."""
+    game = me.position(
+        2,
+        lots={0: ["St. James Place", "Tennessee Avenue"], 1: ["New York Avenue", "Reading Railroad"]},
+        cash={0: 1500, 1: 200},
+        positions={0: 0, 1: 20},
+    )
+    for text in ("trade with player +1", "ask for New York Avenue", "ask: done", "give: done", "give $1", "cash: done"):
+        me.step(game, me.actions.parse(text))
+    options: dict[str, Any] = {"base": "yielding", "advisers": [], "playouts": 60, "turns": 20, "value": "best", "others": ["algorithmic"]}
+    decisions = Decisions(me.core.batch_of(game).copy())
+    assert agents.make("search", **options).act(decisions)[0] == ACCEPT
+    searching = agents.make("search", thorough=True, **options)
+    assert searching.act(decisions)[0] == REJECT
+    assert searching.searched == 1
+
+
 def test_it_is_saved_as_its_options(tmp_path: Any) -> None:
     searching = agents.make("search", base="algorithmic", playouts=3, advisers=["random"], turns=5)
     searching.save(tmp_path / "search.safetensors")
@@ -63,6 +100,9 @@ def test_it_is_saved_as_its_options(tmp_path: Any) -> None:
         ({"playouts": -1}, "playouts=-1"),
         ({"margin": -0.5}, "margin=-0.5"),
         ({"base": "randm"}, "Did you mean 'random'"),
+        ({"value": "bets"}, "Did you mean 'best'"),
+        ({"others": ["algoritmic"]}, "Did you mean 'algorithmic'"),
+        ({"seconds": 0.0}, "seconds=0.0 must be positive"),
         ({"base": "human"}, "is not compiled"),
     ],
 )
