@@ -4,8 +4,8 @@ python -m studies.values                                       # 6,000 positions
 python -m studies.values --run runs/values                     # with the curve of the run that made the network
 
 Each position is a decision of another game, of which the network has learned nothing: between policies that it was taught from, between
-families that it has never seen, and between these from a position dealt at random. Its forecast is compared with the outcome of the game that was really played, and so
-are the shares of playouts from the same position.
+families that it has never seen, and between these from a position dealt at random. Its forecast is compared with how the game really
+ended, and so are the shares of playouts from the same position.
 """
 
 from __future__ import annotations
