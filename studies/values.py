@@ -110,7 +110,8 @@ class Positions(NamedTuple):
 def positions(pool: str, count: int, seed: int, threads: int | None) -> Positions:
     """Play games of a pool, and take one position of each."""
     who, kind = POOLS[pool]
-    mixture, parts, batch = who(), [], FIRST
+    mixture, batch = who(), FIRST
+    parts: list[Positions] = []
     while sum(len(part.games) for part in parts) < count:
         numbers = range(batch, batch + len(SETTINGS))
         played = play(mixture, numbers, seed, kept=1, kind=kind, records=True, threads=threads)
