@@ -1,11 +1,11 @@
 """How well the network of `agents.values` forecasts who wins, as published in docs/results/values.md: `python -m studies.values --help`.
 
-python -m studies.values                                       # 4,000 positions, 200 playouts each; then the page
-python -m studies.values --runs runs/values-1k runs/values-4k  # with the curve of the budget, from these runs of training.values
+python -m studies.values                                       # 6,000 positions, 200 playouts each; then the page
+python -m studies.values --run runs/values                     # with the curve of the run that made the network
 
-Each position is a decision of another game, of which the network has learned nothing: half of them with the policies that it was taught
-from, half with families that it has never seen. Its forecast is compared with the outcome of the game that was really played, and so
-are the shares of playouts from the same position.
+Each position is a decision of another game, of which the network has learned nothing: between policies that it was taught from, between
+families that it has never seen, and between these from a position dealt at random. Its forecast is compared with how the game really
+ended, and so are the shares of playouts from the same position.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -44,12 +44,18 @@ from training.values.train import UNKNOWN, brier
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-POOLS: Final = {"taught": Mixture.taught, "held out": Mixture.held_out}
+# Who plays, and of which kind the games are (`training.values.sampling.KINDS`).
+POOLS: Final[dict[str, tuple[Callable[[], Mixture], str]]] = {
+    "taught": (Mixture.taught, "ordinary"),
+    "held out": (Mixture.held_out, "ordinary"),
+    "held out, begun in the middle": (Mixture.held_out, "dealt"),
+}
 FIRST: Final = UNKNOWN + (UNKNOWN >> 1)  # batch; those before it are measured by `training.values`
 STAGES: Final = {"rounds 0 to 9": (0, 10), "rounds 10 to 24": (10, 25), "rounds 25 to 49": (25, 50), "rounds 50 and on": (50, 1 << 30)}
 HEADINGS: Final = (
     "positions", "number", "network", "playouts", "network less playouts", "95% interval", "worth", "distance of network and playouts",
 )  # fmt: skip
+_MEASURED: Final = ("taught", "held out")  # by `training.values` on its way
 _BINS: Final = np.linspace(0, 1, 11)  # of the calibration picture
 _REPEATS: Final = 5  # of the measurement of speed
 
@@ -68,8 +74,8 @@ class Options:
     """Who plays on, in every seat."""
     actual: int = 0
     """So many positions of each pool are also played on by the policies that really sat there."""
-    runs: tuple[Path, ...] = ()
-    """Folders of runs of `training.values`, for the curve of the budget."""
+    run: Path | None = None
+    """Folder of the run of `training.values` that made the network, for its curve."""
     seed: int = 0
     """Decides the games and the playouts."""
     threads: int | None = None
@@ -103,10 +109,13 @@ class Positions(NamedTuple):
 
 def positions(pool: str, count: int, seed: int, threads: int | None) -> Positions:
     """Play games of a pool, and take one position of each."""
-    mixture, parts, batch = POOLS[pool](), [], FIRST
+    who, kind = POOLS[pool]
+    mixture, batch = who(), FIRST
+    parts: list[Positions] = []
     while sum(len(part.games) for part in parts) < count:
         numbers = range(batch, batch + len(SETTINGS))
-        for number, states in zip(numbers, play(mixture, numbers, seed, kept=1, records=True, threads=threads), strict=True):
+        played = play(mixture, numbers, seed, kept=1, kind=kind, records=True, threads=threads)
+        for number, states in zip(numbers, played, strict=True):
             there, (players, rules) = states.kept > 0, SETTINGS[number % len(SETTINGS)]
             seated = np.full((BATCH, MOST_PLAYERS), -1)
             seated[:, :players] = mixture.seats(players, BATCH, seed, number)
@@ -190,15 +199,13 @@ def speed(value: Value, games: Games) -> float:
     return len(batch) / min(times)
 
 
-def curve(folders: Sequence[Path]) -> list[dict[str, float]]:
-    """What runs of `training.values` ended with, by their number of games."""
-    rows = []
-    for folder in folders:
-        results = read_json(read_file(folder / "evaluation.json"))
-        if not isinstance(results, dict) or not results.get("curve"):
-            raise FormatError(f"{str(folder)!r} holds no finished run of training.values.")
-        rows.append(results["curve"][-1])
-    return sorted(rows, key=lambda row: row["games"])
+def curve(folder: Path) -> list[dict[str, float]]:
+    """What a run of `training.values` measured on its way."""
+    results = read_json(read_file(folder / "evaluation.json"))
+    if not isinstance(results, dict) or not results.get("curve"):
+        raise FormatError(f"{str(folder)!r} holds no finished run of training.values.")
+    rows: list[dict[str, float]] = results["curve"]
+    return rows
 
 
 # --- the page -------------------------------------------------------------------------------------------------------------
@@ -214,7 +221,7 @@ def cells(row: dict[str, Any]) -> list[str]:
 
 def calibration_picture(results: dict[str, Any]) -> Figure:
     """What was forecast, and what came true."""
-    figure, axes = _figure(2)
+    figure, axes = _figure(len(POOLS))
     for place, (pool, found) in enumerate(results["pools"].items()):
         axes[place].plot([0, 1], [0, 1], color="0.7", linewidth=1)
         for who, marker in (("network", "o"), ("playouts", "x")):
@@ -228,7 +235,7 @@ def calibration_picture(results: dict[str, Any]) -> Figure:
 def curve_picture(rows: Sequence[dict[str, float]]) -> Figure:
     """The Brier score by the budget of training."""
     figure, (axes,) = _figure(1)
-    for name in POOLS:
+    for name in _MEASURED:
         axes.plot(
             [row["games"] for row in rows], [row[name] for row in rows], marker="o", markersize=4, linewidth=1, label=f"{name} policies"
         )
@@ -262,9 +269,10 @@ def write_page(page: Page, results: dict[str, Any]) -> None:
     page.write("judged", "\n\n".join(parts), "\n## Judged by games that were played\n\n")
     page.write("card", _card(results), "\n## What it is\n\n")
     if results["curve"]:
-        rows = [[f"{row['games']:,}", *(f"{row[name]:.4f}" for name in POOLS)] for row in results["curve"]]
+        doubled = [row for row in results["curve"] if row["games"].bit_count() == 1] + results["curve"][-1:]
+        rows = [[f"{row['games']:,}", *(f"{row[name]:.4f}" for name in _MEASURED)] for row in doubled]
         line = page.picture("curve", curve_picture(results["curve"]), "The Brier score by the number of games")
-        text = markdown(("games", *(f"{name} policies" for name in POOLS)), rows)
+        text = markdown(("games", *(f"{name} policies" for name in _MEASURED)), rows)
         page.write("curve", f"{text}\n\n{line}", "\n## More games\n\n")
 
 
@@ -295,7 +303,7 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
     page = Page(options.page, "# A value of states\n")
     for section in ("judged", "card", "curve"):
         page.check(section)
-    learned = curve(options.runs)
+    learned = curve(options.run) if options.run else []
     pools: dict[str, Any] = {}
     fast = 0.0
     with Progress(console=console) as bar:

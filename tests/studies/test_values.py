@@ -30,16 +30,16 @@ def test_the_page_is_written_from_what_was_measured(
     monkeypatch.setattr(tables, "HELD_OUT", {"random/no_trades": 1.0})
     run = tmp_path / "run"
     run.mkdir()
-    (run / "evaluation.json").write_text(json.dumps({"curve": [{"games": 1024, "taught": 0.4, "held out": 0.5}]}))
+    (run / "evaluation.json").write_text(json.dumps({"curve": [{"games": 4096, "taught": 0.4, "held out": 0.5}]}))
     page = tmp_path / "page" / "values.md"
-    line = ["--positions", "24", "--playouts", "2", "--actual", "10", "--page", str(page), "--runs", str(run)]
+    line = ["--positions", "24", "--playouts", "2", "--actual", "10", "--page", str(page), "--run", str(run)]
     assert values.main(line) == 0
     text = page.read_text()
     assert "| all | 24 |" in text
     assert "| all | 10 |" in text
-    assert "| 1,024 | 0.4000 | 0.5000 |" in text
+    assert "| 4,096 | 0.4000 | 0.5000 |" in text
     assert "`expert`" in text  # by whom the shipped network was taught
     assert {path.name for path in page.with_suffix("").iterdir()} == {"calibration.png", "curve.png"}
     assert "held out policies" in capsys.readouterr().out
-    assert values.main(["--runs", str(tmp_path)]) == 2
+    assert values.main(["--run", str(tmp_path)]) == 2
     assert values.main(["--positions", "1"]) == 2

@@ -14,10 +14,11 @@ from rich.console import Console
 
 import agents
 from agents.values.features import FEATURES, MOST_PLAYERS, write
+from monopoly_env import core
 from monopoly_env.errors import ConfigurationError
 from training.run import checkpoints
 from training.values import tables, train
-from training.values.sampling import States, play
+from training.values.sampling import KINDS, States, play
 from training.values.tables import BATCH, SETTINGS, Mixture
 from training.values.train import ValueOptions, brier, by_place, by_seat, losses, returns
 
@@ -58,6 +59,22 @@ def test_states_are_those_of_the_records() -> None:
 def test_states_do_not_depend_on_threads() -> None:
     for one, other in zip(sample(threads=1), sample(threads=2), strict=True):
         assert np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_games_of_a_kind(kind: str) -> None:
+    states = sample(kept=1, kind=kind, records=True, threads=1)
+    games = states.games[states.there]
+    assert len(games) > 30
+    core.check_sound(games)
+    for game in games[::5]:
+        core.check(game)
+    if kind == "dealt":  # somebody owns much, and the game has hardly begun
+        early = games[games["turns"] <= games["num_players"]]
+        assert len(early) > 3
+        assert max(int(lots).bit_count() for lots in early["lots"].ravel()) > 6
+    else:
+        assert sum(int(lots).bit_count() for lots in games["lots"].ravel()) > 0
 
 
 def test_policies_are_drawn_by_their_weights() -> None:

@@ -5,7 +5,8 @@
 
 Of every game up to KEPT decisions are kept, each with the same chance (reservoir sampling), but for the steps of an offer, of which only
 every eighth counts. In a quarter of the games the first rounds are played partly at random, and only later states are kept: their players
-have stumbled into positions that no policy here would choose, and play on as they are.
+have stumbled into positions that no policy here would choose, and play on as they are. Another quarter begins in the middle
+(`training.values.starts`), and of these games the first rounds alone count.
 
 Game g of batch b draws dice and cards from the seed (b, g, seed), so the states depend neither on threads nor on what was played before.
 """
@@ -32,17 +33,22 @@ from monopoly_env.kernels import borrowed, entry, kernel
 from monopoly_env.policy.loop import PROGRESS, Players, check, next_action
 from monopoly_env.policy.protocol import MEMORY
 from training.experience.recording import begin_games, write_halves
+from training.values.starts import begin_in_the_middle
 from training.values.tables import BATCH, Mixture, setting_of
 
+KINDS: Final = ("ordinary", "loose", "dealt")  # of games: played as they are, at first partly at random, begun in the middle
+_ORDINARY_KIND, _LOOSE_KIND, _DEALT_KIND = range(len(KINDS))
 KEPT: Final = 12  # states of a game
 TURN_LIMIT: Final = 500  # turns of each player after which the score decides
 _OFFERS: Final = 1 / 8  # of the steps of an offer count
-_LOOSE: Final = 1 / 4  # of the games begin partly at random
+_LOOSE: Final = 1 / 4  # of the other games begin partly at random
 _LOOSE_ROUNDS: Final = 40  # that this lasts at most
 _LOOSE_ACTIONS: Final = 1 / 5  # of the actions are random then
+_DEALT: Final = 1 / 4  # of the games begin in the middle
+_DEALT_ROUNDS: Final = 12  # of them that count
 _WORD: Final = 1 << 32
 _STREAM: Final = 30  # of random numbers; the engine does not use it
-_KEEPS, _REPLACES, _BEGINS_LOOSE, _STAYS_LOOSE, _ACTS_AT_RANDOM, _COUNTS = range(6)  # what they are for
+_KEEPS, _REPLACES, _BEGINS_LOOSE, _STAYS_LOOSE, _ACTS_AT_RANDOM, _COUNTS, _BEGINS_DEALT = range(7)  # what they are for
 
 
 class States(NamedTuple):
@@ -104,7 +110,14 @@ class States(NamedTuple):
 
 
 def play(
-    mixture: Mixture, batches: Iterable[int], seed: int, *, kept: int = KEPT, records: bool = False, threads: int | None = None
+    mixture: Mixture,
+    batches: Iterable[int],
+    seed: int,
+    *,
+    kept: int = KEPT,
+    kind: str | None = None,
+    records: bool = False,
+    threads: int | None = None,
 ) -> Iterator[States]:
     """Play batches of games and keep states of them.
 
@@ -113,6 +126,7 @@ def play(
         batches: The numbers of the batches; each has BATCH games of one setting.
         seed: 0 to 2**32 - 1.
         kept: States of a game.
+        kind: One of KINDS: all games are of this kind. None: of all kinds.
         records: Whether to keep the records, too.
         threads: By default one per core; the states do not depend on it.
 
@@ -121,23 +135,27 @@ def play(
     """
     players = Players.of(mixture.policies)
     with ThreadPoolExecutor(threads or os.cpu_count() or 1, "values") as pool:
-        waiting: list[Future[States]] = [pool.submit(_play_batch, mixture, players, batch, seed, kept, records) for batch in batches]
+        waiting: list[Future[States]] = [
+            pool.submit(_play_batch, mixture, players, batch, seed, kept=kept, kind=kind, records=records) for batch in batches
+        ]
         for number, future in enumerate(waiting):
             yield future.result()
             waiting[number] = Future()  # free its memory
 
 
-def _play_batch(mixture: Mixture, players: Players, batch: int, seed: int, kept: int, records: bool) -> States:
+def _play_batch(mixture: Mixture, players: Players, batch: int, seed: int, *, kept: int, kind: str | None, records: bool) -> States:
     """Play a batch of games."""
     count, rules = setting_of(batch)
     seats = mixture.seats(count, BATCH, seed, batch)
     games, empty, states = empty_games(BATCH), empty_games(1), States.empty(BATCH, kept, records)
     empty["rules"] = rules.to_record()
     begin_games(games, empty, count, seed, batch * BATCH)
+    kinds = np.full(BATCH, -1 if kind is None else KINDS.index(kind))
+    _begin(games, empty, kinds)
     progress = np.zeros(BATCH, PROGRESS)
     states.players[:] = count
     _play(
-        games, seats, progress, np.zeros((count, MEMORY)), players, np.zeros(NUM_ACTIONS, np.bool_), TURN_LIMIT * count,
+        games, kinds, seats, progress, np.zeros((count, MEMORY)), players, np.zeros(NUM_ACTIONS, np.bool_), TURN_LIMIT * count,
         np.zeros(FEATURES, np.float32), states._replace(seen=states.seen.view(np.uint16)),
     )  # fmt: skip
     check(games, progress, lambda game, seat: mixture.policies[seats[game, seat]])
@@ -145,14 +163,29 @@ def _play_batch(mixture: Mixture, players: Players, batch: int, seed: int, kept:
 
 
 @entry()
+def _begin(games: Games, empty: Games, kinds: NDArray[np.int64]) -> None:
+    """Draw the kinds of games that are -1, and begin those anew that begin in the middle."""
+    for i in range(len(games)):
+        game = games[i]
+        if kinds[i] < 0:
+            loose = _LOOSE_KIND if _draw(game, 0, _BEGINS_LOOSE) < _LOOSE * _WORD else _ORDINARY_KIND
+            kinds[i] = _DEALT_KIND if _draw(game, 0, _BEGINS_DEALT) < _DEALT * _WORD else loose
+        if kinds[i] == _DEALT_KIND:
+            players, low, high = int(game.num_players), int(game.seed[0]), int(game.seed[1])
+            games[i] = empty[0]
+            begin_in_the_middle(games[i], players, low, high)
+
+
+@entry()
 def _play(  # noqa: PLR0913, PLR0917 - compiled
-    games: Games, seats: NDArray[np.int64], progress: NDArray[Any], memory: NDArray[np.float64], players: Players,
+    games: Games, kinds: NDArray[np.int64], seats: NDArray[np.int64], progress: NDArray[Any], memory: NDArray[np.float64], players: Players,
     mask: NDArray[np.bool_], turn_limit: int, seen: NDArray[np.float32], states: Any,
 ) -> None:  # fmt: skip
     """Play games to their end, and keep states of them.
 
     Args:
         games: (B,) games that have begun.
+        kinds: (B,) places in KINDS.
         seats: (B, P) the number of the policy in each seat.
         progress: (B,) PROGRESS.
         memory: (P, 64) a buffer.
@@ -167,14 +200,16 @@ def _play(  # noqa: PLR0913, PLR0917 - compiled
     for i in range(len(games)):
         game = games[i]
         memory[:] = 0.0
-        candidates, decision, until = 0, 0, _loose_until(game)
+        candidates, decision = 0, 0
+        until = (_draw(game, 0, _STAYS_LOOSE) * _LOOSE_ROUNDS) >> 32 if kinds[i] == _LOOSE_KIND else 0  # round
+        last = int(game.rounds) + _DEALT_ROUNDS if kinds[i] == _DEALT_KIND else TURN_LIMIT
         while True:
             action = next_action(game, players, seats[i], memory, mask, progress[i], turn_limit)
             if action < 0:
                 break
             if game.rounds < until:
                 action = _perhaps_random(game, decision, action)
-            elif _counts(game, decision):
+            elif game.rounds < last and _counts(game, decision):
                 at = _place(game, decision, candidates, states.when.shape[1])
                 candidates += 1
                 if at >= 0:
@@ -190,14 +225,6 @@ def _play(  # noqa: PLR0913, PLR0917 - compiled
 def _draw(game: Game, decision: int, purpose: int) -> int:
     """A random number of 32 bits, for a purpose, at a decision of the game."""
     return philox(decision, purpose, 0, _STREAM, int(game.seed[0]), int(game.seed[1]))
-
-
-@kernel
-def _loose_until(game: Game) -> int:
-    """The round until which the game is played partly at random."""
-    if _draw(game, 0, _BEGINS_LOOSE) >= _LOOSE * _WORD:
-        return 0
-    return (_draw(game, 0, _STAYS_LOOSE) * _LOOSE_ROUNDS) >> 32
 
 
 @kernel
