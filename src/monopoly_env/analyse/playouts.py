@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from monopoly_env import core
 from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.analyse import values
-from monopoly_env.analyse.values import Value, evaluate
+from monopoly_env.analyse.values import Value, write_shares
 from monopoly_env.engine.agenda import OVER
 from monopoly_env.engine.decks import shuffle_unseen
 from monopoly_env.engine.randomness import philox
@@ -27,7 +27,7 @@ from monopoly_env.engine.step import apply
 from monopoly_env.errors import ConfigurationError, GameOverError
 from monopoly_env.game import GAME, Game, Games, empty_games
 from monopoly_env.intervals import CONFIDENCE, wilson
-from monopoly_env.kernels import borrowed, entry, kernel
+from monopoly_env.kernels import borrowed, entry
 from monopoly_env.policy.loop import ILLEGAL, NO_LIMIT, PROGRESS, Players, begin, check, next_action
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
 from monopoly_env.policy.resolve import PolicyLike, resolve_all
@@ -316,21 +316,6 @@ def _play_out(  # noqa: PLR0913, PLR0917 - compiled
         if stage.stop <= ILLEGAL:
             stage.answered = k
             return
-        _note(game, setting.value, params, shares, results.shares[b, k])
+        write_shares(game, setting.value, params, shares, results.shares[b, k])
         results.turns[b, k] = game.turns - begun
         results.cut[b, k] = game.decision != OVER
-
-
-@kernel
-def _note(game: Game, value: Any, params: Any, shares: Any, out: Any) -> None:
-    """Write the share of the win of each seat."""
-    if game.decision != OVER:
-        evaluate(value, game, params, shares)
-        for seat in range(len(out)):
-            out[seat] = shares[seat]
-        return
-    winners = 0
-    for seat in range(len(out)):
-        winners += game.place[seat] == 1
-    for seat in range(len(out)):
-        out[seat] = 1.0 / winners if game.place[seat] == 1 else 0.0

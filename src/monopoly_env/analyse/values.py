@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monopoly_env.callbacks import Callback, caller
+from monopoly_env.engine.agenda import OVER
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import GAME, Game
+from monopoly_env.kernels import kernel
 from monopoly_env.rewards import worth_lead, worth_of_all
 
 
@@ -24,6 +26,29 @@ class ValueKernel(Callback):
 
 
 evaluate: Final = caller(ValueKernel.SIGNATURE)  # evaluate(handle, game, params, shares), in compiled code
+
+
+@kernel
+def write_shares(game: Game, value: Any, params: Any, shares: Any, out: Any) -> None:
+    """Write the share of the win of each seat to `out`, (P,): by the value, or by the result of a game that is over.
+
+    Args:
+        game: The game.
+        value: `ValueKernel.handle`.
+        params: Of the value.
+        shares: (P,) float64, a buffer.
+        out: (P,) of any float.
+    """
+    if game.decision != OVER:
+        evaluate(value, game, params, shares)
+        for seat in range(len(out)):
+            out[seat] = shares[seat]
+        return
+    winners = 0
+    for seat in range(len(out)):
+        winners += game.place[seat] == 1
+    for seat in range(len(out)):
+        out[seat] = 1.0 / winners if game.place[seat] == 1 else 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +90,6 @@ def resolve(value: str | Value) -> Value:
     """
     if isinstance(value, Value):
         return value
-    if value not in VALUES:
+    if not isinstance(value, str) or value not in VALUES:
         raise ConfigurationError(f"Unknown value {value!r:.80}: give a Value, or one of {', '.join(VALUES)}.")
     return VALUES[value]
