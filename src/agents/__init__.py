@@ -11,7 +11,7 @@ Your own policy is a function (`policy_kernel`, compiled) or a class (`BatchedPo
 """
 
 import agents.registry  # noqa: F401 - registers the names
-from agents import arena
+from agents import arena, values
 from agents.arena.results import Results
 from agents.players import genetic
 from monopoly_env.policy.names import names, register
@@ -20,5 +20,5 @@ from monopoly_env.policy.resolve import load, make, resolve
 
 __all__ = [
     "MEMORY", "BatchedPolicy", "CompiledPolicy", "Decisions", "Policy", "Results", "arena", "genetic", "load", "make", "names",
-    "policy_kernel", "register", "resolve",
+    "policy_kernel", "register", "resolve", "values",
 ]  # fmt: skip

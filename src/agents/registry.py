@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from agents.networks import actor, values
@@ -12,6 +13,8 @@ from agents.networks.ocnaru import OcnaruNetworks
 from agents.players import POLICIES, genetic
 from agents.players.human import Human
 from agents.players.search import SearchPolicy
+from agents.values import saved as saved_values
+from monopoly_env.analyse import values as values_of_states
 from monopoly_env.policy import names
 from monopoly_env.policy.names import Factory
 
@@ -27,3 +30,5 @@ KINDS: Final[dict[str, Factory]] = {
 }
 
 names.fill(BUILT_IN, KINDS)
+for _value in saved_values.names():
+    values_of_states.register(_value, partial(saved_values.make, _value))

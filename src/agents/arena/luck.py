@@ -36,7 +36,7 @@ from monopoly_env.game import Game, Games, empty_games
 from monopoly_env.kernels import kernel
 
 BEST: Final = "value"  # instead of a name: the best value of states that the library has
-_BEST: Final = "worth"
+_BEST: Final = "best"
 _RESULTS: Final = 21  # of two dice, in any order
 
 
@@ -49,7 +49,6 @@ class Luck(NamedTuple):
         params: Of the value.
         sums: (B, P) float64, by how much the dice have raised each seat's share of the win.
         copies: (1,) records.
-        buffer: (P,) float64.
         after: (21, P) float64, the values after each result.
         asking: (1,) bool, whether the value is being asked: if an error was raised then, it is the value's.
     """
@@ -59,7 +58,6 @@ class Luck(NamedTuple):
     params: NDArray[np.float32]
     sums: NDArray[np.float64]
     copies: Games
-    buffer: NDArray[np.float64]
     after: NDArray[np.float64]
     asking: NDArray[np.bool_]
 
@@ -68,17 +66,21 @@ class Luck(NamedTuple):
         """Luck by a value, added to `sums`; without one, none is measured."""
         players = sums.shape[1]
         handle, params = (0, np.zeros(1, np.float32)) if value is None else (value.kernel.handle, value.params)
-        buffers = empty_games(1), np.zeros(players), np.zeros((_RESULTS, players)), np.zeros(1, np.bool_)
+        buffers = empty_games(1), np.zeros((_RESULTS, players)), np.zeros(1, np.bool_)
         return cls(value is not None, handle, params, sums, *buffers)
 
 
-def resolve(adjust: str | Value | None) -> Value | None:
+def resolve(adjust: str | Value | None, players: int) -> Value | None:
     """The value that results are adjusted by: None, "value" for the best one, a name, or the value itself.
 
     Raises:
-        ConfigurationError: It is unknown.
+        ConfigurationError: It is unknown, or for smaller tables than one of so many players.
     """
-    return None if adjust is None else values.resolve(_BEST if adjust == BEST else adjust)
+    if adjust is None:
+        return None
+    value = values.resolve(_BEST if adjust == BEST else adjust)
+    value.check_players(players)
+    return value
 
 
 @kernel
@@ -121,4 +123,4 @@ def _throw_to_value(game: Game, first: int, second: int, luck: Any, after: Any) 
         seat = int(game.agenda[int(game.depth) - 1, 1])
         agenda.push(game, agenda.WINDOW, seat, agenda.BEFORE_THROW, 0)
         ask(game, agenda.WINDOW, seat, agenda.BEFORE_THROW, 0)
-    write_shares(game, luck.value, luck.params, luck.buffer, after)
+    write_shares(luck.value, game, luck.params, after)

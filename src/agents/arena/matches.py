@@ -455,7 +455,7 @@ class _Match:
         self.names = tuple(unique_names(self.field))
         self.tables = [np.array(table, np.int16) for table in self.seated]
         self.recorded = _recorded(self.record, self.games, len(self.tables))
-        self.value = luck.resolve(self.adjust)
+        self.value = luck.resolve(self.adjust, len(self.tables[0]))
         self.table = Table(self.field, self.rules, self.turn_limit, self.threads, self.value)
 
     def play(self) -> Results:

@@ -141,7 +141,7 @@ def rollout(  # noqa: PLR0913 - the options of playouts
         seed: 0 to 2**64 - 1.
         first: The number of the first playout. Playouts 0 to 99 and 100 to 199 of a seed are together playouts 0 to 199.
         turns: Cut a playout off after so many rounds and take the value of the state. None: play to the end.
-        value: The value of a state that is cut off: "worth", or a `Value`.
+        value: The value of a state that is cut off: "worth", "best" (`agents.values`, tables of 2 to 4), or a `Value`.
         shuffle: Whether the order of the unseen cards is drawn anew. If not, every playout draws the cards in the order of the record.
         threads: Number of threads; by default one per core. The result does not depend on it.
 
@@ -166,6 +166,7 @@ def rollout(  # noqa: PLR0913 - the options of playouts
             raise ConfigurationError(f"{name}={given!r} must be a whole number from {least} to {most:,}.")
     low, high = (int(word) for word in core.split_seeds([seed])[0])
     state = values.resolve(value)
+    state.check_players(players)
     seated, seats = _seat(policies, players, n, first, (low, high))
     setting = _Setting(
         rounds=NO_LIMIT if turns is None else int(turns),
@@ -316,6 +317,7 @@ def _play_out(  # noqa: PLR0913, PLR0917 - compiled
         if stage.stop <= ILLEGAL:
             stage.answered = k
             return
-        write_shares(game, setting.value, params, shares, results.shares[b, k])
+        write_shares(setting.value, game, params, shares)
+        results.shares[b, k] = shares
         results.turns[b, k] = game.turns - begun
         results.cut[b, k] = game.decision != OVER

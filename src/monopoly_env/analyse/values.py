@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Final
 
 import numba
@@ -10,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monopoly_env.callbacks import Callback, caller
+from monopoly_env.core import batch_of
 from monopoly_env.engine.agenda import OVER
-from monopoly_env.errors import ConfigurationError
-from monopoly_env.game import GAME, Game
-from monopoly_env.kernels import kernel
+from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.game import GAME, MAX_PLAYERS, Game, Games
+from monopoly_env.kernels import borrowed, entry, kernel
+from monopoly_env.policy.names import names
 from monopoly_env.rewards import worth_lead, worth_of_all
 
 
@@ -28,29 +32,6 @@ class ValueKernel(Callback):
 evaluate: Final = caller(ValueKernel.SIGNATURE)  # evaluate(handle, game, params, shares), in compiled code
 
 
-@kernel
-def write_shares(game: Game, value: Any, params: Any, shares: Any, out: Any) -> None:
-    """Write the share of the win of each seat to `out`, (P,): by the value, or by the result of a game that is over.
-
-    Args:
-        game: The game.
-        value: `ValueKernel.handle`.
-        params: Of the value.
-        shares: (P,) float64, a buffer.
-        out: (P,) of any float.
-    """
-    if game.decision != OVER:
-        evaluate(value, game, params, shares)
-        for seat in range(len(out)):
-            out[seat] = shares[seat]
-        return
-    winners = 0
-    for seat in range(len(out)):
-        winners += game.place[seat] == 1
-    for seat in range(len(out)):
-        out[seat] = 1.0 / winners if game.place[seat] == 1 else 0.0
-
-
 @dataclass(frozen=True, eq=False)
 class Value:
     """A value of states.
@@ -60,16 +41,67 @@ class Value:
         kernel: A function `value(game, params, shares)`, which writes the share of each seat to `shares`, (P,) float64. They add up to
             1. It only reads the game, which is running. It is compiled with checks of bounds.
         params: float32, what the function reads, such as the weights of a network.
+        most_players: The largest table that it is for.
+        about: Where it comes from, as JSON values.
     """
 
     name: str
     kernel: ValueKernel = field(repr=False)
     params: NDArray[np.float32] = field(default_factory=lambda: np.zeros(1, np.float32), repr=False)
+    most_players: int = MAX_PLAYERS
+    about: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         kernel: Any = self.kernel  # a plain function will do
         object.__setattr__(self, "kernel", kernel if isinstance(kernel, ValueKernel) else ValueKernel(kernel))
         object.__setattr__(self, "params", np.ascontiguousarray(self.params, np.float32).reshape(-1))
+
+    def shares(self, games: Game | Games) -> NDArray[np.float64]:
+        """The share of the win of each seat: (P,) of a record, or (B, P) of B records with the same number of players.
+
+        In a game that is over the winner has 1, or those who drew equal shares.
+
+        Raises:
+            ConfigurationError: The table is larger than the value is for, or the records differ in their number of players.
+        """
+        batch = games if isinstance(games, np.ndarray) and games.ndim == 1 else batch_of(games)
+        if not len(batch) or len(set(batch["num_players"].tolist())) > 1:
+            raise ConfigurationError("The games must have the same number of players, and there must be one or more.")
+        out = np.zeros((len(batch), int(batch["num_players"][0])))
+        self.check_players(out.shape[1])
+        _evaluate_all(self.kernel.handle, batch, self.params, out)
+        return out if batch is games else out[0]
+
+    def check_players(self, players: int) -> None:
+        """Raise ConfigurationError if a table has more players than the value is for."""
+        if players > self.most_players:
+            raise ConfigurationError(f"The value {self.name!r} is for tables of 2 to {self.most_players}, not of {players}.")
+
+
+@entry()
+def _evaluate_all(value: Any, games: Games, params: NDArray[np.float32], out: NDArray[np.float64]) -> None:
+    params, out = borrowed(params), borrowed(out)
+    for i in range(len(games)):
+        write_shares(value, games[i], params, out[i])
+
+
+@kernel
+def write_shares(value: Any, game: Game, params: Any, shares: Any) -> None:
+    """Write the share of the win of each seat to (P,) float64: by the value, or as the game ended."""
+    if game.decision == OVER:
+        won(game, shares)
+    else:
+        evaluate(value, game, params, shares)
+
+
+@kernel
+def won(game: Game, shares: Any) -> None:
+    """Write how a game ended to (P,) float64: 1 for the winner, or equal shares for those who drew, and 0 for the others."""
+    winners = 0
+    for seat in range(len(shares)):
+        winners += game.place[seat] == 1
+    for seat in range(len(shares)):
+        shares[seat] = 1.0 / winners if game.place[seat] == 1 else 0.0
 
 
 @ValueKernel
@@ -79,7 +111,12 @@ def _by_worth(game: Game, params: Any, shares: Any) -> None:
         shares[seat] = (worth_lead(game, seat, total) * (players - 1) + 1.0) / players
 
 
-VALUES: Final = {"worth": Value("worth", _by_worth)}  # the share of total worth, rule 51
+_VALUES: Final[dict[str, Callable[[], Value]]] = {"worth": lambda: Value("worth", _by_worth)}  # the share of total worth, rule 51
+
+
+def register(name: str, factory: Callable[[], Value]) -> None:
+    """Add a value, which is then known by its name. The factory is called when it is first looked up."""
+    _VALUES[name] = cache(factory)
 
 
 def resolve(value: str | Value) -> Value:
@@ -90,6 +127,7 @@ def resolve(value: str | Value) -> Value:
     """
     if isinstance(value, Value):
         return value
-    if not isinstance(value, str) or value not in VALUES:
-        raise ConfigurationError(f"Unknown value {value!r:.80}: give a Value, or one of {', '.join(VALUES)}.")
-    return VALUES[value]
+    names()  # packages that add policies may add values, too
+    if not isinstance(value, str) or value not in _VALUES:
+        raise ConfigurationError(f"Unknown value {value!r:.80}: give a Value, or a name. {nearest(value, _VALUES)}")
+    return _VALUES[value]()

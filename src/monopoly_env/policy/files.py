@@ -57,25 +57,40 @@ def write(path: str | Path, about: Mapping[str, Any], arrays: Mapping[str, NDArr
     write_atomically(target, save(written, {_KEY: json.dumps(_versions() | dict(about))}))
 
 
+def open_file(path: str | Path, key: str, what: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Read the JSON and the arrays of a `.safetensors` file of any kind.
+
+    Args:
+        path: The file.
+        key: Under which its header has the JSON.
+        what: What messages say it should be.
+
+    Raises:
+        FormatError: The file is missing, corrupt, too large, or its header holds no object in JSON.
+    """
+    try:
+        if Path(path).stat().st_size > _MOST_BYTES:
+            raise FormatError(f"{str(path)!r} is larger than {_MOST_BYTES:,} bytes: it is not {what}.")
+        with safe_open(path, framework="numpy") as file:
+            text = (file.metadata() or {}).get(key, "{}")
+            about = read_json(text) if len(text) <= _MOST_ABOUT else None
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118, not a dict
+    except FormatError:
+        raise
+    except (OSError, SafetensorError, ValueError, TypeError, AttributeError, MemoryError) as error:
+        raise FormatError(f"{str(path)!r} is not {what}: {error}.") from error
+    if not isinstance(about, dict):
+        raise FormatError(f"{str(path)!r} is not {what}: its header is not an object in JSON.")
+    return about, arrays
+
+
 def read(path: str | Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Read the JSON and the arrays of a saved policy.
 
     Raises:
         FormatError: The file is missing, corrupt, of another kind, or of another version. The message says what differs.
     """
-    try:
-        if Path(path).stat().st_size > _MOST_BYTES:
-            raise FormatError(f"{str(path)!r} is larger than {_MOST_BYTES:,} bytes: it is not a saved policy.")
-        with safe_open(path, framework="numpy") as file:
-            text = (file.metadata() or {}).get(_KEY, "{}")
-            about = read_json(text) if len(text) <= _MOST_ABOUT else None
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118, not a dict
-    except FormatError:
-        raise
-    except (OSError, SafetensorError, ValueError, TypeError, AttributeError, MemoryError) as error:
-        raise FormatError(f"{str(path)!r} is not a saved policy: {error}.") from error
-    if not isinstance(about, dict):
-        raise FormatError(f"{str(path)!r} is not a saved policy: its header is not an object in JSON.")
+    about, arrays = open_file(path, _KEY, "a saved policy")
     differences = [
         f"{name} is {shortened(about.get(name), 300)}, expected {expected!r}"
         for name, expected in _versions().items()

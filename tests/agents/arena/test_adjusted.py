@@ -19,7 +19,7 @@ from agents.arena.luck import Luck, throw_measured
 from agents.arena.results import Results, merge
 from agents.arena.statistics import control_coefficient
 from monopoly_env.actions import parse
-from monopoly_env.analyse.values import VALUES, Value, ValueKernel
+from monopoly_env.analyse.values import Value, ValueKernel, resolve
 from monopoly_env.core import batch_of
 from monopoly_env.engine import agenda
 from monopoly_env.engine.legal import count_legal
@@ -143,7 +143,7 @@ def test_measuring_carries_out_the_same_throw() -> None:
     game = before_a_throw(lots={0: ["Baltic Avenue"]}, seed=5)
     plain = batch_of(game).copy()[0]
     settle_one(plain)
-    measured(game, VALUES["worth"])
+    measured(game, resolve("worth"))
     assert game.tobytes() == plain.tobytes()
 
 
@@ -306,3 +306,9 @@ def test_luck_of_several_values_is_not_merged(played: Results) -> None:
 def test_wrong_values_are_named(adjust: Any, message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
         arena.play(PAIR, 4, adjust=adjust)
+
+
+def test_the_best_value_is_for_tables_of_four_at_most() -> None:
+    assert arena.play(["random"] * 4, 1, adjust="value", turn_limit=1).value == "best"
+    with pytest.raises(ConfigurationError, match="'best' is for tables of 2 to 4, not of 5"):
+        arena.play(["random"] * 5, 1, adjust="value")

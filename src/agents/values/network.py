@@ -1,0 +1,48 @@
+"""The network: features of a state in, the share of the win of each place at the table out, as one compiled pass."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import numpy as np
+
+from agents.networks.forward import forward
+from agents.networks.layout import Architecture
+from agents.values.features import FEATURES, MOST_PLAYERS, write
+from monopoly_env.analyse.values import ValueKernel
+from monopoly_env.game import Game
+from monopoly_env.kernels import array_kernel
+
+HIDDEN: Final = (128, 64, 32)
+ARCHITECTURE: Final = Architecture(FEATURES, HIDDEN, (("places", MOST_PLAYERS),))
+
+
+@array_kernel
+def softmax(logits: Any, count: int, seats: Any, shares: Any) -> None:
+    """Write the shares of the win of all seats: those of the first `count` places by softmax, exactly 0 for the others.
+
+    Args:
+        logits: (4,) float32, of the places.
+        count: The number of players left.
+        seats: (4,) int64, the seat of each place.
+        shares: (P,) float64, filled.
+    """
+    shares[:] = 0.0
+    highest = logits[0]
+    for place in range(count):
+        highest = max(highest, logits[place])
+    total = 0.0
+    for place in range(count):
+        total += math.exp(np.float64(logits[place] - highest))
+    for place in range(count):
+        shares[seats[place]] = math.exp(np.float64(logits[place] - highest)) / total
+
+
+@ValueKernel
+def by_network(game: Game, params: Any, shares: Any) -> None:
+    """The value of a running game; `params` is a row of `ARCHITECTURE`."""
+    seen, seats, logits = np.empty(FEATURES, np.float32), np.empty(MOST_PLAYERS, np.int64), np.empty(MOST_PLAYERS, np.float32)
+    count = write(game, seen, seats)
+    forward(params, seen, 0, logits)
+    softmax(logits, count, seats, shares)

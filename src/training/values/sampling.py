@@ -1,0 +1,240 @@
+"""States of games with the outcome: games are played in compiled code, and of each a few decisions are kept as features.
+
+    for states in play(Mixture.of(TAUGHT), range(64), seed=0):
+        learn(states.seen, states.share)
+
+Of every game up to KEPT decisions are kept, each with the same chance (reservoir sampling), but for the steps of an offer, of which only
+every eighth counts. In a quarter of the games the first rounds are played partly at random, and only later states are kept: their players
+have stumbled into positions that no policy here would choose, and play on as they are.
+
+Game g of batch b draws dice and cards from the seed (b, g, seed), so the states depend neither on threads nor on what was played before.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.values.features import FEATURES, MOST_PLAYERS, write
+from monopoly_env.actions import A_REPLY, H_TRADE, HEAD_OF, NUM_ACTIONS
+from monopoly_env.analyse.values import won
+from monopoly_env.engine import agenda
+from monopoly_env.engine.randomness import philox
+from monopoly_env.engine.step import apply, count_legal, nth_legal
+from monopoly_env.engine.trade import COUNTER
+from monopoly_env.game import GAME, Game, Games, empty_games
+from monopoly_env.kernels import borrowed, entry, kernel
+from monopoly_env.policy.loop import PROGRESS, Players, check, next_action
+from monopoly_env.policy.protocol import MEMORY
+from training.experience.recording import begin_games, write_halves
+from training.values.tables import BATCH, Mixture, setting_of
+
+KEPT: Final = 12  # states of a game
+TURN_LIMIT: Final = 500  # turns of each player after which the score decides
+_OFFERS: Final = 1 / 8  # of the steps of an offer count
+_LOOSE: Final = 1 / 4  # of the games begin partly at random
+_LOOSE_ROUNDS: Final = 40  # that this lasts at most
+_LOOSE_ACTIONS: Final = 1 / 5  # of the actions are random then
+_WORD: Final = 1 << 32
+_STREAM: Final = 30  # of random numbers; the engine does not use it
+_KEEPS, _REPLACES, _BEGINS_LOOSE, _STAYS_LOOSE, _ACTS_AT_RANDOM, _COUNTS = range(6)  # what they are for
+
+
+class States(NamedTuple):
+    """States of B games, K of each at most, in the order of time; the rows beyond `count` are not to be used.
+
+    Attributes:
+        seen: (B, K, FEATURES) float16.
+        seats: (B, K, 4) int64, the seat of each place; -1 for none.
+        when: (B, K) int32, the number of the decision in its game.
+        rounds: (B, K) int32, completed.
+        count: (B,) int64, how many states were kept.
+        share: (B, 4) float64, how the game ended: the share of the win of each seat.
+        players: (B,) int64, at the table.
+        games: (B, K) records, or (B, 0) if they are not kept.
+    """
+
+    seen: NDArray[np.float16]
+    seats: NDArray[np.int64]
+    when: NDArray[np.int32]
+    rounds: NDArray[np.int32]
+    count: NDArray[np.int64]
+    share: NDArray[np.float64]
+    players: NDArray[np.int64]
+    games: Games
+
+    @classmethod
+    def empty(cls, games: int, kept: int, records: bool) -> States:
+        """Arrays for so many games, not yet filled."""
+        return cls(
+            seen=np.zeros((games, kept, FEATURES), np.float16),
+            seats=np.full((games, kept, MOST_PLAYERS), -1, np.int64),
+            when=np.zeros((games, kept), np.int32),
+            rounds=np.zeros((games, kept), np.int32),
+            count=np.zeros(games, np.int64),
+            share=np.zeros((games, MOST_PLAYERS)),
+            players=np.zeros(games, np.int64),
+            games=np.zeros((games, kept if records else 0), GAME),
+        )
+
+    @classmethod
+    def joined(cls, parts: Iterable[States]) -> States:
+        """Several sets, one after the other."""
+        return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+    @property
+    def there(self) -> NDArray[np.bool_]:
+        """(B, K), which rows hold a state."""
+        return np.asarray(np.arange(self.when.shape[1]) < self.count[:, None])
+
+    def in_time(self) -> States:
+        """The states of each game in the order in which they occurred."""
+        rows = np.argsort(np.where(self.there, self.when, np.iinfo(np.int32).max), axis=1, kind="stable")
+        games = np.take_along_axis(self.games, rows, 1) if self.games.shape[1] else self.games
+        wide = rows[..., None]
+        return self._replace(
+            seen=np.take_along_axis(self.seen, wide, 1), seats=np.take_along_axis(self.seats, wide, 1),
+            when=np.take_along_axis(self.when, rows, 1), rounds=np.take_along_axis(self.rounds, rows, 1), games=games,
+        )  # fmt: skip
+
+
+def play(
+    mixture: Mixture, batches: Iterable[int], seed: int, *, kept: int = KEPT, records: bool = False, threads: int | None = None
+) -> Iterator[States]:
+    """Play batches of games and keep states of them.
+
+    Args:
+        mixture: Who plays.
+        batches: The numbers of the batches; each has BATCH games of one setting.
+        seed: 0 to 2**32 - 1.
+        kept: States of a game.
+        records: Whether to keep the records, too.
+        threads: By default one per core; the states do not depend on it.
+
+    Yields:
+        The states of a batch.
+    """
+    players = Players.of(mixture.policies)
+    with ThreadPoolExecutor(threads or os.cpu_count() or 1, "values") as pool:
+        waiting: list[Future[States]] = [pool.submit(_play_batch, mixture, players, batch, seed, kept, records) for batch in batches]
+        for number, future in enumerate(waiting):
+            yield future.result()
+            waiting[number] = Future()  # free its memory
+
+
+def _play_batch(mixture: Mixture, players: Players, batch: int, seed: int, kept: int, records: bool) -> States:
+    """Play a batch of games."""
+    count, rules = setting_of(batch)
+    seats = mixture.seats(count, BATCH, seed, batch)
+    games, empty, states = empty_games(BATCH), empty_games(1), States.empty(BATCH, kept, records)
+    empty["rules"] = rules.to_record()
+    begin_games(games, empty, count, seed, batch * BATCH)
+    progress = np.zeros(BATCH, PROGRESS)
+    states.players[:] = count
+    _play(
+        games, seats, progress, np.zeros((count, MEMORY)), players, np.zeros(NUM_ACTIONS, np.bool_), TURN_LIMIT * count,
+        np.zeros(FEATURES, np.float32), states._replace(seen=states.seen.view(np.uint16)),
+    )  # fmt: skip
+    check(games, progress, lambda game, seat: mixture.policies[seats[game, seat]])
+    return states.in_time()
+
+
+@entry()
+def _play(  # noqa: PLR0917 - compiled
+    games: Games, seats: NDArray[np.int64], progress: NDArray[Any], memory: NDArray[np.float64], players: Players,
+    mask: NDArray[np.bool_], turn_limit: int, seen: NDArray[np.float32], states: Any,
+) -> None:  # fmt: skip
+    """Play games to their end, and keep states of them.
+
+    Args:
+        games: (B,) games that have begun.
+        seats: (B, P) the number of the policy in each seat.
+        progress: (B,) PROGRESS.
+        memory: (P, 64) a buffer.
+        players: The policies.
+        mask: (205,) a buffer.
+        turn_limit: Turns of all players together after which the score decides a game.
+        seen: (FEATURES,) a buffer.
+        states: `States`; the features are the bits of float16.
+    """
+    seats, memory, players, mask, seen = borrowed(seats), borrowed(memory), borrowed(players), borrowed(mask), borrowed(seen)
+    states = borrowed(states)
+    for i in range(len(games)):
+        game = games[i]
+        memory[:] = 0.0
+        candidates, decision, until = 0, 0, _loose_until(game)
+        while True:
+            action = next_action(game, players, seats[i], memory, mask, progress[i], turn_limit)
+            if action < 0:
+                break
+            if game.rounds < until:
+                action = _perhaps_random(game, decision, action)
+            elif _counts(game, decision):
+                at = _place(game, decision, candidates, states.when.shape[1])
+                candidates += 1
+                if at >= 0:
+                    _keep(game, decision, seen, states, i, at)
+            apply(game, action)
+            decision += 1
+        states.count[i] = min(candidates, states.when.shape[1])
+        if game.decision == agenda.OVER:
+            won(game, states.share[i, : game.num_players])
+
+
+@kernel
+def _draw(game: Game, decision: int, purpose: int) -> int:
+    """A random number of 32 bits, for a purpose, at a decision of the game."""
+    return philox(decision, purpose, 0, _STREAM, int(game.seed[0]), int(game.seed[1]))
+
+
+@kernel
+def _loose_until(game: Game) -> int:
+    """The round until which the game is played partly at random."""
+    if _draw(game, 0, _BEGINS_LOOSE) >= _LOOSE * _WORD:
+        return 0
+    return (_draw(game, 0, _STAYS_LOOSE) * _LOOSE_ROUNDS) >> 32
+
+
+@kernel
+def _perhaps_random(game: Game, decision: int, action: int) -> int:
+    """The action, or now and then a random one that begins no offer and gives nothing up."""
+    if _draw(game, decision, _ACTS_AT_RANDOM) >= _LOOSE_ACTIONS * _WORD or _composes(game) or game.decision == agenda.DEBT:
+        return action
+    other = nth_legal(game, (_draw(game, decision, _REPLACES) * count_legal(game)) >> 32)
+    return action if HEAD_OF[other] == H_TRADE or other == A_REPLY + COUNTER else other
+
+
+@kernel
+def _composes(game: Game) -> bool:
+    """Whether an offer is being composed."""
+    return game.decision in (agenda.ASK, agenda.GIVE, agenda.CASH)
+
+
+@kernel
+def _counts(game: Game, decision: int) -> bool:
+    """Whether the state of a decision may be kept."""
+    return not _composes(game) or _draw(game, decision, _COUNTS) < _OFFERS * _WORD
+
+
+@kernel
+def _place(game: Game, decision: int, candidates: int, kept: int) -> int:
+    """The row of a state in the reservoir, given how many came before it; -1: it is not kept."""
+    if candidates < kept:
+        return candidates
+    at = (_draw(game, decision, _KEEPS) * (candidates + 1)) >> 32
+    return at if at < kept else -1
+
+
+@kernel
+def _keep(game: Game, decision: int, seen: Any, states: Any, i: int, at: int) -> None:
+    write(game, seen, states.seats[i, at])
+    write_halves(seen, seen.view(np.int32), states.seen[i, at])
+    states.when[i, at] = decision
+    states.rounds[i, at] = game.rounds
+    if states.games.shape[1] > 0:
+        states.games[i, at] = game

@@ -1,0 +1,307 @@
+"""A network that gives the shares of the win of all players, from top to bottom: options, targets, learner, training loop.
+
+python -m training.values                                      # half an hour on one core
+python -m training.values --games 4000 --out runs/short        # a minute
+python -m training.values --resume                             # continue a run that was stopped
+
+The algorithm is `train`. Games of many scripted policies are played (`training.values.tables`); of each a few states are kept
+(`training.values.sampling`). The network learns by cross-entropy which player won, a chunk of games after the other, at a learning rate
+that falls to zero. With `--trace` below 1 it learns from lambda-returns instead: the value of the next state kept counts as well as the
+outcome (Sutton, "Learning to predict by the methods of temporal differences", Machine Learning 3, 1988).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+from torch import Tensor
+
+from agents.values.network import ARCHITECTURE
+from agents.values.saved import save
+from monopoly_env.errors import ConfigurationError
+from training.networks import Network, arrays_of, optimizer_arrays, set_arrays_of, set_optimizer_arrays
+from training.run import command
+from training.run.checkpoints import Parts
+from training.run.command import Command
+from training.run.options import FREE, Ranges, RunOptions, check_ranges, result_settings
+from training.run.session import DivergenceError, Session
+from training.values.sampling import KEPT, States, play
+from training.values.tables import BATCH, HELD_OUT, SETTINGS, TAUGHT, Mixture
+
+FILES: Final = {"value.safetensors": "the network: `agents.values.make` reads it"}  # in the folder of a run, beside what every run has
+UNKNOWN: Final = 1 << 20  # the first batch of the games for measuring, of which no run learns
+_MEASURED: Final = 64  # batches of them
+_ROWS: Final = 1 << 14  # states that go through the network at a time, where there is no gradient
+
+
+@dataclass(frozen=True)
+class ValueOptions(RunOptions):
+    """Train the network of `agents.values` on games of scripted policies, and measure it on games that it was not taught from."""
+
+    out: Path = Path("runs/values")
+    games: int = 250_000
+    """Budget: games that are played. About 300 a second on one core."""
+    kept: int = KEPT
+    """States of each game."""
+    chunk: int = 4096
+    """Games that are played, learned from and forgotten, before the next ones are played."""
+    epochs: int = 3
+    """Passes over the states of a chunk."""
+    batch: int = 512
+    """States in a minibatch."""
+    learning_rate: float = 2e-3
+    """Highest learning rate of AdamW; it falls to zero along half a cosine."""
+    weight_decay: float = 0.01
+    """Weight decay of AdamW."""
+    trace: float = 1.0
+    """Lambda: the weight of what follows, beside the value of the next state kept. 1: learn from outcomes alone."""
+    threads: int = 1
+    """Cores that play games. The result does not depend on it."""
+
+
+_RANGES: Final[Ranges] = {
+    **dict.fromkeys(("games", "kept", "chunk", "epochs", "batch", "threads"), (1, math.inf)),
+    "games": (BATCH, BATCH * UNKNOWN),
+    "chunk": (BATCH, math.inf),
+    "seed": (0, (1 << 32) - 1),
+    "learning_rate": (1e-9, 1),
+    "weight_decay": (0, 1 << 31),
+    "trace": (0, 1),
+}
+
+
+# --- targets --------------------------------------------------------------------------------------------------------------
+
+
+def by_seat(places: NDArray[np.float64], seats: NDArray[np.int64]) -> NDArray[np.float64]:
+    """(..., 4) shares by seat, from shares by place and the seat of each place (-1: none, which has no share)."""
+    out = np.zeros((*places.shape[:-1], places.shape[-1] + 1))  # the last one takes what belongs to nobody
+    np.put_along_axis(out, seats, np.where(seats >= 0, places, 0.0), -1)
+    return out[..., :-1]
+
+
+def by_place(shares: NDArray[np.float64], seats: NDArray[np.int64]) -> NDArray[np.float64]:
+    """(..., 4) shares by place, from shares by seat; 0 for places without a player."""
+    return np.where(seats >= 0, np.take_along_axis(shares, np.maximum(seats, 0), -1), 0.0)
+
+
+def returns(values: NDArray[np.float64], share: NDArray[np.float64], count: NDArray[np.int64], trace: float) -> NDArray[np.float64]:
+    """The lambda-returns of the states of games: G_t = (1 - lambda) V_(t+1) + lambda G_(t+1), and the outcome after the last state.
+
+    Args:
+        values: (B, K, 4) V, the shares by seat that the network gives to each state.
+        share: (B, 4) the outcomes.
+        count: (B,) how many of the K states are there.
+        trace: Lambda.
+
+    Returns:
+        (B, K, 4) G.
+    """
+    goal = np.repeat(share[:, None], values.shape[1], 1)
+    for t in range(values.shape[1] - 2, -1, -1):
+        goes_on = (t + 1 < count)[:, None]
+        goal[:, t] = np.where(goes_on, (1 - trace) * values[:, t + 1] + trace * goal[:, t + 1], share)
+    return goal
+
+
+def losses(logits: Tensor, goal: Tensor, there: Tensor) -> Tensor:
+    """(N,) cross-entropy of (N, 4) shares by place, given (N, 4) which places have a player."""
+    logs = logits.masked_fill(~there, -torch.inf).log_softmax(1)
+    return -(goal * logs.masked_fill(~there, 0.0)).sum(1)
+
+
+def brier(shares: NDArray[np.float64], outcome: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(...) the Brier score of (..., P) shares: the sum over seats of the squared distance from the outcome."""
+    return np.asarray(((shares - outcome) ** 2).sum(-1))
+
+
+# --- learner --------------------------------------------------------------------------------------------------------------
+
+
+class ValueLearner:
+    """Everything that changes during a run.
+
+    Attributes:
+        options: Its options.
+        games: Games learned from so far.
+        curve: What was measured: `games`, and the Brier score on `taught` and `held out` policies.
+    """
+
+    def __init__(self, options: ValueOptions) -> None:
+        """Start with a new network."""
+        torch.set_num_threads(1)  # results repeat to the bit
+        torch.manual_seed(options.seed)
+        self.options = options
+        self.games = 0
+        self.curve: list[dict[str, float]] = []
+        self.taught = Mixture.of(TAUGHT)
+        self.network = Network(ARCHITECTURE)
+        with torch.no_grad():
+            self.network.last.weight.zero_()  # everybody's share is the same at first
+            self.network.last.bias.zero_()
+        self._optimizer = torch.optim.AdamW(
+            self.network.parameters(), lr=options.learning_rate, weight_decay=options.weight_decay, fused=True
+        )
+        measured = range(UNKNOWN, UNKNOWN + _MEASURED)
+        self._measured = {"taught": (self.taught, measured), "held out": (Mixture.of(HELD_OUT), measured)}
+        self._states: dict[str, States] = {}
+
+    def play(self) -> States:
+        """Play the next chunk of games."""
+        first = self.games // BATCH
+        last = min(first + self.options.chunk // BATCH, self.options.games // BATCH)
+        return States.joined(play(self.taught, range(first, last), self.options.seed, kept=self.options.kept, threads=self.options.threads))
+
+    def learn(self, states: States) -> dict[str, float]:
+        """Learn from a chunk of games.
+
+        Returns:
+            `loss`, `brier` of the chunk before it was learned from, and the learning rate.
+
+        Raises:
+            DivergenceError: The loss is not finite.
+        """
+        options, there = self.options, states.there
+        values = self.shares(states)
+        goal = by_place(returns(values, states.share, states.count, options.trace), states.seats)[there]
+        seen, seats = torch.from_numpy(states.seen[there]), torch.from_numpy(states.seats[there] >= 0)
+        wanted = torch.from_numpy(goal.astype(np.float32))
+        draw = np.random.Generator(np.random.PCG64((options.seed, self.games)))
+        steps, total = [rows for _ in range(options.epochs) for rows in _minibatches(draw, len(goal), options.batch)], 0.0
+        for number, rows in enumerate(steps):
+            done = (self.games + len(states.count) * number / len(steps)) / options.games
+            for group in self._optimizer.param_groups:
+                group["lr"] = options.learning_rate * 0.5 * (1 + math.cos(math.pi * min(1.0, done)))
+            loss = losses(self.network(seen[rows].float()), wanted[rows], seats[rows]).mean()
+            self._optimizer.zero_grad(set_to_none=True)
+            loss.backward()  # type: ignore[no-untyped-call]
+            torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
+            self._optimizer.step()
+            total += loss.item()
+        if not math.isfinite(total):
+            raise DivergenceError(f"The loss is {total} after {self.games:,} games. Try a lower --learning-rate.")
+        self.games += len(states.count)
+        outcome = np.repeat(states.share[:, None], states.when.shape[1], 1)
+        return {"loss": total / len(steps), "brier": float(brier(values, outcome)[there].mean())}
+
+    @torch.no_grad()
+    def shares(self, states: States) -> NDArray[np.float64]:
+        """(B, K, 4) the shares by seat that the network gives to states."""
+        seen = states.seen.reshape(-1, states.seen.shape[-1])
+        seats = states.seats.reshape(len(seen), -1)
+        parts = [self.network(torch.from_numpy(seen[at : at + _ROWS]).float()) for at in range(0, len(seen), _ROWS)]
+        logits = torch.cat(parts).double().masked_fill(torch.from_numpy(seats < 0), -torch.inf)
+        places = logits.softmax(1).nan_to_num(0.0).numpy()  # rows without a state have no player
+        return by_seat(places, seats).reshape(*states.when.shape, -1)
+
+    def measure(self) -> dict[str, float]:
+        """The Brier scores on games that no run learns from."""
+        scores = {}
+        for name, (mixture, batches) in self._measured.items():
+            if name not in self._states:
+                self._states[name] = States.joined(play(mixture, batches, 0, threads=self.options.threads))
+            states = self._states[name]
+            outcome = np.repeat(states.share[:, None], states.when.shape[1], 1)
+            scores[name] = float(brier(self.shares(states), outcome)[states.there].mean())
+        self.curve.append({"games": self.games} | scores)
+        return scores
+
+    def state(self) -> tuple[Parts, dict[str, Any]]:
+        """What a checkpoint holds."""
+        parts = {"network": arrays_of(self.network), "optimizer": optimizer_arrays(self._optimizer)}
+        return parts, {"games": self.games, "curve": self.curve}
+
+    def set_state(self, parts: Parts, values: Mapping[str, Any]) -> None:
+        """Continue from a checkpoint."""
+        set_arrays_of(self.network, parts["network"])
+        set_optimizer_arrays(self._optimizer, parts["optimizer"])
+        self.games, self.curve = values["games"], values["curve"]
+
+
+def _minibatches(draw: np.random.Generator, rows: int, size: int) -> Sequence[NDArray[np.int64]]:
+    """The rows in a new order, cut into minibatches."""
+    return np.array_split(draw.permutation(rows), max(1, round(rows / size)))
+
+
+# --- training -------------------------------------------------------------------------------------------------------------
+
+
+def check(options: ValueOptions) -> None:
+    """Check the options, as far as that goes without compiling anything.
+
+    Raises:
+        ConfigurationError: A number is out of range, or games do not come in whole batches.
+    """
+    check_ranges(options, _RANGES)
+    for name in ("games", "chunk"):
+        if getattr(options, name) % BATCH:
+            raise ConfigurationError(f"--{name} {getattr(options, name)} must be a multiple of {BATCH}: games are played in batches.")
+
+
+def taught_from(options: ValueOptions) -> dict[str, Any]:
+    """What a network was taught from, as JSON values of its file."""
+    return {
+        "games": options.games, "states": options.kept, "seed": options.seed, "policies": dict(TAUGHT),
+        "rules": sorted({rules for _, rules in SETTINGS}), "players": sorted({players for players, _ in SETTINGS}),
+        "options": result_settings(options, (*FREE, "threads")),
+    }  # fmt: skip
+
+
+def train(learner: ValueLearner, session: Session) -> None:
+    """The training loop."""
+    options, report = learner.options, session.report
+    while learner.games < options.games:
+        with report.clock("games"):
+            states = learner.play()
+        with report.clock("learning"):
+            report.log(learner.learn(states))
+        with report.clock("measuring"):
+            scores = learner.measure()
+        report.advance(learner.games, "playing and learning")
+        report.curves(learner.games, {f"brier/{name}": score for name, score in scores.items()})
+        session.save(learner, learner.games)
+
+
+def execute(options: ValueOptions, console: Console) -> dict[str, Any]:
+    """Train from the beginning or from a checkpoint, and write the network.
+
+    Raises:
+        MonopolyError: Wrong options, a folder that can't be used, a checkpoint that is missing or damaged, a loss that is not finite.
+    """
+    check(options)
+    settings = result_settings(options, (*FREE, "threads"), preset="values", policies=dict(TAUGHT))
+    with Session.open(options, settings, console, f"{options.games:,} games", FILES, "trace") as session:
+        learner = ValueLearner(options)
+        if options.resume:
+            session.restore(learner)
+        session.report.begin(options.games, learner.games, "games")
+        train(learner, session)
+        file = session.run.folder / "value.safetensors"
+        save(file, arrays_of(learner.network), taught_from(options))
+        results = {"value": str(file), "games": learner.games, "curve": learner.curve}
+        session.run.write_json("evaluation.json", results)
+        return results | {"time": session.report.clock.shares()}
+
+
+def show(results: dict[str, Any]) -> None:
+    """Print the Brier scores of a run."""
+    table = Table(
+        "games", "taught policies", "held-out policies", title=f"Brier score of {results['value']} on games it was not taught from"
+    )
+    for row in results["curve"][-10:]:
+        table.add_row(f"{row['games']:,}", f"{row['taught']:.4f}", f"{row['held out']:.4f}")
+    Console().print(table)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; the exit status is 0 only if training went through."""
+    return command.main("training.values", Command(ValueOptions(), execute, show), arguments)
