@@ -26,6 +26,7 @@ class GameBatch:
         game_counts: (G,) GAME_COUNTS.
         owned: (G, P) int32, the lots of each seat at the end, as bits.
         score: (G, P) int32, what decides a capped game, counted at the end as the rules say (dollars).
+        luck: (G, P) float64, by how much the dice raised each seat's share of the win, by the value of the table; zeros without one.
         actions: For each recorded game, by number: its actions, and a hash of its final record.
     """
 
@@ -39,6 +40,7 @@ class GameBatch:
     game_counts: NDArray[Any] = field(init=False)
     owned: NDArray[np.int32] = field(init=False)
     score: NDArray[np.int32] = field(init=False)
+    luck: NDArray[np.float64] = field(init=False)
     actions: dict[int, tuple[NDArray[np.uint8], str]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -51,3 +53,4 @@ class GameBatch:
         self.game_counts = np.zeros(games, GAME_COUNTS)
         self.owned = np.zeros((games, players), np.int32)
         self.score = np.zeros((games, players), np.int32)
+        self.luck = np.zeros((games, players))

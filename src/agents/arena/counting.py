@@ -1,7 +1,7 @@
 """What is counted in a game while it is played: `STATISTICS` lists it, and the kernels here count it at each step.
 
 The engine is not involved. `step_counting` carries out an action by the engine's own `answer` and `settle_one`, and looks at the task on
-top of the agenda before each of them and at what has changed after it.
+top of the agenda before each of them and at what has changed after it. It stops before a throw, which the loop carries out.
 """
 
 from __future__ import annotations
@@ -112,19 +112,31 @@ def begin_counting(game: Game, counts: Any) -> None:
 
 @kernel
 def step_counting(game: Game, action: int, counts: Any) -> None:
-    """Carry out a legal action, settle everything up to the next real choice, and count what happens in the COUNTS of the game."""
+    """Carry out a legal action, settle everything up to the next throw or real choice, and count what happens in the COUNTS of the game."""
     seat = int(game.player)
     counts.decisions[seat, HEAD_OF[action]] += 1
     if _NOTED[action] or game.decision == agenda.DEBT:
         _answer_noted(game, action, counts)
     else:
         answer(game, action)
+    settle_counting(game, counts)
+
+
+@kernel
+def settle_counting(game: Game, counts: Any) -> None:
+    """Settle everything up to the next throw or real choice, and count what happens."""
     goes_on = True
-    while goes_on and game.depth > 0:
+    while goes_on and game.depth > 0 and not throws_next(game):
         if _WATCHED[game.agenda[int(game.depth) - 1, 0]]:
             goes_on = _settle_watched(game, counts)
         else:
             goes_on = settle_one(game)
+
+
+@kernel
+def throws_next(game: Game) -> bool:
+    """Whether the next task of the agenda is a throw."""
+    return game.depth > 0 and game.fault == 0 and game.agenda[int(game.depth) - 1, 0] == agenda.THROW
 
 
 @kernel

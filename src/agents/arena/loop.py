@@ -7,8 +7,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.arena.counting import begin_counting, step_counting, take_stock
+from agents.arena.counting import begin_counting, settle_counting, step_counting, take_stock, throws_next
+from agents.arena.luck import Luck, throw_measured
 from monopoly_env.engine.agenda import OVER
+from monopoly_env.engine.step import settle_one
 from monopoly_env.game import Games
 from monopoly_env.kernels import borrowed, entry
 from monopoly_env.policy.loop import Players, next_action
@@ -38,6 +40,7 @@ def play_games(
     progress: NDArray[Any],
     counts: NDArray[Any],
     recording: Recording,
+    luck: Luck,
     players: Players,
     mask: NDArray[np.bool_],
     turn_limit: int,
@@ -51,12 +54,13 @@ def play_games(
         progress: (B,) PROGRESS.
         counts: (B,) COUNTS.
         recording: Of these games.
+        luck: Of these games.
         players: The compiled policies.
         mask: (205,), a buffer.
         turn_limit: Turns of all players together after which the score decides a game.
     """
     memory, seats, recording = borrowed(memory), borrowed(seats), borrowed(recording)
-    players, mask = borrowed(players), borrowed(mask)
+    luck, players, mask = borrowed(luck), borrowed(players), borrowed(mask)
     for i in range(len(games)):
         game, row = games[i], recording.row[i]
         if game.decision == OVER:
@@ -71,5 +75,11 @@ def play_games(
                 recording.actions[row, recording.length[i]] = action
                 recording.length[i] += 1
             step_counting(game, action, counts[i])
+            while throws_next(game):
+                if luck.measured:
+                    throw_measured(game, luck, luck.sums[i])
+                else:
+                    settle_one(game)
+                settle_counting(game, counts[i])
         if game.decision == OVER:
             take_stock(game, counts[i])

@@ -21,12 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import monopoly_env
+from agents.arena import luck
 from agents.arena.batch import GameBatch
 from agents.arena.progress import games_bar
 from agents.arena.results import Results
 from agents.arena.seating import arrangements, orders_of
 from agents.arena.statistics import Difference, clustered, paired_difference, per_unit
 from agents.arena.table import Table
+from monopoly_env.analyse.values import Value
 from monopoly_env.core import enough_memory
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS
@@ -40,6 +42,7 @@ _MAX_SEED: Final = (1 << 32) - 1  # game seeds are 64 bits: the seed above, the 
 _MAX_GAMES: Final = 1 << 31
 _FIRST_BLOCK: Final = 64  # seeds, before the first look at the intervals
 _GROWTH: Final = (1.25, 4.0)  # least and most that the games grow by from one look to the next
+_ADJUSTED: Final = ("adjusted_rate", "adjusted_low", "adjusted_high")
 _SPARE: Final = 1.05  # games beyond those that the last interval makes expect
 
 
@@ -54,6 +57,7 @@ def play(
     *,
     until: float | None = None,
     record: int | Sequence[int] = 0,
+    adjust: str | Value | None = None,
 ) -> Results:
     """Play one table.
 
@@ -65,9 +69,11 @@ def play(
         threads: Cores to play on, all by default. Results do not depend on it.
         turn_limit: Turns of each player after which the score decides a game.
         progress: True for a bar on stderr; or a function that is called with the number of games that have just ended.
-        until: Stop as soon as the interval of every policy's win rate, taken between seeds, reaches no further than this to either
-            side; `games` is then the most that are played.
+        until: Stop as soon as the interval of every policy's win rate (the adjusted one if there is one), taken between seeds, reaches no
+            further than this to either side; `games` is then the most that are played.
         record: The first so many games, or the games of these numbers, are kept in `Results.replays`.
+        adjust: Also measure the luck of the dice, and adjust the win rates for it: they keep their means and lose variance
+            (`Results.adjusted`). By "value", the best value of states; "worth"; or a `monopoly_env.analyse.Value`. Games take longer.
 
     Returns:
         The results. With compiled policies they are a function of the arguments; a network's last bits may differ by batch size.
@@ -79,7 +85,7 @@ def play(
     players = resolve_all(policies)
     _check_number("policies at a table", len(players), MIN_PLAYERS, MAX_PLAYERS)
     field = list(dict.fromkeys(players))
-    match = _Match(field, [[field.index(policy) for policy in players]], games, rules, seed, threads, turn_limit, progress, record)
+    match = _Match(field, [[field.index(policy) for policy in players]], games, rules, seed, threads, turn_limit, progress, record, adjust)
     return match.play() if until is None else match.play_until(until)
 
 
@@ -95,6 +101,7 @@ def duel(
     progress: Progress = False,
     *,
     record: int | Sequence[int] = 0,
+    adjust: str | Value | None = None,
 ) -> Results:
     """Two policies against each other; at larger tables, each of them alone among seats of the other.
 
@@ -112,6 +119,7 @@ def duel(
         turn_limit: As in `play`.
         progress: As in `play`.
         record: The first so many games of each table, or the games of these numbers (the first table's come first).
+        adjust: As in `play`.
 
     Returns:
         The results; `results.difference(*results.names)` is the paired difference.
@@ -124,7 +132,7 @@ def duel(
     tables = [[0] + [1] * (table_size - 1)]
     if table_size > MIN_PLAYERS:
         tables.append([1] + [0] * (table_size - 1))
-    return _Match(field, tables, games, rules, seed, threads, turn_limit, progress, record).play()
+    return _Match(field, tables, games, rules, seed, threads, turn_limit, progress, record, adjust).play()
 
 
 def compare(
@@ -184,6 +192,7 @@ def round_robin(
     progress: Progress = False,
     *,
     record: int | Sequence[int] = 0,
+    adjust: str | Value | None = None,
 ) -> Results:
     """Play every table of `table_size` different policies out of a field, each with the same seeds.
 
@@ -197,6 +206,7 @@ def round_robin(
         turn_limit: As in `play`.
         progress: As in `play`.
         record: The first so many games of each table, or the games of these numbers.
+        adjust: As in `play`.
 
     Returns:
         The results of all tables together.
@@ -210,7 +220,7 @@ def round_robin(
         raise ConfigurationError(f"A table of {table_size} needs as many policies; {len(players)} were given.")
     field = list(dict.fromkeys(players))
     tables = [[field.index(policy) for policy in table] for table in itertools.combinations(players, table_size)]
-    return _Match(field, tables, games, rules, seed, threads, turn_limit, progress, record).play()
+    return _Match(field, tables, games, rules, seed, threads, turn_limit, progress, record, adjust).play()
 
 
 def play_again(results: Results, threads: int | None = None, progress: Progress = False) -> Results:
@@ -229,8 +239,9 @@ def play_again(results: Results, threads: int | None = None, progress: Progress 
         raise ConfigurationError("These results do not say how they were made.")
     field = [_made_again(about) for about in setup["policies"]]
     match = _Match(
-        field, setup["tables"], setup["games"], Rules.from_dict(setup["rules"]), setup["seed"], threads, setup["turn_limit"], progress
-    )
+        field, setup["tables"], setup["games"], Rules.from_dict(setup["rules"]), setup["seed"], threads, setup["turn_limit"], progress,
+        adjust=setup.get("adjust"),
+    )  # fmt: skip
     match.title = results.rules
     return match.play()
 
@@ -435,6 +446,7 @@ class _Match:
     turn_limit: int
     progress: Progress
     record: int | Sequence[int] = 0
+    adjust: str | Value | None = None
 
     def __post_init__(self) -> None:
         self.rules = Rules.coerce(self.given_rules)
@@ -443,7 +455,8 @@ class _Match:
         self.names = tuple(unique_names(self.field))
         self.tables = [np.array(table, np.int16) for table in self.seated]
         self.recorded = _recorded(self.record, self.games, len(self.tables))
-        self.table = Table(self.field, self.rules, self.turn_limit, self.threads)
+        self.value = luck.resolve(self.adjust, len(self.tables[0]))
+        self.table = Table(self.field, self.rules, self.turn_limit, self.threads, self.value)
 
     def play(self) -> Results:
         """Play all games."""
@@ -471,7 +484,8 @@ class _Match:
                 units.append(unit)
                 played = total
                 results = self._results(batches, np.concatenate(units), played, time.perf_counter() - began)
-                widest = max(max(row["win_rate"] - row["paired_low"], row["paired_high"] - row["win_rate"]) for row in results.rows())
+                rate, low, high = ("win_rate", "paired_low", "paired_high") if self.value is None else _ADJUSTED
+                widest = max(max(row[rate] - row[low], row[high] - row[rate]) for row in results.rows())
                 if widest <= half_width or played == self.games:
                     return results
                 growth = np.clip(_SPARE * (widest / half_width) ** 2, *_GROWTH)
@@ -494,6 +508,7 @@ class _Match:
             self.names, self.title, self.seed, self.turn_limit, joined("seats"), joined("place"), unit, joined("first"), joined("capped"),
             joined("seat_counts"), joined("game_counts"), seconds, self._setup(games),
             [replay for batch in batches for replay in self._replays(batch)],
+            *(() if self.value is None else (joined("luck"), self.value.name)),
         )  # fmt: skip
 
     def _setup(self, games: int) -> dict[str, Any]:
@@ -505,6 +520,7 @@ class _Match:
             "rules": dataclasses.asdict(self.rules),
             "seed": self.seed,
             "turn_limit": self.turn_limit,
+            **({} if self.value is None else {"adjust": self.value.name}),
             "versions": {"monopoly_env": monopoly_env.__version__, "rules": RULES_VERSION, "numpy": np.__version__},
         }
 

@@ -24,17 +24,38 @@ def main_table(summary: Summary, speed: str) -> Table:
     """The most important numbers, one row per policy."""
     from rich.table import Table
 
-    table = Table(title=_title(summary), caption=_caption(summary, speed))
+    adjusted = "adjusted_by" in summary
+    table = Table(title=_title(summary), caption=_caption(summary, speed) + (_adjustment(summary) if adjusted else ""))
     table.add_column("policy")
-    for heading in ("games", "wins", "win rate", "95% interval", "place", "bankrupt", "groups", "trades"):
+    for heading in ("games", "wins", "win rate", "95% interval", *(_ADJUSTED if adjusted else _COUNTED)):
         table.add_column(heading, justify="right")
     for row in summary["players"]:
         table.add_row(
             row["name"], f"{row['games']:,}", f"{row['wins']:,.10g}", f"{row['win_rate']:.1%}",
-            f"{row['low']:.1%} to {row['high']:.1%}", f"{row['mean_place']:.2f}", f"{row['bankrupt']:.0%}", f"{row['groups']:.2f}",
-            f"{row['trades']:.2f}",
+            f"{row['low']:.1%} to {row['high']:.1%}", *(_adjusted_cells(row) if adjusted else _counted_cells(row)),
         )  # fmt: skip
     return table
+
+
+_COUNTED: Final = ("place", "bankrupt", "groups", "trades")
+_ADJUSTED: Final = ("adjusted", "95% interval", "variance")  # in place of these: they would not fit beside them
+
+
+def _counted_cells(row: dict[str, Any]) -> tuple[str, ...]:
+    return f"{row['mean_place']:.2f}", f"{row['bankrupt']:.0%}", f"{row['groups']:.2f}", f"{row['trades']:.2f}"
+
+
+def _adjusted_cells(row: dict[str, Any]) -> tuple[str, ...]:
+    return f"{row['adjusted_rate']:.1%}", f"{row['adjusted_low']:.1%} to {row['adjusted_high']:.1%}", f"{-row['variance_removed']:+.0%}"
+
+
+def _adjustment(summary: Summary) -> str:
+    """How the adjusted rates were made, and a warning where they are worse than the plain ones."""
+    about = (
+        f"; adjusted by the value {summary['adjusted_by']!r} times {' and '.join(f'{number:.2f}' for number in summary['coefficients'])}"
+    )
+    noisier = [row["name"] for row in summary["players"] if row["variance_removed"] < 0]
+    return about + (f". This value makes {', '.join(noisier)} noisier: read the plain rates, or take a better value." if noisier else "")
 
 
 def details_table(summary: Summary, speed: str) -> Table:

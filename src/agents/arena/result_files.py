@@ -34,6 +34,7 @@ Arrays: TypeAlias = Mapping[str, NDArray[Any]]  # the arrays of `agents.arena.re
 
 # Columns besides the statistics, by field: those of each seat, and those of each game (repeated for its seats).
 _SEAT_COLUMNS: Final = {"seats": "policy", "place": "place"}
+_LUCK: Final = "luck"  # a field and column of each seat, where luck was measured
 _GAME_COLUMNS: Final = {"unit": "unit", "first": "first", "capped": "capped"}
 _KEPT: Final[dict[str, Any]] = {"rules": str, "seed": int, "turn_limit": int, "setup": dict}
 _MOST_ABOUT: Final = 1 << 25  # bytes of the JSON file
@@ -88,7 +89,8 @@ def read(path: str | Path) -> dict[str, Any]:
         if wrong:
             raise ValueError(f"{wrong[0]} is {shortened(about[wrong[0]])}")
         names = tuple(str(name) for name in about["names"])
-        return {"names": names, **{key: about[key] for key in _KEPT}, **_arrays(data, names)}
+        value = str(about.get("adjusted_by", ""))
+        return {"names": names, **{key: about[key] for key in _KEPT}, "value": value, **_arrays(data, names)}
     except (KeyError, TypeError, ValueError, OSError, MemoryError, OverflowError, ZeroDivisionError, LookupError) as error:
         raise FormatError(f"{str(path)!r} holds no results: {error}.") from error
 
@@ -140,6 +142,7 @@ def _table(names: Sequence[str], arrays: Arrays, start: int) -> pyarrow.Table:
     games = np.arange(start, start + count, dtype=np.int32)
     columns = {"game": np.repeat(games, players), "seat": np.tile(np.arange(players, dtype=np.int8), count)}
     columns |= {column: part[name].ravel() for name, column in _SEAT_COLUMNS.items()}
+    columns |= {_LUCK: part[_LUCK].ravel()} if _LUCK in part else {}
     columns |= {column: np.repeat(part[name], players) for name, column in _GAME_COLUMNS.items()}
     for column, values in _columns(GAME_STATISTICS, part["game_counts"], "game_"):
         columns[column] = np.repeat(values, players)
@@ -169,7 +172,8 @@ def _arrays(data: bytes, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
     from pyarrow import parquet
 
     file = parquet.ParquetFile(io.BytesIO(data))  # what it raises is a ValueError
-    _check_columns(set(file.schema_arrow.names))
+    given = set(file.schema_arrow.names)
+    _check_columns(given - {_LUCK})
     rows, parts = file.metadata.num_rows, [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)]
     if not 0 < rows <= len(data) or sum(parts) != rows or max(parts) > _ROW_GROUP * MAX_PLAYERS:  # a row takes a byte or more
         raise ValueError(f"it claims {rows} rows")
@@ -180,6 +184,10 @@ def _arrays(data: bytes, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
         "policy": np.zeros(rows, np.int16), "place": np.zeros(rows, np.int16), "unit": np.zeros(rows, np.int32),
         "first": np.zeros(rows, np.int16), "capped": np.zeros(rows, np.bool_),
     }  # fmt: skip
+    flat = ["place", "unit", "first", "capped"]
+    if _LUCK in given:
+        flat.append(_LUCK)
+        arrays[_LUCK] = np.zeros(rows)
     seat_counts, game_counts = np.zeros(rows, SEAT_COUNTS), np.zeros(rows // players, GAME_COUNTS)
     targets = dict(_columns(STATISTICS, seat_counts, ""))
     game_targets = dict(_columns(GAME_STATISTICS, game_counts, "game_"))
@@ -191,7 +199,7 @@ def _arrays(data: bytes, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
         if numbers.null_count:
             raise ValueError("a policy is missing from the names in the JSON")
         arrays["policy"][start:stop] = numbers.to_numpy()
-        for name in ("place", "unit", "first", "capped"):
+        for name in flat:
             arrays[name][start:stop] = group[name].to_numpy()
         for name, target in targets.items():
             target[start:stop] = group[name].to_numpy()
@@ -201,7 +209,10 @@ def _arrays(data: bytes, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
     for name, low, high in (("place", 1, players), ("unit", 0, rows), ("first", 0, players - 1)):
         if not low <= arrays[name].min() <= arrays[name].max() <= high:
             raise ValueError(f"a number in the column {name!r} is out of range: {low} to {high}")
+    if _LUCK in given and not np.isfinite(arrays[_LUCK]).all():
+        raise ValueError(f"a number in the column {_LUCK!r} is not finite")
     return {
+        **({_LUCK: arrays[_LUCK].reshape(-1, players)} if _LUCK in given else {}),
         "seats": arrays["policy"].reshape(-1, players), "place": arrays["place"].reshape(-1, players),
         "unit": arrays["unit"][::players].copy(), "first": arrays["first"][::players].copy(), "capped": arrays["capped"][::players].copy(),
         "seat_counts": seat_counts.reshape(-1, players), "game_counts": game_counts,

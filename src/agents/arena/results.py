@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from agents.arena import pictures, result_files
 from agents.arena.counting import STATISTICS
-from agents.arena.statistics import Difference, clustered, paired_difference
+from agents.arena.statistics import Difference, clustered, control_coefficient, paired_difference, per_unit, spread
 from monopoly_env.core import write_atomically
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.intervals import CONFIDENCE, wilson
@@ -51,6 +51,8 @@ class Results:
         seconds: Wall time; 0 for results from a file, since equal games make equal files.
         setup: Everything needed to play the same games again, as JSON values; see `agents.arena.play_again`.
         replays: The games that were recorded.
+        luck: (G, P) float64, by how much the dice raised each seat's share of the win (`agents.arena.luck`); None if it was not measured.
+        value: The name of the value that it was measured by.
     """
 
     names: tuple[str, ...]
@@ -67,6 +69,8 @@ class Results:
     seconds: float = 0.0
     setup: dict[str, Any] = field(default_factory=dict)
     replays: list[Replay] = field(default_factory=list)
+    luck: NDArray[np.float64] | None = None
+    value: str = ""
 
     @property
     def games(self) -> int:
@@ -104,6 +108,35 @@ class Results:
         winners = self.place == 1
         return winners / winners.sum(axis=1, keepdims=True)
 
+    @property
+    def coefficients(self) -> tuple[float, float]:
+        """How much of the luck is subtracted from the results of even and of odd units; see `adjusted`.
+
+        Raises:
+            ConfigurationError: No luck was measured.
+        """
+        luck, seats = self._measured_luck(), [self.seats == policy for policy in range(len(self.names))]
+        shares = np.array([[per_unit((values * mine).sum(axis=1), self.unit)[0] for mine in seats] for values in (self.wins, luck)])
+        odd = np.unique(self.unit) % 2 == 1
+        return control_coefficient(*shares[:, :, odd]), control_coefficient(*shares[:, :, ~odd])
+
+    @property
+    def adjusted(self) -> NDArray[np.float64]:
+        """(G, P) float64, the share of the win of each seat less a multiple of its luck. Its mean is that of `wins`, with less variance.
+
+        Luck is zero in the mean, and the multiple is a number that does not depend on it: for even units it is fitted to the odd ones
+        (least squares), and the other way round. So no mean is changed, also if the value is a bad one.
+
+        Raises:
+            ConfigurationError: No luck was measured.
+        """
+        return np.asarray(self.wins - np.array(self.coefficients)[self.unit % 2, None] * self._measured_luck())
+
+    def _measured_luck(self) -> NDArray[np.float64]:
+        if self.luck is None:
+            raise ConfigurationError("The luck of these games was not measured: play them with adjust='value'.")
+        return self.luck
+
     # --- numbers ----------------------------------------------------------------------------------------------------------
 
     def rows(self) -> list[dict[str, Any]]:
@@ -115,10 +148,16 @@ class Results:
             the 95% interval from the spread between seeds, which is narrower where permuting the seats cancels the luck of the dice;
             `mean_place`; `win_rate_by_order`, the share of its seats that won, by order of play; `capped_share` of its games;
             `turns`, the mean length of its games; then the mean per seat of every column of `agents.arena.counting.STATISTICS`.
+            If luck was measured, also `adjusted_rate`, `adjusted_low` and `adjusted_high`, the luck-adjusted win rate with its 95%
+            interval from the spread between seeds, and `variance_removed`, the share of the variance of `win_rate` that it lacks:
+            negative where adjusting made it noisier.
         """
-        wins = self.wins
+        wins, adjusted = self.wins, None if self.luck is None else self.adjusted
         means = self._means()
-        rows = [self._row(policy, wins) | {name: float(mean[policy]) for name, mean in means.items()} for policy in range(len(self.names))]
+        rows = []
+        for policy in range(len(self.names)):
+            row = self._row(policy, wins) | {name: float(mean[policy]) for name, mean in means.items()}
+            rows.append(row if adjusted is None else row | self._adjusted_row(policy, wins, adjusted))
         return sorted(rows, key=lambda row: -row["win_rate"])
 
     def _row(self, policy: int, wins: NDArray[np.float64]) -> dict[str, Any]:
@@ -134,6 +173,18 @@ class Results:
             "name": self.names[policy], "games": games, "wins": total, "win_rate": total / games, "low": low, "high": high,
             "paired_low": paired_low, "paired_high": paired_high, "mean_place": _mean(self.place[mine]), "win_rate_by_order": by_order,
             "capped_share": _mean(self.capped[played]), "turns": _mean(self.turns[played]),
+        }  # fmt: skip
+
+    def _adjusted_row(self, policy: int, wins: NDArray[np.float64], adjusted: NDArray[np.float64]) -> dict[str, float]:
+        mine = self.seats == policy
+        played = mine.any(axis=1)
+        plain, without_luck = ((shares * mine).sum(axis=1)[played] for shares in (wins, adjusted))
+        unit = self.unit[played]
+        low, high = clustered(without_luck, unit)
+        before, after = spread(plain, unit), spread(without_luck, unit)
+        return {
+            "adjusted_rate": float(without_luck.mean()), "adjusted_low": low, "adjusted_high": high,
+            "variance_removed": 1 - (after / before) ** 2 if before > 0 else 0.0,
         }  # fmt: skip
 
     def _means(self) -> dict[str, NDArray[np.float64]]:
@@ -157,7 +208,7 @@ class Results:
             raise ConfigurationError(f"No policy {name!r} played these games. {nearest(name, self.names)}")
         return self.names.index(name)
 
-    def difference(self, first: str, second: str) -> Difference:
+    def difference(self, first: str, second: str, adjusted: bool = False) -> Difference:
         """How much more often a seat of one policy won than a seat of another, paired by seed.
 
         The two may have sat at the same tables, or at different tables with the same seeds.
@@ -165,13 +216,14 @@ class Results:
         Args:
             first: The name of a policy.
             second: The name of another policy.
+            adjusted: Take the luck-adjusted shares.
 
         Raises:
-            ConfigurationError: A name is unknown, or both names are the same.
+            ConfigurationError: A name is unknown, both names are the same, or no luck was measured.
         """
         if self.number_of(first) == self.number_of(second):
             raise ConfigurationError(f"Give the names of two different policies, not {first!r} twice.")
-        wins = self.wins
+        wins = self.adjusted if adjusted else self.wins
         _, unit = np.unique(self.unit, return_inverse=True)
         masks = [self.seats == self.number_of(name) for name in (first, second)]
         won = [np.bincount(unit, (wins * mask).sum(axis=1)) for mask in masks]
@@ -223,6 +275,7 @@ class Results:
         """Everything in one JSON object, but for the time that it took: `players` (see `rows`) and statistics of all games."""
         return {
             "players": self.rows(),
+            **({} if self.luck is None else {"adjusted_by": self.value, "coefficients": list(self.coefficients)}),
             "rules": self.rules,
             "seed": self.seed,
             "games": self.games,
@@ -290,7 +343,8 @@ class Results:
         elif suffix == ".json":
             write_atomically(path, (json.dumps(self.summary(), indent=2) + "\n").encode())
         else:
-            result_files.write(path, self.names, self.summary() | {"setup": self.setup}, {name: getattr(self, name) for name in _ARRAYS})
+            arrays = {name: getattr(self, name) for name in _ARRAYS} | ({} if self.luck is None else {"luck": self.luck})
+            result_files.write(path, self.names, self.summary() | {"setup": self.setup}, arrays)
 
     @classmethod
     def load(cls, path: str | Path) -> Results:
@@ -322,7 +376,8 @@ def merge(parts: Sequence[Results], names: Sequence[str]) -> Results:
     seeds = list(dict.fromkeys(part.seed for part in parts))
     units = [max(int(part.unit.max()) + 1 for part in parts if part.seed == seed) for seed in seeds]
     offset = dict(zip(seeds, np.cumsum([0, *units]), strict=False))
-    joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _JOINED}
+    joined: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _JOINED}
+    joined |= _merged_luck(parts)
     return Results(
         names=tuple(names),
         rules=parts[0].rules,
@@ -335,6 +390,12 @@ def merge(parts: Sequence[Results], names: Sequence[str]) -> Results:
         replays=[replay for part in parts for replay in part.replays],
         **joined,
     )
+
+
+def _merged_luck(parts: Sequence[Results]) -> dict[str, Any]:
+    """The luck of all games, if it was measured by the same value in all of them."""
+    luck = [part.luck for part in parts if part.luck is not None and part.value == parts[0].value]
+    return {"luck": np.concatenate(luck), "value": parts[0].value} if len(luck) == len(parts) else {}
 
 
 def _merged_setup(parts: Sequence[Results], names: Sequence[str]) -> dict[str, Any]:

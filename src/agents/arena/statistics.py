@@ -16,6 +16,7 @@ from scipy import special  # its statistics take half a second to import
 from monopoly_env.intervals import CONFIDENCE, wilson
 
 _NOTHING: Final = 1e-12  # a standard error that is rounding
+_MOST_LUCK: Final = 2.0  # a value that moves half as much as it should is the worst that is believed; few games fit anything
 
 
 def clustered(won: NDArray[Any], unit: NDArray[Any], confidence: float = CONFIDENCE) -> tuple[float, float]:
@@ -44,6 +45,26 @@ def per_unit(values: NDArray[Any], unit: NDArray[Any]) -> tuple[NDArray[np.float
     """The sum of the values and their number, by unit: two (U,) arrays."""
     _, number = np.unique(unit, return_inverse=True)
     return np.bincount(number, values).astype(np.float64), np.bincount(number).astype(np.float64)
+
+
+def spread(won: NDArray[Any], unit: NDArray[Any]) -> float:
+    """The standard error of a win rate over games in units, see `clustered`; 0 if there is a single unit."""
+    sums, sizes = per_unit(won, unit)
+    return standard_error((sums - won.mean() * sizes) / sizes.sum()) if len(sums) > 1 else 0.0
+
+
+def control_coefficient(won: NDArray[np.float64], luck: NDArray[np.float64]) -> float:
+    """How much of the luck to subtract from what was won, so that the rest varies least: between 0 and `_MOST_LUCK`.
+
+    Args:
+        won: (K, U), what each of K policies won in each unit.
+        luck: (K, U), their luck; its mean is zero.
+    """
+    if won.shape[1] < 2:
+        return 0.0
+    known = float((luck**2).sum())
+    together = float(((won - won.mean(axis=1, keepdims=True)) * luck).sum())
+    return min(max(together / known, 0.0), _MOST_LUCK) if known > 0 else 0.0
 
 
 def half_width(residuals: NDArray[np.float64], confidence: float) -> float:

@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 from agents.arena.batch import GameBatch
 from agents.arena.counting import COUNTS, SEAT_COUNTS
 from agents.arena.loop import NOT_RECORDED, Recording, play_games
+from agents.arena.luck import Luck
 from monopoly_env.actions import NUM_ACTIONS
+from monopoly_env.analyse.values import Value
 from monopoly_env.core import new_games
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import BY_CAP, GAME, empty_games
@@ -34,7 +36,9 @@ _RECORDED: Final = 4096  # actions of a recorded game after which the compiled l
 class Table:
     """Policies that are compiled and ready to play batches of games."""
 
-    def __init__(self, policies: Sequence[Policy], rules: Rules, turn_limit: int, threads: int | None = None) -> None:
+    def __init__(
+        self, policies: Sequence[Policy], rules: Rules, turn_limit: int, threads: int | None = None, value: Value | None = None
+    ) -> None:
         """Compile policies that are not compiled yet.
 
         Args:
@@ -42,8 +46,10 @@ class Table:
             rules: The rules of all games.
             turn_limit: Turns of each player after which the score decides a game.
             threads: Number of threads; by default one per core.
+            value: By which the luck of the dice is measured; None: it is not.
         """
         self.policies = list(policies)
+        self.value = value
         self.rules = rules
         self.turn_limit = turn_limit
         self.threads = threads or os.cpu_count() or 1
@@ -137,6 +143,7 @@ class _Games:
         self.progress = np.zeros(count, PROGRESS)
         self.counts = np.zeros(count, COUNTS)
         actions = np.zeros((count if batch.recorded else 0, _RECORDED), np.uint8)
+        self.luck = np.zeros((count, self.num_players))
         self.recording = Recording(np.full(count, NOT_RECORDED), np.zeros(count, np.int64), actions)
         self._recorded = np.array(sorted(batch.recorded), np.int64)
         self._actions: dict[int, list[NDArray[np.uint8]]] = {}
@@ -147,6 +154,7 @@ class _Games:
         self.numbers[places] = numbers
         _bytes(self.records)[places] = _bytes(new_games(batch.seeds[numbers].tolist(), self.num_players, self.table.rules))
         self.memory[places] = 0.0
+        self.luck[places] = 0.0
         self.seats[places] = self.table.row_of[batch.seats[numbers]]
         _bytes(self.progress)[places] = 0
         _bytes(self.counts)[places] = 0
@@ -164,12 +172,15 @@ class _Games:
             PolicyError: The kernel of a policy raised an error.
         """
         recording = self.recording._replace(row=self.recording.row[part], length=self.recording.length[part])
+        luck = Luck.of(self.table.value, self.luck[part])
         try:
             play_games(
                 self.records[part], self.memory[part], self.seats[part], self.progress[part], self.counts[part],
-                recording, self.table.players, np.zeros(NUM_ACTIONS, np.bool_), self.table.turn_limit * self.num_players,
+                recording, luck, self.table.players, np.zeros(NUM_ACTIONS, np.bool_), self.table.turn_limit * self.num_players,
             )  # fmt: skip
         except Exception as error:
+            if self.table.value is not None and luck.asking[0]:
+                raise ConfigurationError(f"The value {self.table.value.name!r} raised {type(error).__name__}: {error}.") from error
             # The loop plays one game after another, so the first that has not stopped is the one in which it broke off.
             full = self.recording.length[part] == self.recording.actions.shape[1]
             stopped = (self.records["decision"][part] == 0) | (self.progress["stop"][part] == WAITING) | full
@@ -213,6 +224,7 @@ class _Games:
         batch.capped[numbers] = self.records["ending"][places] == BY_CAP
         batch.game_counts[numbers] = self.counts["game"][places]
         batch.owned[numbers] = self.records["lots"][places, : self.num_players]
+        batch.luck[numbers] = self._measured_luck(places)
         batch.score[numbers] = self.counts["score"][places, : self.num_players]
         for name in SEAT_COUNTS.names or ():
             batch.seat_counts[name][numbers] = self.counts[name][places, : self.num_players]
@@ -223,6 +235,12 @@ class _Games:
             self._take_actions(recorded)
             for place in recorded.tolist():
                 batch.actions[int(self.numbers[place])] = np.concatenate(self._actions.pop(place)), digest(self.records[place])
+
+    def _measured_luck(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
+        value, luck = self.table.value, self.luck[places]
+        if value is not None and not np.isfinite(luck).all():
+            raise ConfigurationError(f"The value {value.name!r} gave a share that is no finite number.")
+        return luck
 
 
 class _Stream:

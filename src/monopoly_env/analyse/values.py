@@ -128,6 +128,6 @@ def resolve(value: str | Value) -> Value:
     if isinstance(value, Value):
         return value
     names()  # packages that add policies may add values, too
-    if value not in _VALUES:
+    if not isinstance(value, str) or value not in _VALUES:
         raise ConfigurationError(f"Unknown value {value!r:.80}: give a Value, or a name. {nearest(value, _VALUES)}")
     return _VALUES[value]()

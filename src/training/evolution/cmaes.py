@@ -345,15 +345,19 @@ class Evolution(Search):
         }  # fmt: skip
 
     def _final_row(self, setting: Setting, policy: Policy) -> dict[str, Any]:
-        self.doing(f"against {setting}")
-        games, pair = self.options.final_games, [policy, self.policy(self.genome.origin)]
-        evolved, start = self.play(pair, [setting], games, self.game_seed(_FINAL))
+        evolved, start = self.final_scores(setting, policy)
         found, (low, high) = evolved.less(start), evolved.interval
         return {
             "opponents": str(setting), "rules": setting.rules, "held_out": setting.opponents in HELD_OUT[1 + len(setting.opponents)],
-            "games": games, "start": found.rates[1], "rate": found.rates[0], "low": low, "high": high,
+            "games": self.options.final_games, "start": found.rates[1], "rate": found.rates[0], "low": low, "high": high,
             "difference": found.difference, "difference_low": found.low, "difference_high": found.high,
         }  # fmt: skip
+
+    def final_scores(self, setting: Setting, policy: Policy) -> tuple[Score, Score]:
+        """What a policy and the start win at a table, in games that nothing has been learned from."""
+        self.doing(f"against {setting}")
+        first, second = self.play([policy, self.policy(self.genome.origin)], [setting], self.options.final_games, self.game_seed(_FINAL))
+        return first, second
 
     def values(self) -> dict[str, Any]:
         """What a checkpoint holds as JSON."""
