@@ -10,8 +10,8 @@ python -m training.dqn --preset ocnaru --budget 0.01       # the agent of Ocnaru
 
 `training.presets` is the table of the presets; `--preset NAME --help` explains the options of one of them.
 
-Q(s, a) = V(s) + A(s, a) is a player's chance to win. Every network has both parts as outputs (the dueling form), so all choices of all
-networks are on one scale. The agent plays argmax_a Q(s, a); while it learns it draws choices by exp(Q / temperature).
+Q(s, a) = V(s) + A(s, a) is a player's chance to win. One network gives V, the network of the decision gives A (the dueling form), so all
+choices of all networks are on one scale. The agent plays argmax_a Q(s, a); while it learns it draws choices by exp(Q / temperature).
 
 - Watching: V learns the outcomes of the expert's games. A learns to draw the expert's choices at the temperature (cross-entropy), with
   A of the expert's choice near 0.
@@ -38,7 +38,7 @@ from rich.console import Console
 from torch import Tensor
 
 from training import learner, phases, presets
-from training.learner import Batch, ChoiceLearner, LearnerOptions, agreement, cross_entropy
+from training.learner import ChoiceLearner, LearnerOptions, Part, agreement, cross_entropy
 from training.run.options import Ranges
 
 
@@ -49,11 +49,9 @@ class DQNOptions(LearnerOptions):
     out: Path = Path("runs/dqn")
     temperature: float = 0.03
     """In own games choices are drawn by exp(Q / temperature): those that are worth much less than the best are seldom tried."""
-    advantage_weight: float = 2.0
-    """Weight of what A learns beside what V learns."""
 
 
-_RANGES: Final[Ranges] = {"temperature": (1e-6, 10), "advantage_weight": (0, 1000)}
+_RANGES: Final[Ranges] = {"temperature": (1e-6, 10)}
 
 
 class DQN(ChoiceLearner):
@@ -66,19 +64,16 @@ class DQN(ChoiceLearner):
         """At which choices are drawn in own games."""
         return float(self.options.temperature)
 
-    def watching(self, batch: Batch) -> tuple[Tensor, Mapping[str, Tensor]]:
-        """(V - outcome)^2, the cross-entropy of the expert's choices at the temperature, and A^2 of them."""
-        imitation = cross_entropy(batch, self.temperature)
-        values = (batch.state - batch.outcome) ** 2
-        loss = values + imitation + self.score(batch.scores, batch.choice) ** 2
-        return loss, {"watching/value": values, "watching/entropy": imitation, "watching/agreement": agreement(batch)}
+    def watching(self, batch: Part, scores: Tensor) -> tuple[Tensor, Mapping[str, Tensor]]:
+        """The cross-entropy of the expert's choices at the temperature, and A^2 of them."""
+        imitation = cross_entropy(scores, batch.choice, self.temperature)
+        loss = imitation + self.score(scores, batch.choice) ** 2
+        return loss, {"watching/entropy": imitation, "watching/agreement": agreement(batch, scores)}
 
-    def learning(self, batch: Batch) -> tuple[Tensor, Mapping[str, Tensor]]:
-        """(V - R)^2 and (A - (R - V_target))^2 of the choices made."""
-        values = (batch.state - batch.goal) ** 2
-        advantages = (self.score(batch.scores, batch.choice) - batch.advantage) ** 2
-        report = {"loss/value": values, "loss/advantage": advantages, "greedy": agreement(batch)}
-        return values + self.options.advantage_weight * advantages, report
+    def learning(self, batch: Part, scores: Tensor) -> tuple[Tensor, Mapping[str, Tensor]]:
+        """(A - (R - V))^2 of the choices made."""
+        loss = (self.score(scores, batch.choice) - batch.advantage) ** 2
+        return loss, {"loss/advantage": loss, "greedy": agreement(batch, scores)}
 
     def score(self, scores: Tensor, choice: Tensor) -> Tensor:
         """(M,) A(s, a)."""

@@ -25,7 +25,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from agents.learned.choices import NUM_CHOICES
-from agents.learned.networks import CHOICES, NAMES, architectures
+from agents.learned.networks import CHOICES, NAMES, STATE, architectures
 from agents.learned.observation import MOST_PLAYERS
 from agents.learned.policy import LearnedAgent
 from monopoly_env.errors import ConfigurationError
@@ -85,6 +85,8 @@ class LearnerOptions(RunOptions):
     TD(lambda); 1: the outcome alone."""
     value_lambda: float = 0.99
     """The same for what the value of a state learns: it looks farther ahead, for its errors would stay in every advantage."""
+    value_share: float = 0.4
+    """Share of the choices whose states the network of values learns from."""
     sure_share: float = 0.5
     """Share of the choices drawn with a probability above 0.99 that are learned from: most choices are such, and they teach little."""
 
@@ -113,7 +115,7 @@ _RANGES: Final[Ranges] = {
     "num_players": (MIN_PLAYERS, MOST_PLAYERS),
     "seed": (0, 1 << 20),
     "learning_rate": (1e-9, 1),
-    **dict.fromkeys(("td_lambda", "value_lambda", "sure_share"), (0, 1)),
+    **dict.fromkeys(("td_lambda", "value_lambda", "value_share", "sure_share"), (0, 1)),
 }
 
 
@@ -158,49 +160,29 @@ def _compiled(name: str, *words: str) -> CompiledPolicy:
     return policy
 
 
-@dataclass
-class Part:
-    """The choices that one network answers, as tensors.
+class Part(NamedTuple):
+    """Choices that one network answers, as tensors: all of a block, or a batch of them.
 
     Attributes:
-        rows: (n,) where they stand in the block.
         observation: (n, D) float16.
-        open: (n, outputs - 1) bool.
-        choice: (n,) int64, the output that was chosen, without the first one.
-        outcome: (n,) float32, the player's share of the win.
-        score: (n,) float32, what the networks that played gave the choice: its log-probability, or its value.
-        value: (n,) float32, their value of the state.
-        goal: (n,) float32, what the value learns: the lambda-return of `value_lambda`.
-        advantage: (n,) float32, the lambda-return of `td_lambda`, less the value.
-        kept: The rows that are learned from.
+        open: (n, outputs) bool.
+        choice: (n,) int64, the output that was chosen.
+        score: (n,) float32, what the networks that played gave the choice: its log-probability, or its advantage.
+        advantage: (n,) float32, what the choice led to, less the value of the state.
     """
 
-    rows: NDArray[np.int64]
     observation: Tensor
     open: Tensor
     choice: Tensor
-    outcome: Tensor
     score: Tensor
-    value: Tensor
-    goal: Tensor
     advantage: Tensor
-    kept: Tensor
+
+    def take(self, rows: Any) -> Part:
+        """Some of the rows."""
+        return Part(*(column[rows] for column in self))
 
 
-class Batch(NamedTuple):
-    """M choices of one network: fields as in `Part`, and what the networks say about them now."""
-
-    open: Tensor
-    choice: Tensor
-    outcome: Tensor
-    old_score: Tensor
-    goal: Tensor
-    advantage: Tensor
-    state: Tensor  # (M,) the value of the state
-    scores: Tensor  # (M, outputs - 1), very low where a choice is not open
-
-
-Loss = Callable[[Batch], tuple[Tensor, Mapping[str, Tensor]]]
+Loss = Callable[[Part, Tensor], tuple[Tensor, Mapping[str, Tensor]]]
 
 
 class ChoiceLearner(ABC):
@@ -247,11 +229,11 @@ class ChoiceLearner(ABC):
         """At which choices are drawn in own games."""
 
     @abstractmethod
-    def watching(self, batch: Batch) -> tuple[Tensor, Mapping[str, Tensor]]:
-        """The loss (M,) of an expert's choices, and what to report."""
+    def watching(self, batch: Part, scores: Tensor) -> tuple[Tensor, Mapping[str, Tensor]]:
+        """The loss (M,) of an expert's choices, and what to report; `scores` (M, outputs) are what the network says now."""
 
     @abstractmethod
-    def learning(self, batch: Batch) -> tuple[Tensor, Mapping[str, Tensor]]:
+    def learning(self, batch: Part, scores: Tensor) -> tuple[Tensor, Mapping[str, Tensor]]:
         """The loss (M,) of own choices, and what to report."""
 
     @abstractmethod
@@ -277,9 +259,10 @@ class ChoiceLearner(ABC):
         )  # fmt: skip
         self.finished += options.games
         self._set_rate(2 * options.learning_rate)
-        parts = self.parts_of(choices)
+        parts, size = {name: part for name, (_, part) in self.parts_of(choices).items()}, max(1, options.batch // 2)
         for _ in range(options.epochs):
-            metrics = self.descend(parts, self.watching, max(1, options.batch // 2))
+            metrics = self.descend(parts, self.watching, size)
+        metrics |= self.descend_values(choices.observation, choices.outcome, size)
         self.watched += choices.size
         return metrics
 
@@ -300,15 +283,20 @@ class ChoiceLearner(ABC):
         """Learn from a block of own games; returns means of what was reported."""
         options = self.options
         self._set_rate(options.learning_rate * max(0.02, 1 - self.step / options.steps))
-        parts = self.parts_of(choices)
-        self._estimate(parts, choices)
+        values, goals, returns = np.zeros((3, choices.size), np.float32)
+        values[:] = self.values(choices.observation)
+        for keep, out in ((options.value_lambda, goals), (options.td_lambda, returns)):
+            lambda_returns(values, choices.outcome, choices.game, choices.player, keep, out)
+        self.spread = max(1e-6, float((returns - values).std()))
+        parts = {name: self._judged(name, part, returns[rows] - values[rows]) for name, (rows, part) in self.parts_of(choices).items()}
         for _ in range(options.epochs):
             metrics = self.descend(parts, self.learning, options.batch)
+        metrics |= self.descend_values(choices.observation, goals, options.batch)
         self.step += choices.size
         return metrics
 
-    def parts_of(self, choices: Choices) -> dict[str, Part]:
-        """The choices by network."""
+    def parts_of(self, choices: Choices) -> dict[str, tuple[NDArray[np.int64], Part]]:
+        """For each network, the rows that it answers and its choices; scores and advantages are zeros."""
         parts = {}
         for number, name in enumerate(NAMES):
             rows = np.flatnonzero(choices.network == number)
@@ -317,43 +305,33 @@ class ChoiceLearner(ABC):
                 where[CHOICES[number]] = np.arange(len(CHOICES[number]))
                 open_ = np.unpackbits(choices.open[rows], axis=1, count=NUM_CHOICES)[:, CHOICES[number]]
                 blank = torch.zeros(len(rows), device=self.device)
-                parts[name] = Part(
-                    rows, self._tensor(choices.observation[rows]), self._tensor(open_.astype(np.bool_)),
-                    self._tensor(where[choices.choice[rows]]), self._tensor(choices.outcome[rows]), blank, blank, blank, blank,
-                    torch.arange(len(rows), device=self.device),
-                )  # fmt: skip
+                seen, chosen = self._tensor(choices.observation[rows]), self._tensor(where[choices.choice[rows]])
+                parts[name] = rows, Part(seen, self._tensor(open_.astype(np.bool_)), chosen, blank, blank)
         return parts
+
+    @torch.no_grad()
+    def _judged(self, name: str, part: Part, advantage: NDArray[np.float32]) -> Part:
+        """The choices of a network with scores and advantages, without most of those that it was sure of."""
+        chunks = [part.take(rows) for rows in _slices(len(part.choice), _CHUNK)]
+        passes = [(self.scores(name, chunk), chunk.choice) for chunk in chunks]
+        score = torch.cat([self.score(scores, choice) for scores, choice in passes])
+        logs = torch.cat([-cross_entropy(scores, choice, self.temperature) for scores, choice in passes])
+        kept = (logs < _SURE) | (torch.rand(len(logs)).to(self.device) < self.options.sure_share)
+        return part._replace(score=score, advantage=self._tensor(advantage)).take(torch.nonzero(kept)[:, 0])
 
     def _tensor(self, array: NDArray[Any]) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
 
-    @torch.no_grad()
-    def _estimate(self, parts: Mapping[str, Part], choices: Choices) -> None:
-        """Fill in what the networks that played gave each choice, and what it led to."""
-        values, goals, returns = np.zeros((3, choices.size), np.float32)
-        for name, part in parts.items():
-            passes = [self.evaluate(name, part, slice(at, at + _CHUNK)) for at in range(0, len(part.rows), _CHUNK)]
-            part.value = torch.cat([batch.state for batch in passes])
-            part.score = torch.cat([self.score(batch.scores, batch.choice) for batch in passes])
-            logs = torch.cat([-cross_entropy(batch, self.temperature) for batch in passes])
-            drawn = torch.rand(len(logs)).to(self.device)
-            part.kept = torch.nonzero((logs < _SURE) | (drawn < self.options.sure_share))[:, 0]
-            values[part.rows] = part.value.cpu().numpy()
-        for keep, out in ((self.options.value_lambda, goals), (self.options.td_lambda, returns)):
-            lambda_returns(values, choices.outcome, choices.game, choices.player, keep, out)
-        self.spread = max(1e-6, float((returns - values).std()))
-        for part in parts.values():
-            part.goal = self._tensor(goals[part.rows])
-            part.advantage = self._tensor(returns[part.rows]) - part.value
+    def scores(self, name: str, batch: Part) -> Tensor:
+        """(M, outputs) what a network says about its choices; very low where one is not open."""
+        outputs: Tensor = self.networks[name](batch.observation.float())
+        return outputs.masked_fill(~batch.open, _CLOSED)
 
-    def evaluate(self, name: str, part: Part, rows: Any) -> Batch:
-        """What a network says about some of its choices."""
-        outputs = self.networks[name](part.observation[rows].float())
-        scores = outputs[:, 1:].masked_fill(~part.open[rows], _CLOSED)
-        return Batch(
-            part.open[rows], part.choice[rows], part.outcome[rows], part.score[rows], part.goal[rows], part.advantage[rows],
-            outputs[:, 0], scores,
-        )  # fmt: skip
+    @torch.no_grad()
+    def values(self, observation: NDArray[np.float16]) -> NDArray[np.float32]:
+        """(N,) the chance to win of the players who see this."""
+        seen = (self._tensor(observation[rows]).float() for rows in _slices(len(observation), _CHUNK))
+        return np.concatenate([self.networks[STATE](chunk)[:, 0].cpu().numpy() for chunk in seen])
 
     def descend(self, parts: Mapping[str, Part], loss_of: Loss, size: int) -> dict[str, float]:
         """Go through a block once, in gradient steps of about `size` choices; returns means of what the loss reports.
@@ -361,21 +339,33 @@ class ChoiceLearner(ABC):
         Raises:
             DivergenceError: The loss is not finite.
         """
-        total = sum(len(part.kept) for part in parts.values())
+        total = sum(len(part.choice) for part in parts.values())
         steps = max(1, round(total / size))
-        shares = {name: part.kept[torch.randperm(len(part.kept))].tensor_split(steps) for name, part in parts.items()}
+        shares = {name: torch.randperm(len(part.choice)).to(self.device).tensor_split(steps) for name, part in parts.items()}
         sums: dict[str, Tensor] = {}
         for step in range(steps):
             loss, count = torch.zeros((), device=self.device), 0
             for name, part in parts.items():
                 rows = shares[name][step]
                 if len(rows):
-                    losses, report = loss_of(self.evaluate(name, part, rows))
+                    batch = part.take(rows)
+                    losses, report = loss_of(batch, self.scores(name, batch))
                     loss, count = loss + losses.sum(), count + len(rows)
                     for key, values in report.items():
                         sums[key] = sums.get(key, torch.zeros((), device=self.device)) + values.detach().sum()
             self._descend(loss / max(1, count))
         return {key: float(value) / total for key, value in sums.items()}
+
+    def descend_values(self, observation: NDArray[np.float16], goal: NDArray[np.float32], size: int) -> dict[str, float]:
+        """Teach the network of states on a share of a block: neighbouring states of a game say nearly the same."""
+        rows = torch.randperm(len(goal))[: max(1, round(len(goal) * self.options.value_share))].numpy()
+        seen, wanted = self._tensor(observation[rows]), self._tensor(goal[rows])
+        total = 0.0
+        for part in _slices(len(rows), size):
+            losses = (self.networks[STATE](seen[part].float())[:, 0] - wanted[part]) ** 2
+            total += float(losses.detach().sum())
+            self._descend(losses.mean())
+        return {"loss/value": total / len(rows)}
 
     def _descend(self, loss: Tensor) -> None:
         if not torch.isfinite(loss):
@@ -411,11 +401,15 @@ class ChoiceLearner(ABC):
             setattr(self, name, values[name])
 
 
-def agreement(batch: Batch) -> Tensor:
+def _slices(total: int, size: int) -> list[slice]:
+    return [slice(start, start + size) for start in range(0, total, size)]
+
+
+def agreement(batch: Part, scores: Tensor) -> Tensor:
     """(M,) 1 where the best choice of the networks is the one that was made."""
-    return (batch.scores.argmax(1) == batch.choice).float()
+    return (scores.argmax(1) == batch.choice).float()
 
 
-def cross_entropy(batch: Batch, temperature: float = 1.0) -> Tensor:
-    """(M,) minus the log-probability of the choice that was made, drawn by exp(score / temperature)."""
-    return functional.cross_entropy(batch.scores / temperature, batch.choice, reduction="none")
+def cross_entropy(scores: Tensor, choice: Tensor, temperature: float = 1.0) -> Tensor:
+    """(M,) minus the log-probability of choices, drawn by exp(score / temperature)."""
+    return functional.cross_entropy(scores / temperature, choice, reduction="none")

@@ -46,6 +46,7 @@ def _measure(learner: ChoiceLearner, session: Session, stage: int, title: str) -
         rows = measure(
             learner.agent(), learner.panel, [options.final_games] * len(learner.panel), learner.rules, FINAL_SEED, options.num_players
         )
+    session.report.evaluated(learner.step, rows)
     learner.stages.append({"stage": stage, "title": title, "choices": learner.watched + learner.step, "opponents": rows})
     session.save(learner, learner.step)
 

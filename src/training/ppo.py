@@ -5,8 +5,8 @@ python -m training.ppo --steps 50000000 --out runs/ppo     # a night
 python -m training.ppo --resume                            # continue a run that was stopped
 python -m training.ppo --expert none --opponents self      # from nothing, by self-play alone
 
-The networks give the log-probability of each choice, up to a constant, and V(s), the chance to win. The agent plays the likeliest
-choice; while it learns it draws choices by their probability.
+The networks give the log-probability of each choice, up to a constant; one more network gives V(s), the chance to win. The agent plays
+the likeliest choice; while it learns it draws choices by their probability.
 
 - Watching: cross-entropy of the expert's choices; V learns the outcomes.
 - Own games: the clipped objective of Schulman et al., "Proximal policy optimization algorithms" (2017), with the advantages of
@@ -28,7 +28,7 @@ from rich.console import Console
 from torch import Tensor
 
 from training import learner, phases
-from training.learner import Batch, ChoiceLearner, LearnerOptions, agreement, cross_entropy
+from training.learner import ChoiceLearner, LearnerOptions, Part, agreement, cross_entropy
 from training.run import command
 from training.run.options import Ranges
 
@@ -40,13 +40,11 @@ class PPOOptions(LearnerOptions):
     out: Path = Path("runs/ppo")
     clip: float = 0.2
     """How far the probability of a choice may move in one block, as a share of it."""
-    value_weight: float = 2.0
-    """Weight of the loss of V."""
-    entropy_weight: float = 0.0005
+    entropy_weight: float = 0.0
     """Weight of the entropy of the choices, which keeps others being tried."""
 
 
-_RANGES: Final[Ranges] = {"clip": (1e-3, 1), "value_weight": (0, 1000), "entropy_weight": (0, 10)}
+_RANGES: Final[Ranges] = {"clip": (1e-3, 1), "entropy_weight": (0, 10)}
 
 
 class PPO(ChoiceLearner):
@@ -59,23 +57,21 @@ class PPO(ChoiceLearner):
         """At which choices are drawn in own games."""
         return 1.0
 
-    def watching(self, batch: Batch) -> tuple[Tensor, Mapping[str, Tensor]]:
-        """The cross-entropy of the expert's choices and (V - outcome)^2."""
-        imitation, values = cross_entropy(batch), (batch.state - batch.outcome) ** 2
-        return imitation + values, {"watching/value": values, "watching/entropy": imitation, "watching/agreement": agreement(batch)}
+    def watching(self, batch: Part, scores: Tensor) -> tuple[Tensor, Mapping[str, Tensor]]:
+        """The cross-entropy of the expert's choices."""
+        loss = cross_entropy(scores, batch.choice)
+        return loss, {"watching/entropy": loss, "watching/agreement": agreement(batch, scores)}
 
-    def learning(self, batch: Batch) -> tuple[Tensor, Mapping[str, Tensor]]:
-        """The clipped objective, (V - R)^2 and minus the entropy."""
-        options = self.options
-        logs = torch.log_softmax(batch.scores, 1)
-        ratio = (logs.gather(1, batch.choice[:, None])[:, 0] - batch.old_score).exp()
+    def learning(self, batch: Part, scores: Tensor) -> tuple[Tensor, Mapping[str, Tensor]]:
+        """The clipped objective and minus the entropy."""
+        clip, logs = self.options.clip, torch.log_softmax(scores, 1)
+        ratio = (logs.gather(1, batch.choice[:, None])[:, 0] - batch.score).exp()
         advantage = batch.advantage / self.spread
-        policy = -torch.min(ratio * advantage, ratio.clamp(1 - options.clip, 1 + options.clip) * advantage)
-        values = (batch.state - batch.goal) ** 2
+        policy = -torch.min(ratio * advantage, ratio.clamp(1 - clip, 1 + clip) * advantage)
         entropy = -(logs.exp() * logs.masked_fill(~batch.open, 0.0)).sum(1)
-        loss = policy + options.value_weight * values - options.entropy_weight * entropy
-        clipped = ((ratio - 1).abs() > options.clip).float()
-        return loss, {"loss/policy": policy, "loss/value": values, "entropy": entropy, "clipped": clipped, "greedy": agreement(batch)}
+        loss = policy - self.options.entropy_weight * entropy
+        clipped = ((ratio - 1).abs() > clip).float()
+        return loss, {"loss/policy": policy, "entropy": entropy, "clipped": clipped, "greedy": agreement(batch, scores)}
 
     def score(self, scores: Tensor, choice: Tensor) -> Tensor:
         """(M,) the log-probability."""

@@ -20,7 +20,7 @@ from monopoly_env.errors import ConfigurationError
 from training import dqn, learner, phases, ppo
 from training.dqn import DQN, DQNOptions
 from training.league import LEARNER, PAST, SELF, League
-from training.learner import Batch, ChoiceLearner
+from training.learner import ChoiceLearner, Part
 from training.ppo import PPO, PPOOptions
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -66,38 +66,43 @@ def test_the_league_seats_everyone_in_their_share_and_every_seat() -> None:
 # --- losses ------------------------------------------------------------------------------------------------------------------
 
 
-def batch(**given: Any) -> Batch:
+def batch(**given: Any) -> Part:
     columns: dict[str, Any] = {
-        "open": [[True, True, False]], "choice": [1], "outcome": [1.0], "old_score": [0.0], "goal": [0.75], "advantage": [0.25],
-        "state": [0.5], "scores": [[0.0, 0.1, -1e9]],
+        "observation": [[0.0]], "open": [[True, True, False]], "choice": [1], "score": [0.0], "advantage": [0.25],
     }  # fmt: skip
-    return Batch(**{name: torch.tensor(column) for name, column in (columns | given).items()})
+    return Part(**{name: torch.tensor(column) for name, column in (columns | given).items()})
+
+
+SCORES = torch.tensor([[0.0, 0.1, -1e9]])
 
 
 def test_q_losses_by_hand() -> None:
-    q = made(DQN, dataclasses.replace(LEARNERS[0][1], temperature=0.05, advantage_weight=2.0))
+    q = made(DQN, dataclasses.replace(LEARNERS[0][1], temperature=0.05))
     logs = torch.log_softmax(torch.tensor([0.0, 0.1]) / 0.05, 0)
-    loss, report = q.watching(batch())
+    loss, report = q.watching(batch(), SCORES)
     assert report["watching/agreement"].item() == 1
-    assert loss.item() == pytest.approx(0.5**2 - logs[1].item() + 0.1**2)
-    loss, report = q.watching(batch(choice=[0]))
+    assert loss.item() == pytest.approx(-logs[1].item() + 0.1**2)
+    loss, report = q.watching(batch(choice=[0]), SCORES)
     assert report["watching/agreement"].item() == 0
-    assert loss.item() == pytest.approx(0.5**2 - logs[0].item())
-    loss, _ = q.learning(batch())
-    assert loss.item() == pytest.approx(0.25**2 + 2 * (0.1 - 0.25) ** 2)
+    assert loss.item() == pytest.approx(-logs[0].item())
+    loss, _ = q.learning(batch(), SCORES)
+    assert loss.item() == pytest.approx((0.1 - 0.25) ** 2)
 
 
 def test_ppo_losses_by_hand() -> None:
-    p = made(PPO, dataclasses.replace(LEARNERS[1][1], clip=0.2, value_weight=2.0, entropy_weight=0.0))
+    p = made(PPO, dataclasses.replace(LEARNERS[1][1], clip=0.2, entropy_weight=0.0))
     logs = torch.log_softmax(torch.tensor([0.0, 0.1]), 0)
-    loss, _ = p.watching(batch())
-    assert loss.item() == pytest.approx(-logs[1].item() + 0.25)
+    loss, _ = p.watching(batch(), SCORES)
+    assert loss.item() == pytest.approx(-logs[1].item())
     old = logs[1].item() - 1.0  # the choice has become likelier by e: that counts up to the clip
-    loss, report = p.learning(batch(old_score=[old]))
-    assert loss.item() == pytest.approx(-1.2 * 0.25 + 2 * 0.25**2)
+    loss, report = p.learning(batch(score=[old]), SCORES)
+    assert loss.item() == pytest.approx(-1.2 * 0.25)
     assert report["clipped"].item() == 1
-    loss, _ = p.learning(batch(old_score=[old], advantage=[-0.25]))
-    assert loss.item() == pytest.approx(np.e * 0.25 + 2 * 0.25**2, rel=1e-5)
+    loss, _ = p.learning(batch(score=[old], advantage=[-0.25]), SCORES)
+    assert loss.item() == pytest.approx(np.e * 0.25, rel=1e-5)
+    p = made(PPO, dataclasses.replace(LEARNERS[1][1], entropy_weight=0.5))
+    loss, report = p.learning(batch(score=[logs[1].item()], advantage=[0.0]), SCORES)
+    assert loss.item() == pytest.approx(0.5 * (logs.exp() * logs).sum().item())
 
 
 # --- learning ----------------------------------------------------------------------------------------------------------------

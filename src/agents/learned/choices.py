@@ -21,7 +21,7 @@ import numpy as np
 
 from agents.players.vocabulary.offers import OFFICIAL, ONE_FOR_ONE
 from agents.players.vocabulary.reading import total_price
-from monopoly_env.actions import A_ASK, A_REPLY, A_TRADE, NUM_ACTIONS
+from monopoly_env.actions import A_REPLY, NUM_ACTIONS
 from monopoly_env.board import ALL_LOTS, GROUP_LOTS, GROUPS, NUM_GROUPS, RAILROADS
 from monopoly_env.engine import agenda, trade
 from monopoly_env.game import NOBODY, Game
@@ -35,7 +35,6 @@ GIVE: Final = ASK + len(PARTS)
 PRICE: Final = GIVE + len(PARTS)
 NUM_CHOICES: Final = PRICE + len(PREMIUMS)
 NO_CHOICE: Final = -1
-MOST_OFFERS: Final = 4  # a turn: more are seldom of use, and each takes four choices
 
 _GROUPS: Final = np.array([sum(1 << group for group in part) for part in PARTS])  # [part] -> its groups, a bit each
 _SINGLES: Final = 1 + NUM_GROUPS  # parts of one group at most
@@ -165,8 +164,6 @@ def write_open(game: Game, mask: Any) -> int:
         for action in range(NUM_ACTIONS):
             mask[action] = (int(game.legal[action >> 5]) >> (action & 31)) & 1
         mask[_COUNTER] = False
-        if game.offers[game.player] >= MOST_OFFERS:
-            mask[A_TRADE:A_ASK] = False
     count = 0
     for choice in range(NUM_CHOICES):
         count += mask[choice]

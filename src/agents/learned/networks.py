@@ -1,8 +1,10 @@
 """The networks of a learned agent: which decisions each answers, and what its outputs mean.
 
-There is a network for each kind of decision, since what matters in an auction is not what matters in jail. The first output values the
-state for the player who decides; each of the others stands for a choice. What they are on, chances to win or log-probabilities, is up
-to the learner: the agent takes the highest.
+There is a network for each kind of decision, since what matters in an auction is not what matters in jail. Each output stands for a
+choice. What it says, an advantage or a log-probability, is up to the learner: the agent takes the highest.
+
+One more network values states: the chance to win of the player who decides, whatever the decision. It is one for all, so that values
+before and after a choice are of the same measure; learners need it, playing does not.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ NETWORKS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "choice": (("tax", "fine_or_chance", "takeover"), ("choice", "sell", "mortgage")),
 }
 NAMES: Final = tuple(NETWORKS)
+STATE: Final = "state"  # the network that values states
 NONE: Final = -1
 
 
@@ -51,11 +54,9 @@ def _size(head: str) -> int:
 
 @cache
 def architectures(num_players: int, hidden: tuple[int, ...]) -> dict[str, Architecture]:
-    """The networks by name; the first head is the value of the state."""
-    return {
-        name: Architecture(length(num_players), hidden, (("state", 1), *((head, _size(head)) for head in heads)))
-        for name, (_, heads) in NETWORKS.items()
-    }
+    """All networks by name, that of states last."""
+    heads = {name: tuple((head, _size(head)) for head in heads) for name, (_, heads) in NETWORKS.items()}
+    return {name: Architecture(length(num_players), hidden, parts) for name, parts in {**heads, STATE: ((STATE, 1),)}.items()}
 
 
 def _network_of() -> NDArray[np.int64]:
@@ -68,8 +69,9 @@ def _network_of() -> NDArray[np.int64]:
 
 def _output() -> NDArray[np.int64]:
     table = np.full((len(NETWORKS), NUM_CHOICES), NONE, np.int64)
-    for number, network in enumerate(architectures(2, ()).values()):
-        for head, _ in network.heads[1:]:
+    for number, name in enumerate(NAMES):
+        network = architectures(2, ())[name]
+        for head, _ in network.heads:
             part = network.head(head)
             table[number, choices_of(head)] = np.arange(part.start, part.stop)
     return table
@@ -85,4 +87,4 @@ def _choices() -> list[NDArray[np.int64]]:
 
 NETWORK_OF: Final = _network_of()  # [decision] -> its network, or NONE
 OUTPUT: Final = _output()  # [network, choice] -> the output that scores it, or NONE
-CHOICES: Final = _choices()  # [network][output - 1] -> the choice
+CHOICES: Final = _choices()  # [network][output] -> the choice

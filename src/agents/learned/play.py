@@ -40,7 +40,7 @@ def score(game: Game, params: Row, seen: Any, outputs: Any) -> int:
         game: It waits for a decision.
         params: The row.
         seen: (features,) float32, the observation.
-        outputs: (NUM_CHOICES + 1,) float32, receives the value of the state and the scores.
+        outputs: (NUM_CHOICES,) float32, receives the scores.
 
     Returns:
         The number of the network.
@@ -89,7 +89,7 @@ def play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     if not is_asked(game):
         return compose(game, memory)
     open_, seen = np.empty(NUM_CHOICES, np.bool_), np.empty(_LONGEST, np.float32)
-    outputs = np.empty(NUM_CHOICES + 1, np.float32)
+    outputs = np.empty(NUM_CHOICES, np.float32)
     choice = choose(game, params, open_, seen[: SHARED_SIZE + int(game.num_players) * EACH_SIZE], outputs)
     if 0 <= choice < ASK:
         return choice

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.learned.choices import NUM_CHOICES, PREMIUMS
-from agents.learned.networks import architectures
+from agents.learned.networks import NAMES, architectures
 from agents.learned.observation import MOST_PLAYERS, NAME, names
 from agents.learned.play import play
 from agents.networks import layout
@@ -70,8 +70,9 @@ class LearnedAgent(CompiledPolicy):
         super().__init__(name, play, self._row(), kind="networks", reads_mask=False)
 
     def _row(self) -> NDArray[np.float64]:
-        weights = layout.pack_all(self._architectures, self._arrays).view(np.float64)
-        return np.concatenate([[self.num_players, self.temperature], layout.starts(self._architectures), weights])
+        played = {name: self._architectures[name] for name in NAMES}  # the network of states is for learners
+        weights = layout.pack_all(played, self._arrays).view(np.float64)
+        return np.concatenate([[self.num_players, self.temperature], layout.starts(played), weights])
 
     def encoding(self) -> str:
         """What its networks see."""

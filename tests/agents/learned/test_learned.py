@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import agents
 import monopoly_env as me
 from agents.learned import choices, observation
 from agents.learned.choices import ASK, GIVE, NO_CHOICE, NUM_CHOICES, PARTS, PREMIUMS, PRICE
-from agents.learned.networks import CHOICES, NAMES, OUTPUT, architectures
+from agents.learned.networks import CHOICES, NAMES, NETWORKS, OUTPUT, STATE, architectures
 from agents.learned.policy import LearnedAgent
 from agents.networks.forward import evaluate
 from monopoly_env import actions
@@ -101,36 +102,34 @@ def test_it_plays_whole_games_by_any_rules(num_players: int, rules: str) -> None
 
 def test_every_choice_is_that_of_the_highest_score() -> None:
     """As NumPy works it out from the weights, at every decision of games of three."""
-    agent = agent_of(3, seed=5)
-    game, memory = me.new_game(3, seed=8), np.zeros((3, 64))
     networks, asked = architectures(3, SMALL), set()
-    for _ in range(400):
-        if game.decision == 0:
-            break
-        seat = int(game.player)
-        mine = memory[seat : seat + 1].copy()
-        batch = me.core.batch_of(game)
-        action = int(agent.act(Decisions(batch, mine))[0])
-        memory[seat] = mine[0]
-        mask = np.zeros(NUM_CHOICES, np.bool_)
-        if choices.is_asked(game) and choices.write_open(game, mask) > 0:
-            number = next(n for n, name in enumerate(NAMES) if actions.DECISION_NAMES[game.decision] in _decisions(name))
-            seen = np.zeros((1, observation.length(3)), np.float32)
-            observation.make(3).write(game, seat, seen[0])
-            row = networks[NAMES[number]].pack(agent.arrays(), NAMES[number])
-            scores = evaluate(row, seen)[0][OUTPUT[number]]
-            best = int(np.where(mask, scores, -np.inf).argmax())
-            asked.add(NAMES[number])
-            if best < ASK:
-                assert action == best
-        me.step(game, action)
+    for seed in range(3):
+        agent = agent_of(3, seed)
+        for game, action in walk(agent, me.new_game(3, seed=8 + seed), 300):
+            mask = np.zeros(NUM_CHOICES, np.bool_)
+            if choices.is_asked(game) and choices.write_open(game, mask) > 0:
+                number = next(n for n, name in enumerate(NAMES) if actions.DECISION_NAMES[game.decision] in NETWORKS[name][0])
+                seen = np.zeros((1, observation.length(3)), np.float32)
+                observation.make(3).write(game, int(game.player), seen[0])
+                row = networks[NAMES[number]].pack(agent.arrays(), NAMES[number])
+                best = int(np.where(mask, evaluate(row, seen)[0][OUTPUT[number]], -np.inf).argmax())
+                asked.add(NAMES[number])
+                assert best >= ASK or action == best
     assert {"buy", "bid", "turn", "ask", "give", "price", "reply"} <= asked
 
 
-def _decisions(name: str) -> tuple[str, ...]:
-    from agents.learned.networks import NETWORKS
-
-    return NETWORKS[name][0]
+def walk(agent: LearnedAgent, game: Any, decisions: int) -> Iterator[tuple[Any, int]]:
+    """A game in which an agent has every seat: each decision and the action."""
+    memory = np.zeros((int(game.num_players), 64))
+    for _ in range(decisions):
+        if game.decision == 0:
+            return
+        seat = int(game.player)
+        mine = memory[seat : seat + 1].copy()
+        action = int(agent.act(Decisions(me.core.batch_of(game), mine))[0])
+        memory[seat] = mine[0]
+        yield game, action
+        me.step(game, action)
 
 
 def test_it_draws_by_the_scores_at_a_temperature(trading: Any) -> None:
@@ -177,9 +176,11 @@ def test_at_another_table_it_is_refused() -> None:
 
 
 def test_tables_agree() -> None:
-    for number, network in enumerate(architectures(2, SMALL).values()):
-        assert network.outputs == 1 + len(CHOICES[number])
-        assert (OUTPUT[number, CHOICES[number]] == np.arange(1, network.outputs)).all()
+    networks = architectures(2, SMALL)
+    assert list(networks) == [*NAMES, STATE]
+    for number, name in enumerate(NAMES):
+        assert networks[name].outputs == len(CHOICES[number])
+        assert (OUTPUT[number, CHOICES[number]] == np.arange(networks[name].outputs)).all()
     assert PRICE + len(PREMIUMS) == NUM_CHOICES
     assert NO_CHOICE not in range(NUM_CHOICES)
 
