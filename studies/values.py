@@ -227,7 +227,9 @@ def calibration_picture(results: dict[str, Any]) -> Figure:
         for who, marker in (("network", "o"), ("playouts", "x")):
             said, won, _ = zip(*found["calibration"][who], strict=True)
             axes[place].plot(said, won, marker=marker, markersize=5, linewidth=1, label=who)
-        axes[place].set(title=pool, xlabel="forecast share of the win", ylabel="share really won", xlim=(0, 1), ylim=(0, 1))
+        axes[place].set(
+            title=pool.replace(", ", ",\n"), xlabel="forecast share of the win", ylabel="share really won", xlim=(0, 1), ylim=(0, 1)
+        )
         axes[place].legend(frameon=False)
     return figure
 
