@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 
 # Who plays, and of which kind the games are (`training.values.sampling.KINDS`).
 POOLS: Final[dict[str, tuple[Callable[[], Mixture], str]]] = {
-    "taught": (Mixture.taught, "ordinary"),
-    "held out": (Mixture.held_out, "ordinary"),
-    "held out, begun in the middle": (Mixture.held_out, "dealt"),
+    "Taught policies": (Mixture.taught, "ordinary"),
+    "Held-out policies": (Mixture.held_out, "ordinary"),
+    "Held-out policies, games begun in the middle": (Mixture.held_out, "dealt"),
 }
 FIRST: Final = UNKNOWN + (UNKNOWN >> 1)  # batch; those before it are measured by `training.values`
 STAGES: Final = {"rounds 0 to 9": (0, 10), "rounds 10 to 24": (10, 25), "rounds 25 to 49": (25, 50), "rounds 50 and on": (50, 1 << 30)}
@@ -227,7 +227,9 @@ def calibration_picture(results: dict[str, Any]) -> Figure:
         for who, marker in (("network", "o"), ("playouts", "x")):
             said, won, _ = zip(*found["calibration"][who], strict=True)
             axes[place].plot(said, won, marker=marker, markersize=5, linewidth=1, label=who)
-        axes[place].set(title=f"{pool} policies", xlabel="forecast share of the win", ylabel="share really won", xlim=(0, 1), ylim=(0, 1))
+        axes[place].set(
+            title=pool.replace(", ", ",\n"), xlabel="forecast share of the win", ylabel="share really won", xlim=(0, 1), ylim=(0, 1)
+        )
         axes[place].legend(frameon=False)
     return figure
 
@@ -260,10 +262,10 @@ def write_page(page: Page, results: dict[str, Any]) -> None:
         f"`{options['policy']}` in every seat, to the end of the game."
     ]
     for pool, found in results["pools"].items():
-        parts += [f"**{pool.capitalize()} policies**", markdown(HEADINGS, map(cells, found["rows"]))]
+        parts += [f"**{pool}**", markdown(HEADINGS, map(cells, found["rows"]))]
         if found["actual"]:
             rows = [cells(row) for row in found["actual"] if row["positions"] == "all" or "players" in row["positions"]]
-            parts += [f"{pool.capitalize()} policies, playouts by the policies that really sat there:", markdown(HEADINGS, rows)]
+            parts += [f"{pool}; playouts by the policies that really sat there:", markdown(HEADINGS, rows)]
     picture = calibration_picture(results)
     parts.append(page.picture("calibration", picture, "Forecast shares of the win, and the shares really won"))
     page.write("judged", "\n\n".join(parts), "\n## Judged by games that were played\n\n")
@@ -333,7 +335,7 @@ def show(results: dict[str, Any]) -> None:
 
     for pool, found in results["pools"].items():
         for rows in (found["rows"], found["actual"]):
-            shown = Table(*HEADINGS, title=f"{pool} policies")
+            shown = Table(*HEADINGS, title=pool)
             for row in rows:
                 shown.add_row(*cells(row))
             if rows:

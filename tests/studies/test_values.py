@@ -40,6 +40,6 @@ def test_the_page_is_written_from_what_was_measured(
     assert "| 4,096 | 0.4000 | 0.5000 |" in text
     assert "`expert`" in text  # by whom the shipped network was taught
     assert {path.name for path in page.with_suffix("").iterdir()} == {"calibration.png", "curve.png"}
-    assert "held out policies" in capsys.readouterr().out
+    assert "Held-out policies" in capsys.readouterr().out
     assert values.main(["--run", str(tmp_path)]) == 2
     assert values.main(["--positions", "1"]) == 2
