@@ -74,10 +74,10 @@ class LearnerOptions(RunOptions):
     hidden: tuple[int, ...] = (128, 64)
     """Units of the hidden layers of each network."""
 
-    learning_rate: float = 5e-4
-    """Learning rate of Adam in the own games; it falls linearly to a fiftieth. While watching it is twice as high."""
-    batch: int = 2048
-    """Choices in a gradient step on own games; while watching it is half of that."""
+    learning_rate: float = 3e-4
+    """Learning rate of Adam in the own games; it falls linearly to a fiftieth. While watching it is three times as high."""
+    batch: int = 4096
+    """Choices in a gradient step on own games; while watching it is a quarter of that."""
     epochs: int = 2
     """How often each block is learned from."""
     td_lambda: float = 0.95
@@ -258,8 +258,8 @@ class ChoiceLearner(ABC):
             threads=options.threads,
         )  # fmt: skip
         self.finished += options.games
-        self._set_rate(2 * options.learning_rate)
-        parts, size = {name: part for name, (_, part) in self.parts_of(choices).items()}, max(1, options.batch // 2)
+        self._set_rate(3 * options.learning_rate)
+        parts, size = {name: part for name, (_, part) in self.parts_of(choices).items()}, max(1, options.batch // 4)
         for _ in range(options.epochs):
             metrics = self.descend(parts, self.watching, size)
         metrics |= self.descend_values(choices.observation, choices.outcome, size)
