@@ -33,7 +33,7 @@ TABLES: Final[tuple[tuple[str, ...], ...]] = (
     ("expert", "fp/a/guarded"),
     ("expert", "landlord/balanced"),
     ("algorithmic", "gcp"),
-    ("dqn/best", "expert", "expert", "expert"),
+    ("expert/bargaining", "expert", "expert", "expert"),
     ("expert", "algorithmic", "algorithmic", "algorithmic"),
     ("expert", "strategic", "algorithmic", "gcp"),
 )

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Final
+import functools
+import warnings
+from typing import Any, Final
 
 from agents.learned.policy import LearnedAgent
 from agents.networks import actor, values
-from agents.networks.learned import shipped
-from agents.networks.learned.policy import LearnedPolicy
 from agents.networks.ocnaru import KIND as OCNARU_NETWORKS
 from agents.networks.ocnaru import OcnaruNetworks
 from agents.players import POLICIES, genetic
+from agents.players.expert import Bargainer, bargainer
 from agents.players.human import Human
 from agents.players.search import SearchPolicy
 from agents.values import saved as saved_values
@@ -19,18 +19,31 @@ from monopoly_env.analyse import values as values_of_states
 from monopoly_env.policy import names
 from monopoly_env.policy.names import Factory
 
-BUILT_IN: Final[dict[str, Factory]] = {**POLICIES, **genetic.POLICIES, **shipped.POLICIES}
+BUILT_IN: Final[dict[str, Factory]] = {**POLICIES, **genetic.POLICIES}
 # Kinds that need more than a name: options, a console, or the file of a saved policy.
 KINDS: Final[dict[str, Factory]] = {
     "neural": values.NeuralPolicy,
     "actor": actor.ActorPolicy,
     "networks": LearnedAgent,
-    "learned": LearnedPolicy,
+    bargainer.KIND: Bargainer,
     OCNARU_NETWORKS: OcnaruNetworks,
     "human": Human,
     "search": SearchPolicy,
 }
 
-names.fill(BUILT_IN, KINDS)
+# Earlier names of policies, which are made with a warning and are not listed.
+RENAMED: Final = {"dqn": "expert/bargaining", "dqn/best": "expert/bargaining", "dqn/best/ocnaru": "expert/bargaining/ocnaru"}
+
+
+def _renamed(old: str, new: str) -> Factory:
+    @functools.wraps(BUILT_IN[new])
+    def make(**options: Any) -> Any:
+        warnings.warn(f"The policy {old!r} is now called {new!r}; the next version drops the old name.", names.RenamedWarning, stacklevel=4)
+        return BUILT_IN[new](**options)
+
+    return make
+
+
+names.fill(BUILT_IN, KINDS | {old: _renamed(old, new) for old, new in RENAMED.items()})
 for _value in saved_values.names():
-    values_of_states.register(_value, partial(saved_values.make, _value))
+    values_of_states.register(_value, functools.partial(saved_values.make, _value))

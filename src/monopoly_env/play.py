@@ -22,6 +22,7 @@ from monopoly_env import core, replays
 from monopoly_env.errors import ConfigurationError, MonopolyError
 from monopoly_env.game import Game
 from monopoly_env.policy.loop import answers
+from monopoly_env.policy.names import renamed_told
 from monopoly_env.policy.protocol import MEMORY, Decisions, Policy, QuitError
 from monopoly_env.policy.resolve import make, resolve
 from monopoly_env.render import narrate
@@ -84,6 +85,7 @@ class ReplayOptions:
     """After each action that leads to an event, also describe the whole position and the next decision in words."""
 
 
+@renamed_told()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status: 0 if the game ended, hit `--max-turns`, or the user quit with `q`."""
     words = list(sys.argv[1:] if arguments is None else arguments)

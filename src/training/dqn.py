@@ -5,7 +5,7 @@ python -m training.dqn --steps 50000000 --out runs/long    # a night
 python -m training.dqn --resume                            # continue a run that was stopped
 python -m training.dqn --rules official --num-players 4    # another game
 python -m training.dqn --expert none                       # without an expert
-python -m training.dqn --start dqn/best                    # continue from the agent that comes with the library
+python -m training.dqn --start ppo/best/ocnaru                  # continue from the agent that comes with the library
 python -m training.dqn --preset ocnaru --budget 0.01       # the agent of Ocnaru's thesis, with a hundredth of its games
 
 `training.presets` is the table of the presets; `--preset NAME --help` explains the options of one of them.

@@ -62,7 +62,7 @@ class LearnerOptions(RunOptions):
     watch: int = 2_000_000
     """Choices of the expert that are watched."""
     start: str = NONE
-    """A saved agent of this kind to continue from, for instance `dqn/best`, instead of new networks; nothing is watched then."""
+    """A saved agent of this kind to continue from, for instance `ppo/best/ocnaru`, instead of new networks; nothing is watched then."""
     opponents: tuple[str, ...] = (SELF, PAST, "expert", "algorithmic", "strategic")
     """Opponents, each in an equal share of the games: names of policies, files, `self` (all seats) or `past` (earlier copies)."""
     past: int = 8

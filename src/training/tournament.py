@@ -38,7 +38,7 @@ from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, 
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS
 from monopoly_env.intervals import CONFIDENCE
 from monopoly_env.policy import files
-from monopoly_env.policy.names import names
+from monopoly_env.policy.names import names, renamed_told
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.policy.resolve import resolve_all
 from monopoly_env.rules import RULES_VERSION, Rules
@@ -96,6 +96,7 @@ class Options:
     """Show a bar with games a second and the time left, on stderr."""
 
 
+@renamed_told()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0 only if all games were played."""
     options = tyro.cli(Options, args=arguments, prog="python -m training.tournament")

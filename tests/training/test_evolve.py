@@ -11,20 +11,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 from rich.console import Console
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 import agents
 from agents import arena
 from agents.arena.matches import Score
-from agents.networks.learned.policy import LearnedPolicy
 from agents.players import genetic
+from agents.players.expert import Bargainer
 from agents.players.expert.parameters import NAMES, Expert
 from agents.players.strategic import Strategic
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError
 from monopoly_env.policy.protocol import CompiledPolicy
-from studies import benchmark
 from training.evolution.cmaes import CMAES, Evolution, Options, genome_table
 from training.evolution.fitness import FITNESSES, HELD_OUT, Setting, held_out, play, split
-from training.evolution.genome import FAMILIES, GeneticGenome, LearnedGenome, ScriptedGenome, genome
+from training.evolution.genome import FAMILIES, BargainingGenome, GeneticGenome, ScriptedGenome, genome
 from training.evolution.run import execute
 from training.evolve import main
 from training.run import checkpoints
@@ -108,28 +108,32 @@ def test_genes_move_by_their_logits_and_come_back_as_a_player_of_their_kind(tmp_
     assert genome_table(results["genome"]).row_count == 30
 
 
-def test_a_learned_policy_keeps_all_but_its_parents_numbers_at_tables_of_one_size() -> None:
-    begin = LearnedPolicy(("buy",), bargains=False).changed(parent=np.stack([Expert(keep=keep).row() for keep in (100, 200, 300)]))
-    found = genome("learned", 3, begin, ("keep",))
-    assert isinstance(found, LearnedGenome)
+def test_a_bargainer_keeps_all_but_its_numbers_at_tables_of_one_size() -> None:
+    begin = Bargainer([{"keep": keep} for keep in (100, 200, 300)], {"margin": 0.1}, bargains=False)
+    found = genome("bargaining", 3, begin, ("keep",))
+    assert isinstance(found, BargainingGenome)
     assert "keep" not in found.names
-    policy = found.policy(np.ones(found.size), "learned/evolved")
-    assert (policy.name, policy.heads, policy.bargains) == ("learned/evolved", ("buy",), False)
-    before, after = begin.arrays()["parent"], policy.arrays()["parent"]
-    assert np.array_equal(after[[0, 2]], before[[0, 2]])
-    moved = after[1] != before[1]
+    before = begin.params.copy()
+    policy = found.policy(np.ones(found.size), "bargaining/evolved")
+    assert (policy.name, policy.bargains) == ("bargaining/evolved", False)
+    assert np.array_equal(begin.params, before)
+    moved = policy.at(3) != begin.at(3)
     assert [name for name, has_moved in zip(NAMES, moved, strict=True) if not has_moved] == ["keep"]
-    assert [row["after"] for row in found.explain(np.ones(found.size))] == after[1][moved].tolist()
+    assert [row["after"] for row in found.explain(np.ones(found.size))] == policy.at(3)[moved].tolist()
+    assert (policy.params != before).sum() == moved.sum()  # nothing else has changed
 
 
-def test_a_learned_policy_is_put_over_a_player_of_the_family_expert() -> None:
-    found = genome("learned", 2, None, ())
-    policy = found.policy(found.origin, "learned/evolved")
-    assert isinstance(policy, LearnedPolicy)
+@pytest.mark.parametrize("name", ["bargaining", "learned"])  # as it was called before
+def test_a_player_of_the_family_expert_becomes_a_bargainer(name: str) -> None:
+    found = genome(name, 2, None, ())
+    policy = found.policy(found.origin, "bargaining/evolved")
+    assert isinstance(policy, Bargainer)
     assert policy.bargains
-    assert np.array_equal(policy.arrays()["parent"], np.stack([Expert().row()] * 3))
+    assert np.array_equal(policy.params, Bargainer().params)
+    tuned = genome(name, 4, agents.make("expert", keep=10.0), ())
+    assert tuned.policy(tuned.origin, "x").params.tolist() == Bargainer([{"keep": 10.0}]).params.tolist()  # type: ignore[attr-defined]
     with pytest.raises(ConfigurationError, match="'strategic' is a 'strategic', no player of the genome 'expert'"):
-        genome("learned", 2, "strategic", ())
+        genome(name, 2, "strategic", ())
 
 
 def test_games_are_dealt_by_weight_in_all_orders_of_seats() -> None:
@@ -294,7 +298,8 @@ def test_the_command_evolves_measures_and_refuses(
     assert [row["name"] for row in told["genome"]] == list(NAMES)
     curve = {(row["generation"], row["opponent"]) for row in told["curve"]}
     assert curve == {(generation, table["opponents"]) for generation in (0, 2) for table in told["tables"]}
-    assert {row["opponent"] for row in benchmark.curves(folder)} == {table["opponents"] for table in told["tables"]}
+    drawn = EventAccumulator(str(folder / "curves")).Reload().Tags()["scalars"]
+    assert sum(tag.startswith("win_rate/") for tag in drawn) == len(told["tables"])
     assert main(tiny) == 2
     again = capsys.readouterr()
     assert (again.out, again.err[:7]) == ("", "error: ")

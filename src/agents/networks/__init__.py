@@ -1,1 +1,1 @@
-"""Networks that choose actions. `layout` and `forward` are the one network layer; `values`, `actor`, `learned` and `ocnaru` play by it."""
+"""Networks that choose actions: `layout` and `forward` are the network layer; `values`, `actor`, `ocnaru`, `agents.learned` build on it."""

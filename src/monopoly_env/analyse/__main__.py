@@ -26,6 +26,7 @@ from monopoly_env.analyse.actions import Comparison, compare_actions
 from monopoly_env.analyse.history import History, history
 from monopoly_env.analyse.playouts import Playouts, rollout
 from monopoly_env.errors import ConfigurationError, MonopolyError
+from monopoly_env.policy.names import renamed_told
 from monopoly_env.replays import SUFFIX
 from monopoly_env.text import to_text
 
@@ -61,6 +62,7 @@ class Options:
     """Print one JSON object instead of tables."""
 
 
+@renamed_told()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return the exit status."""
     options = tyro.cli(Options, args=arguments, prog="python -m monopoly_env.analyse")

@@ -7,7 +7,10 @@ it declares a module as an entry point of the group `monopoly_env.policies`, and
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import entry_points
 from importlib.util import find_spec
@@ -17,6 +20,11 @@ from typing import Any, Final, TypeAlias
 from monopoly_env.errors import ConfigurationError, MonopolyError, nearest, shortened
 
 Factory: TypeAlias = Callable[..., Any]  # of policies
+
+
+class RenamedWarning(DeprecationWarning):
+    """A policy was made by an earlier name, which the next version drops."""
+
 
 GROUP: Final = "monopoly_env.policies"  # of entry points: modules that add policies when they are imported
 _REGISTRY: Final = "agents.registry"  # this project's own; `agents` imports it
@@ -130,3 +138,22 @@ def make(name: str, **options: Any) -> Any:
     except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, MemoryError) as error:
         given = ", ".join(f"{option}={shortened(value)}" for option, value in options.items())
         raise ConfigurationError(f"Policy {name!r} cannot be made with the options ({given}): {type(error).__name__}: {error}.") from error
+
+
+@contextmanager
+def renamed_told() -> Iterator[None]:
+    """Tell of earlier names of policies in a line on stderr, once each: for command-line programs, where Python hides such warnings."""
+    told: set[str] = set()
+    show: Callable[..., None] = warnings.showwarning
+
+    def tell(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+        if not issubclass(category, RenamedWarning):
+            show(message, category, *where, **more)
+        elif str(message) not in told:
+            told.add(str(message))
+            print(f"note: {message}", file=sys.stderr)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", RenamedWarning)
+        warnings.showwarning = tell
+        yield

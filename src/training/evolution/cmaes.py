@@ -50,14 +50,14 @@ class Options(EvolutionOptions):
     free: ClassVar[tuple[str, ...]] = (*EvolutionOptions.free, "generations", "final_games", "curve_games")
 
     genome: str = "expert"
-    """Whose numbers evolve: expert, strategic, learned (those of a learned policy's parent, at tables of the fitness's size), or the
+    """Whose numbers evolve: expert, strategic, bargaining (`expert` with a model of partners, at tables of the fitness's size), or the
     genes of rga, tga or pring (agents.genetic)."""
     fitness: str = "four"
     """Tables that are to be won: four, three and two (official rules, by seats), ocnaru (two, rules of that thesis), mukhar, pring
     (four, rules of these papers)."""
     start: str | None = None
-    """Player of that genome to begin with: a name or a saved policy; by default the one of its name (learned: expert, over which
-    a learned policy is put; rga, tga, pring: all genes a half). A gene nearer than .01 to 0 or 1 begins so far from it."""
+    """Player of that genome to begin with: a name or a saved policy; by default the one of its name (bargaining: expert, to
+    which a model of partners is added; rga, tga, pring: all genes a half). A gene nearer than .01 to 0 or 1 begins so far from it."""
     fixed: tuple[str, ...] = ()
     """Parameters that stay as they are."""
     generations: int = 100

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from agents.networks.learned.play import SIZES
-from agents.networks.learned.policy import LearnedPolicy
-from agents.players.expert.parameters import Expert
+from agents.players.expert import Bargainer
+from agents.players.expert.parameters import NAMES, Expert
 from agents.players.genetic.kinds import KINDS, PREFIX, GeneticPolicy, GenomeKind, kind_of
 from agents.players.strategic import Strategic
 from agents.players.vocabulary.parameters import SHARE, Parameters
@@ -67,8 +66,9 @@ class Genome(ABC):
         return [{"name": name, "before": before, "after": after} | about for name, before, after, about in columns]
 
 
-LEARNED: Final = "learned"  # the genome of learned policies
-BASE: Final = "expert"  # their parents' family
+BARGAINING: Final = "bargaining"  # the genome of bargainers
+RENAMED: Final = {"learned": BARGAINING}  # earlier names of genomes
+BASE: Final = "expert"  # the family of a bargainer's numbers
 FAMILIES: Final[dict[str, type[Parameters]]] = {"expert": Expert, "strategic": Strategic}
 
 
@@ -119,30 +119,27 @@ class ScriptedGenome(Genome):
         return CompiledPolicy(name, made.kernel, self.row(vector), kind=made.kind, reads_mask=made.reads_mask)
 
 
-class LearnedGenome(Genome):
-    """The parent's numbers of a learned policy, at tables of one size; its networks and its model of partners stay as they are."""
+class BargainingGenome(Genome):
+    """The numbers of a bargainer at tables of one size; those at other tables and its model of partners stay as they are."""
 
     def __init__(self, players: int, start: PolicyLike | None = None, fixed: Sequence[str] = ()) -> None:
-        """Of so many players at the tables; the start is a learned policy, or one of the family `expert` for a new learned policy."""
-        learned = resolve(BASE if start is None else start)
-        if not isinstance(learned, LearnedPolicy):
-            learned = LearnedPolicy(()).changed(parent=np.stack([_row(BASE, start)] * len(SIZES)))
-        self._learned, self._place = learned, min(players, SIZES[-1]) - SIZES[0]
+        """Of so many players at the tables; the start is a bargainer, or of the family `expert`, then with a model of partners."""
+        policy = resolve(BASE if start is None else start)
+        if not isinstance(policy, Bargainer):
+            policy = Bargainer([dict(zip(NAMES, _row(BASE, start).tolist(), strict=True))])
+        self._start, self._players = policy, players
         expert = _made(BASE)
-        row = learned.arrays()["parent"][self._place]
-        self._parent = ScriptedGenome(BASE, CompiledPolicy("parent", expert.kernel, row, kind=expert.kind), fixed)
-        self.names, self.about = self._parent.names, self._parent.about
+        self._own = ScriptedGenome(BASE, CompiledPolicy("own", expert.kernel, policy.at(players), kind=expert.kind), fixed)
+        self.names, self.about = self._own.names, self._own.about
 
     def values(self, vector: Vector) -> Vector:
-        """(D,) the parent's numbers, in their own units."""
-        return self._parent.values(vector)
+        """(D,) the bargainer's numbers, in their own units."""
+        return self._own.values(vector)
 
-    def policy(self, vector: Vector, name: str) -> LearnedPolicy:
+    def policy(self, vector: Vector, name: str) -> Bargainer:
         """The player of a vector."""
-        rows = self._learned.arrays()["parent"].copy()
-        rows[self._place] = self._parent.row(vector)
-        policy = self._learned.changed(parent=rows)
-        policy.name = name
+        policy = self._start.copy(name)
+        policy.at(self._players)[:] = self._own.row(vector)
         return policy
 
 
@@ -176,9 +173,10 @@ class GeneticGenome(Genome):
 
 def start_of(name: str) -> PolicyLike:
     """The player that evolution of a genome begins with."""
+    name = RENAMED.get(name, name)
     if name in FAMILIES:
         return name
-    if name == LEARNED:
+    if name == BARGAINING:
         return BASE
     kind = kind_of(name)
     return kind.policy(np.full(kind.size, 0.5), f"{PREFIX}{name}, all genes a half")
@@ -188,7 +186,7 @@ def genome(name: str, players: int, start: PolicyLike | None, fixed: Sequence[st
     """The genome of a name.
 
     Args:
-        name: `LEARNED`, a key of `FAMILIES`, or of `agents.genetic.KINDS`.
+        name: `BARGAINING`, a key of `FAMILIES`, or of `agents.genetic.KINDS`.
         players: At the tables that evolution plays at.
         start: See `Genome`; by default one of that name.
         fixed: See `Genome`.
@@ -196,13 +194,14 @@ def genome(name: str, players: int, start: PolicyLike | None, fixed: Sequence[st
     Raises:
         ConfigurationError: An unknown genome, and what `Genome` names.
     """
-    if name == LEARNED:
-        return LearnedGenome(players, start, fixed)
+    name = RENAMED.get(name, name)
+    if name == BARGAINING:
+        return BargainingGenome(players, start, fixed)
     if name in FAMILIES:  # two of them are kinds of genes, too: those are what populations evolve
         return ScriptedGenome(name, start, fixed)
     if name in KINDS:
         return GeneticGenome(KINDS[name], start, fixed)
-    raise ConfigurationError(f"Unknown genome {name!r}. {nearest(name, dict.fromkeys((*FAMILIES, *KINDS, LEARNED)))}")
+    raise ConfigurationError(f"Unknown genome {name!r}. {nearest(name, dict.fromkeys((*FAMILIES, *KINDS, BARGAINING)))}")
 
 
 def _evolving(genome: str, word: str, known: Sequence[str], places: Mapping[str, int], fixed: Sequence[str]) -> NDArray[np.int64]:

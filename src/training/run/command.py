@@ -14,6 +14,7 @@ import tyro
 from rich.console import Console
 
 from monopoly_env.errors import ConfigurationError, MonopolyError, nearest
+from monopoly_env.policy.names import renamed_told
 
 OptionsT = TypeVar("OptionsT")
 ResultT = TypeVar("ResultT")
@@ -115,7 +116,8 @@ def resumable(last: str) -> Callable[[Callable[[Sequence[str] | None], None]], C
         @functools.wraps(body)
         def main(arguments: Sequence[str] | None = None) -> int:
             try:
-                body(arguments)
+                with renamed_told():
+                    body(arguments)
             except MonopolyError as error:
                 print(f"error: {error}", file=sys.stderr)
                 return 2

@@ -39,7 +39,7 @@ TAUGHT: Final[Mapping[str, float]] = {
     "genetic/tga/best": 0.5,
     "genetic/pring/best": 0.5,
     "genetic/strategic/best": 0.5,
-    "dqn/best": 0.25,  # slow
+    "expert/bargaining": 0.25,  # slow
 }
 # Of each of these families so many variants sit at the tables, too. In a variant every number of the family is multiplied by
 # exp(SPREAD z), z normal, within its range. All variants of a family together have this weight.

@@ -12,8 +12,22 @@ these games. Then they were tuned one by one, against a field of scripted player
 policy buys and bids up to the price at which it makes no difference whether it or the keenest rival gets the lot. After its own throw,
 it builds what earns more in the next round, given where the others are, than its price adds to the risk. It offers packages of lots that
 raise its share of all strength, at a price that the partner may accept, judging by what the partner has accepted and refused so far.
+
+`expert/bargaining` (`bargainer`) plays with numbers that evolution found, one set for tables of two and one for larger ones, and has a
+model of its partners: it assumes that they judge as `expert` does, and asks for the price at which they just agree (`bargaining`). Who
+refuses such a price is of another kind, and from then on gets the offers that it would get without the model, as everybody does where
+two players are left. `expert/bargaining/ocnaru` has numbers for tables of two by the rules `ocnaru`, and no model. `bargains=False` and
+`bargains=True` turn the model off and on; `agents.make("bargainer", tables=[{"keep": 100}])` makes one of other numbers. The numbers are
+in `bargaining.json`; docs/results/bargaining.md says how they were found and how strong they are.
 """
 
-from agents.players.expert.play import POLICIES
+from collections.abc import Callable
+from typing import Final
 
-__all__ = ["POLICIES"]
+from agents.players.expert import bargainer, play
+from agents.players.expert.bargainer import Bargainer
+from monopoly_env.policy.protocol import CompiledPolicy
+
+POLICIES: Final[dict[str, Callable[..., CompiledPolicy]]] = {**play.POLICIES, **bargainer.POLICIES}
+
+__all__ = ["POLICIES", "Bargainer"]

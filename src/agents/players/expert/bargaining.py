@@ -3,7 +3,7 @@
 The parent finds out which goods should change hands and guesses a price. A partner of a kind that was met in training can be
 modelled: asking the model finds the partner's limit. An offer is made exactly at the limit, and an offer of the partner is answered by
 a counter-offer at it. A partner that refuses what the model would accept is of another kind; from then on the parent sets the prices
-for it, as it always does where two players are left (`play.first_answer`).
+for it, as it always does where two players are left (`bargainer`).
 """
 
 from __future__ import annotations

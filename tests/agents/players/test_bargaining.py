@@ -10,27 +10,29 @@ import pytest
 
 import agents
 import monopoly_env as me
-from agents.networks.learned.bargaining import bargain, least_price
-from agents.networks.learned.play import MODEL
-from agents.networks.learned.policy import LearnedPolicy
+from agents.players.expert import Bargainer
+from agents.players.expert.bargainer import BARGAINS, MODEL, NUMBERS, WIDTH
+from agents.players.expert.bargaining import bargain, least_price
 from agents.players.expert.parameters import NAMES, Expert
 from agents.players.expert.play import answer
 from agents.players.expert.trading import SLOT
 from agents.players.vocabulary.offers import planned
+from agents.registry import RENAMED
 from monopoly_env.actions import A_REPLY, A_TRADE
+from monopoly_env.errors import ConfigurationError, FormatError
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
 from tests.agents.players.test_expert import MATCHED, ORANGE, YELLOW, after_throw
 from tests.agents.players.trading import asked_of, proposed
 from tests.play import act, asked, lot, offer
+from training import tournament
 
 EXPERT = agents.make("expert")
 ROW = Expert().row()
-MARGIN = NAMES.index("margin")
 
 
-def bargainer(**numbers: float) -> LearnedPolicy:
-    """Parent and model are `expert`, but for numbers of the parent; no network plays."""
-    return LearnedPolicy(()).changed(parent=np.stack([Expert(**numbers).row()] * 3))
+def bargainer(**numbers: float) -> Bargainer:
+    """It and its model are `expert`, but for these numbers of its own."""
+    return Bargainer([numbers])
 
 
 def goods(*names: str) -> int:
@@ -150,9 +152,8 @@ def test_in_whole_games_the_partner_whom_it_models_takes_most_of_its_offers() ->
     assert np.mean(theirs) < 0.2, np.mean(theirs)
 
 
-def test_without_bargaining_it_is_its_parent() -> None:
-    plain = LearnedPolicy((), bargains=False)
-    assert play([plain, EXPERT], 5) == play([EXPERT, EXPERT], 5)
+def test_without_bargaining_it_is_expert() -> None:
+    assert play([Bargainer(bargains=False), EXPERT], 5) == play([EXPERT, EXPERT], 5)
 
 
 def actions(policy: CompiledPolicy, seed: int) -> list[int]:
@@ -166,14 +167,36 @@ def actions(policy: CompiledPolicy, seed: int) -> list[int]:
     return chosen
 
 
-def test_where_two_players_are_left_it_is_its_parent() -> None:
-    """At a table of two, and where the others have failed: prices and partners are those that the parent chooses."""
-    best = agents.make("dqn/best")
-    assert isinstance(best, LearnedPolicy)
+def test_where_two_players_are_left_it_does_not_bargain() -> None:
+    """At a table of two, and where the others have failed: prices and partners are those that it chooses without the model."""
+    best, plain = agents.make("expert/bargaining"), agents.make("expert/bargaining", bargains=False)
+    assert isinstance(best, Bargainer)
+    assert isinstance(plain, Bargainer)
     for seed in range(5):
-        assert actions(best, seed) == actions(best.parent(), seed)
-    made = [proposed(who, after_throw({0: MATCHED[0], 1: MATCHED[1]}, {}, 4, bankrupt=[2, 3])) for who in (best, best.parent())]
+        assert actions(best, seed) == actions(plain, seed)
+    made = [proposed(who, after_throw({0: MATCHED[0], 1: MATCHED[1]}, {}, 4, bankrupt=[2, 3])) for who in (best, plain)]
     assert made[0] == made[1] is not None
+
+
+def test_its_numbers_are_those_for_the_size_of_the_table() -> None:
+    sets: list[dict[str, float]] = [{}, {"keep": 2000.0, "deed": 0.1}, {"margin": 0.5, "eager": 0.3}]
+    policy = Bargainer(sets, bargains=False)
+    for players, place in ((2, 0), (3, 1), (4, 2), (5, 2)):
+        games = [play([agents.make("expert", **numbers)] + [EXPERT] * (players - 1), 2) for numbers in sets]
+        assert play([policy] + [EXPERT] * (players - 1), 2) == games[place]
+        assert games.count(games[place]) == 1
+
+
+def test_numbers_of_the_last_table_hold_for_larger_ones() -> None:
+    policy = Bargainer([{"keep": 1.0}, {"keep": 2.0}])
+    assert [policy.at(players)[NAMES.index("keep")] for players in (2, 3, 4, 8)] == [1.0, 2.0, 2.0, 2.0]
+    for name, numbers in NUMBERS.items():
+        made = agents.make(name)
+        assert isinstance(made, Bargainer)
+        assert (made.name, made.bargains) == (name, numbers["bargains"])
+        assert dict(zip(NAMES, made.at(2).tolist(), strict=True)) == numbers["tables"][0]
+        assert dict(zip(NAMES, made.at(4).tolist(), strict=True)) == numbers["tables"][-1]
+        assert np.array_equal(made.params[MODEL:BARGAINS], ROW)
 
 
 @pytest.mark.parametrize("rules", ["pring", "ocnaru", "mukhar"])
@@ -189,13 +212,64 @@ def test_it_plays_legally_by_rules_of_barter_of_one_lot_for_money_and_without_tr
             me.step(game, action)
 
 
-def test_it_is_saved_with_the_policy(tmp_path: Path) -> None:
-    model = ROW.copy()
-    model[MARGIN] = 0.1
+def test_it_is_saved_as_numbers(tmp_path: Path) -> None:
     for bargains in (True, False):
-        LearnedPolicy((), bargains=bargains).changed(model=model).save(tmp_path / "agent.safetensors")
+        policy = Bargainer([{"keep": 1.0}, {"keep": 2.0}], {"margin": 0.1}, bargains, "mine")
+        policy.save(tmp_path / "agent.safetensors")
         loaded = agents.load(tmp_path / "agent.safetensors")
-        assert isinstance(loaded, LearnedPolicy)
-        assert loaded.bargains is bargains
-        assert loaded.with_heads(()).bargains is bargains
-        assert np.array_equal(loaded.params[MODEL : MODEL + len(NAMES)], model)
+        assert isinstance(loaded, Bargainer)
+        assert (loaded.name, loaded.kind, loaded.bargains) == ("mine", "bargainer", bargains)
+        assert np.array_equal(loaded.params, policy.params)
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "reason"),
+    [
+        (0, np.nan, "horizon=nan must be a number from 1 to 200"),
+        (WIDTH + NAMES.index("deed"), -1.0, "deed=-1.0 must be a number from 0 to 3"),
+        (MODEL, 500.0, "horizon=500.0 must be"),
+        (BARGAINS, 2.0, "must be 0 or 1, not 2"),
+    ],
+)
+def test_wrong_numbers_are_refused_and_change_nothing(place: int, value: float, reason: str) -> None:
+    policy, row = Bargainer(), Bargainer().params.copy()
+    row[place] = value
+    with pytest.raises(FormatError, match=reason):
+        policy.set_arrays({"params": row})
+    with pytest.raises(FormatError, match="expected float64"):
+        policy.set_arrays({"params": row[:-1]})
+    assert np.array_equal(policy.params, Bargainer().params)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"tables": [{"kept": 1.0}]}, "no parameter 'kept'. Did you mean 'keep'"),
+        ({"model": {"margin": 2.0}}, "margin=2.0 must be"),
+        ({"tables": []}, "1 to 3 sizes of tables, not for 0"),
+        ({"tables": [{}] * 4}, "not for 4"),
+    ],
+)
+def test_wrong_options_are_told(options: dict[str, Any], reason: str) -> None:
+    with pytest.raises(ConfigurationError, match=reason):
+        agents.make("bargainer", **options)
+
+
+@pytest.mark.parametrize(("old", "new"), RENAMED.items())
+def test_earlier_names_make_the_same_player_with_a_notice(old: str, new: str) -> None:
+    with pytest.warns(DeprecationWarning, match=f"'{old}' is now called '{new}'") as told:
+        made = agents.make(old, bargains=False)
+    assert told[0].filename == __file__
+    expected = agents.make(new, bargains=False)
+    assert isinstance(made, Bargainer)
+    assert isinstance(expected, Bargainer)
+    assert (made.name, made.bargains) == (new, False)
+    assert np.array_equal(made.params, expected.params)
+    assert old not in agents.names()
+
+
+def test_commands_tell_of_an_earlier_name_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    for _ in range(2):
+        assert tournament.main(["--players", "dqn/best", "random", "--games", "2", "--no-progress"]) == 0
+        notes = [line for line in capsys.readouterr().err.splitlines() if line.startswith("note: ")]
+        assert notes == ["note: The policy 'dqn/best' is now called 'expert/bargaining'; the next version drops the old name."]

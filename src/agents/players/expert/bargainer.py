@@ -1,0 +1,125 @@
+"""Bargainers: `expert` with parameters for each size of table, and a model of its partners that sets the prices of trades."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.players.expert.bargaining import bargain
+from agents.players.expert.parameters import NAMES, Expert
+from agents.players.expert.play import answer
+from monopoly_env.engine.players import solvent_seats
+from monopoly_env.engine.sets import size
+from monopoly_env.errors import ConfigurationError, FormatError
+from monopoly_env.game import Game
+from monopoly_env.kernels import kernel
+from monopoly_env.policy.protocol import CompiledPolicy, Mask, Row, policy_kernel
+
+KIND: Final = "bargainer"
+
+# The row: the parameters at tables of 2, of 3, and of more; those of the model of partners; whether the model is used.
+SIZES: Final = (2, 3, 4)
+WIDTH: Final = len(NAMES)
+MODEL: Final = len(SIZES) * WIDTH
+BARGAINS: Final = MODEL + WIDTH
+
+
+@kernel
+def _at_this_table(game: Game, params: Row) -> Row:
+    """The parameters for tables of this size."""
+    place = min(int(game.num_players), SIZES[-1]) - SIZES[0]
+    return params[place * WIDTH : (place + 1) * WIDTH]
+
+
+@policy_kernel
+def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
+    """Answer as `expert`, at prices that the model of partners has set.
+
+    Where two players are left, what one gains the other loses, so that neither agrees: `expert` then answers alone.
+    """
+    own = _at_this_table(game, params)
+    if params[BARGAINS] == 0 or size(solvent_seats(game)) == 2:
+        return answer(game, own, own, memory)
+    model = params[MODEL:BARGAINS]
+    return bargain(game, answer(game, own, model, memory), own, model, memory)
+
+
+class Bargainer(CompiledPolicy):
+    """A player of the family `expert` with parameters for each size of table, and a model of its partners."""
+
+    def __init__(
+        self,
+        tables: Sequence[Mapping[str, float]] = ({},),
+        model: Mapping[str, float] | None = None,
+        bargains: bool = True,
+        name: str = KIND,
+    ) -> None:
+        """Make one; parameters that are not named are those of `expert`.
+
+        Args:
+            tables: Its parameters by name at tables of 2, of 3, and of 4 and more players; the last ones hold for all that are missing.
+            model: The parameters by which it believes its partners judge trades.
+            bargains: Whether the model sets the prices of trades.
+            name: What tables call it.
+
+        Raises:
+            ConfigurationError: A parameter is unknown or out of its range, or there are not 1 to 3 tables.
+        """
+        if not 1 <= len(tables) <= len(SIZES):
+            raise ConfigurationError(f"A bargainer has parameters for 1 to {len(SIZES)} sizes of tables, not for {len(tables)}.")
+        filled = [*tables, *[tables[-1]] * (len(SIZES) - len(tables))]
+        rows = [Expert.checked(**numbers).row() for numbers in (*filled, model or {})]
+        super().__init__(name, _play, np.concatenate([*rows, [bool(bargains)]]), kind=KIND, reads_mask=False)
+
+    @property
+    def bargains(self) -> bool:
+        """Whether its model of partners sets the prices of trades."""
+        return bool(self.params[BARGAINS])
+
+    def at(self, players: int) -> Row:
+        """(P,) float64, its parameters at tables of so many players, in the order of `Expert`: a view of its row."""
+        place = min(players, SIZES[-1]) - SIZES[0]
+        return self.params[place * WIDTH : (place + 1) * WIDTH]
+
+    def copy(self, name: str) -> Bargainer:
+        """Another one with the same numbers."""
+        other = Bargainer(name=name)
+        other.params = self.params.copy()
+        return other
+
+    def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Replace the row by a saved one.
+
+        Raises:
+            FormatError: The row has another length, or a number is out of its range; the message says which.
+        """
+        before = self.params
+        super().set_arrays(arrays)
+        try:
+            for start in range(0, BARGAINS, WIDTH):
+                Expert.checked(**dict(zip(NAMES, self.params[start : start + WIDTH].tolist(), strict=True)))
+            if self.params[BARGAINS] not in (0, 1):
+                raise ConfigurationError(f"Whether it bargains must be 0 or 1, not {self.params[BARGAINS]:g}.")
+        except ConfigurationError as error:
+            self.params = before
+            raise FormatError(f"Policy {self.name!r}: {error}") from error
+
+
+NUMBERS: Final[dict[str, dict[str, Any]]] = json.loads(Path(__file__).with_name("bargaining.json").read_text())  # by name
+
+
+def _factory(name: str) -> Callable[..., Bargainer]:
+    def make(bargains: bool | None = None) -> Bargainer:
+        """The player of a name; `bargains=False` makes it play without its model of partners."""
+        numbers = NUMBERS[name]
+        return Bargainer(numbers["tables"], bargains=numbers["bargains"] if bargains is None else bargains, name=name)
+
+    return make
+
+
+POLICIES: Final = {name: _factory(name) for name in NUMBERS}
