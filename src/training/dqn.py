@@ -5,24 +5,29 @@ python -m training.dqn --steps 50000000 --out runs/long    # a night
 python -m training.dqn --resume                            # continue a run that was stopped
 python -m training.dqn --rules official --num-players 4    # another game
 python -m training.dqn --expert none                       # without an expert
-python -m training.dqn --start ppo/best/ocnaru                  # continue from the agent that comes with the library
+python -m training.dqn --start ppo/best/ocnaru            # continue from the agent that comes with the library
 python -m training.dqn --preset ocnaru --budget 0.01       # the agent of Ocnaru's thesis, with a hundredth of its games
 
 `training.presets` is the table of the presets; `--preset NAME --help` explains the options of one of them.
 
-Q(s, a) = V(s) + A(s, a) is a player's chance to win. One network gives V, the network of the decision gives A (the dueling form), so all
-choices of all networks are on one scale. The agent plays argmax_a Q(s, a); while it learns it draws choices by exp(Q / temperature).
+Q(s, a) = V(s) + A(s, a). One network gives V, a player's chance to win; the network of the decision gives A (the dueling form), normalized
+so that exp(A / temperature) are probabilities. The agent plays argmax_a Q(s, a); while it learns it draws choices by those probabilities.
 
-- Watching: V learns the outcomes of the expert's games. A learns to draw the expert's choices at the temperature (cross-entropy), with
-  A of the expert's choice near 0.
+- Watching: V learns the outcomes of the expert's games. A learns to draw the expert's choices (cross-entropy).
 - Own games: Q(s, a) of the choices made learns what they led to, the multi-step return R of TD(lambda). Its estimates come from the
-  networks that played the block, which stay as they are while it is learned from: they are the target networks. V learns R; A learns
-  R - V.
+  networks that played the block, which stay as they are while it is learned from: they are the target networks. V learns R, and A learns
+  R - V + m A', where A' is what it was and m the Munchausen weight. One game is mostly luck, and choices differ by little beside it: the
+  last term adds up what many blocks say, so that A becomes 1 / (1 - m) times the advantage.
+
+The plain target, R - V for the choices made and nothing for the others, does not learn here: what the networks make up for choices that are
+never made soon rules the play (measured: from 45% of games won against `expert` to 1%).
 
 Sources:
 
 - Q-learning with networks and target networks: Mnih et al., "Human-level control through deep reinforcement learning" (Nature 2015).
 - Dueling networks: Wang et al. (ICML 2016). Watching an expert first: Hester et al., "Deep Q-learning from demonstrations" (AAAI 2018).
+- Normalized advantages: Nachum et al., "Bridging the gap between value and policy based reinforcement learning" (NeurIPS 2017).
+- The weight m: Vieillard, Pietquin and Geist, "Munchausen reinforcement learning" (NeurIPS 2020).
 - Multi-step returns for Q-learning without replay: Gallici et al., "Simplifying deep temporal difference learning" (ICLR 2025).
 """
 
@@ -48,10 +53,12 @@ class DQNOptions(LearnerOptions):
 
     out: Path = Path("runs/dqn")
     temperature: float = 0.03
-    """In own games choices are drawn by exp(Q / temperature): those that are worth much less than the best are seldom tried."""
+    """In own games choices are drawn by exp(A / temperature)."""
+    munchausen: float = 0.9
+    """How much of what A was stays in what it learns; 0: the plain target."""
 
 
-_RANGES: Final[Ranges] = {"temperature": (1e-6, 10)}
+_RANGES: Final[Ranges] = {"temperature": (1e-6, 10), "munchausen": (0, 1)}
 
 
 class DQN(ChoiceLearner):
@@ -65,19 +72,19 @@ class DQN(ChoiceLearner):
         return float(self.options.temperature)
 
     def watching(self, batch: Part, scores: Tensor) -> tuple[Tensor, Mapping[str, Tensor]]:
-        """The cross-entropy of the expert's choices at the temperature, and A^2 of them."""
-        imitation = cross_entropy(scores, batch.choice, self.temperature)
-        loss = imitation + self.score(scores, batch.choice) ** 2
-        return loss, {"watching/entropy": imitation, "watching/agreement": agreement(batch, scores)}
+        """The cross-entropy of the expert's choices at the temperature."""
+        loss = cross_entropy(scores, batch.choice, self.temperature)
+        return loss, {"watching/entropy": loss, "watching/agreement": agreement(batch, scores)}
 
     def learning(self, batch: Part, scores: Tensor) -> tuple[Tensor, Mapping[str, Tensor]]:
-        """(A - (R - V))^2 of the choices made."""
-        loss = (self.score(scores, batch.choice) - batch.advantage) ** 2
+        """(A - (R - V + m A'))^2 of the choices made."""
+        target = batch.advantage + self.options.munchausen * batch.score
+        loss = (self.score(scores, batch.choice) - target) ** 2 / (2 * self.temperature * self.spread)
         return loss, {"loss/advantage": loss, "greedy": agreement(batch, scores)}
 
     def score(self, scores: Tensor, choice: Tensor) -> Tensor:
-        """(M,) A(s, a)."""
-        return scores.gather(1, choice[:, None])[:, 0]
+        """(M,) A(s, a): the outputs, shifted so that exp(A / temperature) sum to 1."""
+        return -self.temperature * cross_entropy(scores, choice, self.temperature)
 
 
 def execute(options: DQNOptions, console: Console) -> dict[str, Any]:

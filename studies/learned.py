@@ -1,0 +1,172 @@
+"""How strong the learned agents are: `python -m studies.learned --help`.
+
+python -m studies.learned                      # every shipped agent at its own table: writes docs/results/learned.md
+python -m studies.learned --games 1000 --only ppo/best/ocnaru
+python -m studies.learned --curve runs/ppo     # the learning curve of a run, as docs/results/learned/curve.png
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from rich.console import Console
+from rich.progress import track
+
+from agents import arena
+from agents.arena.matches import Lineup
+from agents.learned import shipped
+from agents.learned.policy import LearnedAgent
+from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.policy.resolve import resolve
+from monopoly_env.reference import table as markdown
+from monopoly_env.rules import Rules
+from studies.pages import Page
+from training.run import command
+from training.run.command import Command
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PAGE: Final = Path(__file__).parents[1] / "docs" / "results" / "learned.md"
+TEMPLATE: Final = "# How strong the learned agents are\n"
+
+
+class Field(NamedTuple):
+    """Who an agent is measured against: names, and whether it was trained against them."""
+
+    trained: tuple[str, ...]
+    unseen: tuple[str, ...]
+
+
+# By rules.
+FIELDS: Final = {
+    "ocnaru": Field(
+        ("strategic", "algorithmic", "expert", "expert/bargaining/ocnaru"),
+        ("ocnaru/algorithmic", "yasumura", "fp/a/guarded", "fp/b/guarded", "fp/c/guarded", "landlord/balanced", "gcp"),
+    ),
+    "official": Field(
+        ("strategic", "algorithmic", "expert", "expert/bargaining"),
+        ("yasumura", "fp/a/guarded", "fp/b/guarded", "fp/c/guarded", "landlord/balanced", "gcp"),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """Play every shipped learned agent against policies that it was trained against, and against others."""
+
+    only: tuple[str, ...] = ()
+    """Agents; by default all that are shipped."""
+    games: int = 2000
+    """Games against each opponent; every seed is played from every seat."""
+    seed: int = 31
+    """Seed of the games."""
+    curve: Path | None = None
+    """Folder of a run: draw its learning curve instead."""
+    out: Path = PAGE
+    """The page."""
+    json: bool = False
+    """Print one JSON object at the end."""
+
+
+def measure(options: Options, console: Console) -> list[dict[str, Any]]:
+    """Play all games; returns a row for each agent and opponent.
+
+    Raises:
+        ConfigurationError: An agent is unknown.
+    """
+    names = options.only or tuple(shipped.POLICIES)
+    for name in names:
+        if name not in shipped.POLICIES:
+            raise ConfigurationError(f"Unknown learned agent {name!r}. {nearest(name, shipped.POLICIES)}")
+    matches = []
+    for name in names:
+        agent = shipped.POLICIES[name]()
+        rules = next(rules for rules in FIELDS if Rules.preset(rules).changed() == agent.options()["rules"])
+        field = FIELDS[rules]
+        matches += [(agent, rules, opponent, opponent in field.trained) for opponent in (*field.trained, *field.unseen)]
+    return [_row(*match, options) for match in track(matches, "playing", console=console)]
+
+
+def _row(agent: LearnedAgent, rules: str, opponent: str, trained: bool, options: Options) -> dict[str, Any]:
+    lineup = Lineup((resolve(opponent),) * (agent.num_players - 1), Rules.preset(rules))
+    (score,) = arena.against([agent], [lineup], [options.games], options.seed)
+    low, high = score.interval
+    return {
+        "agent": agent.name, "players": agent.num_players, "rules": rules, "opponent": opponent, "trained": trained,
+        "games": score.results[0].games, "win_rate": score.rate, "low": low, "high": high,
+    }  # fmt: skip
+
+
+def section(rows: Sequence[dict[str, Any]], options: Options) -> str:
+    """The tables of the page."""
+    parts = [f"`python -m studies.learned --games {options.games} --seed {options.seed}`; 95% intervals of the spread between seeds."]
+    for name in dict.fromkeys(row["agent"] for row in rows):
+        mine = [row for row in rows if row["agent"] == name]
+        lines = [
+            (f"`{row['opponent']}`", "yes" if row["trained"] else "no", f"{row['win_rate']:.3f}", f"{row['low']:.3f} to {row['high']:.3f}")
+            for row in mine
+        ]
+        parts.append(f"**`{name}`**, {mine[0]['players']} players, rules `{mine[0]['rules']}`, {mine[0]['games']:,} games a row:")
+        parts.append(markdown(("against", "trained against it", "wins", "95% interval"), lines))
+    return "\n\n".join(parts)
+
+
+def curve(folder: Path) -> Figure:
+    """Win rates over the own games of a run, from its curves.
+
+    Raises:
+        ConfigurationError: The folder holds no curves.
+    """
+    import matplotlib.pyplot as plt
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    events = EventAccumulator(str(folder / "curves" / "own games"), size_guidance={"scalars": 0})
+    events.Reload()
+    tags = [tag for tag in events.Tags()["scalars"] if tag.startswith("win_rate/")]
+    if not tags:
+        raise ConfigurationError(f"{str(folder)!r} holds no curves of own games.")
+    figure, axes = plt.subplots(figsize=(7, 3.5))
+    for tag in tags:
+        opponent = tag.removeprefix("win_rate/")
+        points = events.Scalars(tag)
+        steps = [point.step / 1e6 for point in points]
+        low, high = ([point.value for point in events.Scalars(f"{bound}/{opponent}")] for bound in ("low", "high"))
+        axes.plot(steps, [point.value for point in points], marker="o", markersize=3, label=opponent)
+        axes.fill_between(steps, low, high, alpha=0.2)
+    axes.axhline(0.5, color="grey", linewidth=0.8, linestyle="--")
+    axes.set(xlabel="own choices learned from (millions)", ylabel="share of games won", ylim=(0, 1), title="Learning from own games")
+    axes.legend()
+    figure.tight_layout()
+    return figure
+
+
+def execute(options: Options, console: Console) -> dict[str, Any]:
+    """Measure and write the page, or draw a curve."""
+    page = Page(options.out, TEMPLATE)
+    if options.curve is not None:
+        page.write("curve", page.picture("curve", curve(options.curve), "Share of games won over a run"))
+        return {"rows": []}
+    page.check("strength")
+    rows = measure(options, console)
+    page.write("strength", section(rows, options))
+    return {"rows": rows}
+
+
+def show(results: dict[str, Any]) -> None:
+    """Print the rows."""
+    for row in results["rows"]:
+        print(f"{row['agent']:20} {row['opponent']:26} {row['win_rate']:.3f} ({row['low']:.3f} to {row['high']:.3f})")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; the exit status is 0 only if all games were played."""
+    return command.main("studies.learned", Command(Options(), execute, show), arguments, resume_from="")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
