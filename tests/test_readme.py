@@ -139,7 +139,7 @@ def test_the_rulebook_names_files_and_options_that_exist() -> None:
     rules = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
     source = ROOT / "src"
     for name in set(re.findall(r"`([\w/]+\.py)`", rules)):
-        places = (source / "monopoly_env" / "engine" / name, source / "monopoly_env" / name, source / name)
+        places = (source / "monopoly_env" / "engine" / name, source / "monopoly_env" / name, source / name, ROOT / name)
         assert any(place.exists() for place in places), name
     options = set(me.Rules.__dataclass_fields__)
     assert options <= set(re.findall(r"\w+", rules)), options - set(re.findall(r"\w+", rules))

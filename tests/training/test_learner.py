@@ -77,16 +77,18 @@ SCORES = torch.tensor([[0.0, 0.1, -1e9]])
 
 
 def test_q_losses_by_hand() -> None:
-    q = made(DQN, dataclasses.replace(LEARNERS[0][1], temperature=0.05))
+    q = made(DQN, dataclasses.replace(LEARNERS[0][1], temperature=0.05, munchausen=0.5))
     logs = torch.log_softmax(torch.tensor([0.0, 0.1]) / 0.05, 0)
     loss, report = q.watching(batch(), SCORES)
     assert report["watching/agreement"].item() == 1
-    assert loss.item() == pytest.approx(-logs[1].item() + 0.1**2)
+    assert loss.item() == pytest.approx(-logs[1].item())
     loss, report = q.watching(batch(choice=[0]), SCORES)
     assert report["watching/agreement"].item() == 0
     assert loss.item() == pytest.approx(-logs[0].item())
-    loss, _ = q.learning(batch(), SCORES)
-    assert loss.item() == pytest.approx((0.1 - 0.25) ** 2)
+    assert q.score(SCORES, torch.tensor([1])).item() == pytest.approx(0.05 * logs[1].item())  # exp(A / temperature) sums to 1
+    q.spread = 0.2
+    loss, _ = q.learning(batch(score=[-0.3]), SCORES)
+    assert loss.item() == pytest.approx((0.05 * logs[1].item() - (0.25 + 0.5 * -0.3)) ** 2 / (2 * 0.05 * 0.2))
 
 
 def test_ppo_losses_by_hand() -> None:
