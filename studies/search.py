@@ -1,0 +1,136 @@
+"""What looking ahead is worth: `python -m studies.search --help`.
+
+python -m studies.search                                   # writes docs/results/search.md
+python -m studies.search --playouts 25 --games 100         # a first look, minutes
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from rich.console import Console
+from rich.progress import track
+
+from agents import arena
+from agents.arena.matches import Lineup
+from agents.players.search import SearchPolicy
+from monopoly_env.policy.resolve import resolve
+from monopoly_env.reference import table as markdown
+from studies.pages import Page
+from training.run import command
+from training.run.command import Command
+from training.run.options import RulesName
+
+PAGE: Final = Path(__file__).parents[1] / "docs" / "results" / "search.md"
+TEMPLATE: Final = "# What looking ahead is worth\n\n"
+_HEADINGS: Final = (
+    "against", "players", "playouts", "games", "wins", "95% interval", "more than its base policy", "95% interval", "played out a game",
+    "seconds each",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Options:
+    """Play `search` and its base policy in the same seats of the same games, and compare."""
+
+    base: str = "expert/bargaining"
+    """The policy that answers where its advisers agree with it."""
+    advisers: tuple[str, ...] = ("expert", "algorithmic", "strategic", "fp/b")
+    """Policies that are asked too."""
+    against: tuple[str, ...] = ("expert/bargaining", "yasumura", "fp/b/guarded", "landlord/balanced")
+    """Opponents, in all other seats."""
+    sizes: tuple[int, ...] = (2, 4)
+    """Seats at the tables."""
+    playouts: tuple[int, ...] = (25, 100)
+    """Playouts of each answer; a row for each."""
+    turns: int = 10
+    """Rounds after which a playout is cut off and valued."""
+    value: str = "best"
+    """The value of states that ends it."""
+    games: int = 400
+    """Games of each row; every seed is played from every seat."""
+    rules: RulesName = "official"
+    seed: int = 11
+    """Seed of the games."""
+    out: Path = PAGE
+    """The page."""
+    json: bool = False
+    """Print one JSON object instead of the table."""
+
+
+def measure(options: Options, console: Console) -> list[dict[str, Any]]:
+    """Play all games; returns a row for each opponent, size and number of playouts.
+
+    Raises:
+        ConfigurationError: A policy is unknown or not compiled, or a number is out of range.
+    """
+    base = resolve(options.base)
+    tables = [(opponent, size) for size in options.sizes for opponent in options.against]
+    rows = []
+    for opponent, size in track(tables, "playing", console=console):
+        lineup = Lineup((resolve(opponent),) * (size - 1), options.rules)
+        (alone,) = arena.against([base], [lineup], [options.games], options.seed)
+        for playouts in options.playouts:
+            player = SearchPolicy(options.base, playouts, options.advisers, turns=options.turns, value=options.value)
+            began = time.perf_counter()
+            (score,) = arena.against([player], [lineup], [options.games], options.seed)
+            seconds = time.perf_counter() - began
+            lead, games = score.less(alone), score.results[0].games
+            low, high = score.interval
+            rows.append({
+                "opponent": opponent, "players": size, "playouts": playouts, "games": games, "win_rate": score.rate, "low": low,
+                "high": high, "lead": lead.difference, "lead_low": lead.low, "lead_high": lead.high, "searched": player.searched / games,
+                "seconds": seconds / max(1, player.searched),
+            })  # fmt: skip
+    return rows
+
+
+def section(rows: Sequence[dict[str, Any]], options: Options) -> str:
+    """The table of the page."""
+    lines = [
+        (
+            f"`{row['opponent']}`", row["players"], row["playouts"], f"{row['games']:,}", f"{row['win_rate']:.3f}",
+            f"{row['low']:.3f} to {row['high']:.3f}", f"{row['lead']:+.3f}", f"{row['lead_low']:+.3f} to {row['lead_high']:+.3f}",
+            f"{row['searched']:.1f}", f"{row['seconds']:.3f}",
+        )
+        for row in rows
+    ]  # fmt: skip
+    about = (
+        f"`search` on `{options.base}` with the advice of {', '.join(f'`{name}`' for name in options.advisers)}, playouts of "
+        f"{options.turns} rounds ended by the value `{options.value}`, rules `{options.rules}`, seed {options.seed}. Seconds are those of "
+        "whole games, divided by the decisions that were played out."
+    )
+    return f"{about}\n\n{markdown(_HEADINGS, lines)}"
+
+
+def execute(options: Options, console: Console) -> dict[str, Any]:
+    """Measure, and write the page."""
+    page = Page(options.out, TEMPLATE)
+    page.check("strength")
+    rows = measure(options, console)
+    page.write("strength", section(rows, options))
+    return {"rows": rows}
+
+
+def show(results: dict[str, Any]) -> None:
+    """Print the rows."""
+    for row in results["rows"]:
+        print(
+            f"{row['opponent']:20} {row['players']} players {row['playouts']:5} playouts: {row['win_rate']:.3f}, "
+            f"{row['lead']:+.3f} ({row['lead_low']:+.3f} to {row['lead_high']:+.3f}) more than the base, "
+            f"{row['searched']:.1f} decisions a game, {row['seconds']:.3f} s each"
+        )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; the exit status is 0 only if all games were played."""
+    return command.main("studies.search", Command(Options(), execute, show), arguments, resume_from="")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
