@@ -4,6 +4,8 @@ It leaves out what seldom matters (the cards still to come, packed tasks, refuse
 expect from the next throw, what a player could raise, what the half-made or received offer would complete. Goods are told from the
 side of the player who sees them: what it gets and what it gives.
 
+Once `agents.learned` is imported, every interface knows it by its name.
+
 The features in `SHARED` occur once, those in `EACH` once per player, the observing player first, then the others in turn order. It
 serves tables of 2 to 4.
 """
@@ -15,17 +17,17 @@ from typing import Any, Final
 import numpy as np
 
 from agents.players.expert.odds import IN_JAIL, LATER_LOT, NEXT_LOT
+from monopoly_env import encoding as encodings
 from monopoly_env.actions import DECISION_NAMES
 from monopoly_env.board import GROUP_LOTS, GROUP_OF, GROUP_SIZE, GROUPS, NUM_GROUPS, NUM_LOTS, NUM_STREETS, PRICE, RAILROADS
-from monopoly_env.encoding import Encoding, EncodingKernel
+from monopoly_env.encoding import EncodingKernel
 from monopoly_env.encoding.table import COLOURS, GOODS, LOTS, MONEY, STREETS, Block, offsets, seat_names, total
 from monopoly_env.engine import agenda
 from monopoly_env.engine.liquidation import raisable
 from monopoly_env.engine.players import total_worth
 from monopoly_env.engine.rent import ordinary_rent
 from monopoly_env.engine.sets import has, size
-from monopoly_env.errors import ConfigurationError
-from monopoly_env.game import Game
+from monopoly_env.game import MIN_PLAYERS, Game
 from monopoly_env.kernels import array_kernel
 
 NAME: Final = "compact"
@@ -106,17 +108,6 @@ def names(num_players: int) -> tuple[str, ...]:
     return (*shared, *(f"{seat} {name}" for seat in seat_names(num_players) for block in EACH for name in block.names))
 
 
-def make(num_players: int) -> Encoding:
-    """The encoding for a number of players.
-
-    Raises:
-        ConfigurationError: It does not serve so many.
-    """
-    if not 2 <= num_players <= MOST_PLAYERS:
-        raise ConfigurationError(f"The encoding {NAME!r} serves 2 to {MOST_PLAYERS} players, not {num_players!r}.")
-    return Encoding(NAME, names(num_players), _compact)
-
-
 def length(num_players: int) -> int:
     """The number of features."""
     return SHARED_SIZE + num_players * EACH_SIZE
@@ -125,6 +116,9 @@ def length(num_players: int) -> int:
 @EncodingKernel
 def _compact(game: Game, seat: int, row: Any) -> None:
     write(game, seat, row)
+
+
+encodings.register(NAME, names, _compact, range(MIN_PLAYERS, MOST_PLAYERS + 1))
 
 
 @array_kernel

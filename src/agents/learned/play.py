@@ -91,6 +91,12 @@ def play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     open_, seen = np.empty(NUM_CHOICES, np.bool_), np.empty(_LONGEST, np.float32)
     outputs = np.empty(NUM_CHOICES, np.float32)
     choice = choose(game, params, open_, seen[: SHARED_SIZE + int(game.num_players) * EACH_SIZE], outputs)
+    return first_action(game, choice, memory)
+
+
+@kernel
+def first_action(game: Game, choice: int, memory: Row) -> int:
+    """The action with which a choice begins; `compose` tells the picks that follow."""
     if 0 <= choice < ASK:
         return choice
     if choice == NO_CHOICE and game.decision != agenda.ASK and game.decision != agenda.GIVE:  # a debtor who could only trade

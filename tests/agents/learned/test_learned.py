@@ -17,6 +17,7 @@ from agents.learned.networks import CHOICES, NAMES, NETWORKS, OUTPUT, STATE, arc
 from agents.learned.policy import LearnedAgent
 from agents.networks.forward import evaluate
 from monopoly_env import actions
+from monopoly_env import encoding as encodings
 from monopoly_env.actions import A_REPLY
 from monopoly_env.board import GROUP_LOTS, GROUPS
 from monopoly_env.policy.protocol import Decisions
@@ -110,7 +111,7 @@ def test_every_choice_is_that_of_the_highest_score() -> None:
             if choices.is_asked(game) and choices.write_open(game, mask) > 0:
                 number = next(n for n, name in enumerate(NAMES) if actions.DECISION_NAMES[game.decision] in NETWORKS[name][0])
                 seen = np.zeros((1, observation.length(3)), np.float32)
-                observation.make(3).write(game, int(game.player), seen[0])
+                encodings.make("compact", 3).write(game, int(game.player), seen[0])
                 row = networks[NAMES[number]].pack(agent.arrays(), NAMES[number])
                 best = int(np.where(mask, evaluate(row, seen)[0][OUTPUT[number]], -np.inf).argmax())
                 asked.add(NAMES[number])
@@ -139,7 +140,7 @@ def test_it_draws_by_the_scores_at_a_temperature(trading: Any) -> None:
         drawn[choose(agent, me.reseed(trading, seed))] += 1
     number = NAMES.index("turn")
     seen = np.zeros((1, observation.length(2)), np.float32)
-    observation.make(2).write(trading, 0, seen[0])
+    encodings.make("compact", 2).write(trading, 0, seen[0])
     scores = evaluate(architectures(2, SMALL)["turn"].pack(agent.arrays(), "turn"), seen)[0]
     open_ = sorted(open_choices(trading))
     weights = np.exp([scores[OUTPUT[number, choice]] for choice in open_])
@@ -166,8 +167,8 @@ def test_errors() -> None:
         LearnedAgent(2, temperature=-1)
     with pytest.raises(me.FormatError, match="other features"):
         LearnedAgent(2, features="0123456789abcdef")
-    with pytest.raises(me.ConfigurationError, match="serves 2 to 4 players, not 8"):
-        observation.make(8)
+    with pytest.raises(me.ConfigurationError, match="is for 2, 3, 4 players, not num_players=8"):
+        encodings.make("compact", 8)
 
 
 def test_at_another_table_it_is_refused() -> None:
@@ -187,7 +188,7 @@ def test_tables_agree() -> None:
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
 def test_observations_are_finite_and_bounded(num_players: int) -> None:
-    made = observation.make(num_players)
+    made = encodings.make("compact", num_players)
     game = me.new_game(num_players, seed=4)
     policy, memory = agents.make("expert"), np.zeros((num_players, 64))
     seen, most = np.zeros(made.size, np.float32), np.zeros(made.size)
@@ -206,7 +207,7 @@ def test_observations_are_finite_and_bounded(num_players: int) -> None:
 
 def test_what_a_player_works_out(trading: Any) -> None:
     """Reading Railroad's owner expects its rent; an offer shows what both sides would complete."""
-    made = observation.make(2)
+    made = encodings.make("compact", 2)
     seen = np.zeros(made.size, np.float32)
     for text in ("trade with player +1", "ask for New York Avenue", "ask: done", "give: done", "give $100", "give $100", "cash: done"):
         me.step(trading, actions.parse(text))

@@ -1,0 +1,117 @@
+"""The Gymnasium environment in the terms of a learned agent: an offer takes a few choices, and what is forced is played without asking.
+
+    env = ChoiceEnv(MonopolyEnv(["expert"], rules="ocnaru", encoding="compact"))
+    model = MaskablePPO("MlpPolicy", env)
+
+Most decisions of a game only compose offers, pick by pick, or leave one action. Any trainer that knows masks learns from the rest.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.learned.choices import NO_CHOICE, NUM_CHOICES, is_asked, write_open
+from agents.learned.play import first_action
+from agents.players.vocabulary.offers import compose
+from monopoly_env.errors import GameOverError, IllegalActionError
+from monopoly_env.game import Games
+from monopoly_env.gym import MonopolyEnv
+from monopoly_env.kernels import entry
+from monopoly_env.policy.protocol import MEMORY
+
+_ASKED: Final = -1  # something is to be chosen
+
+
+class ChoiceEnv(gymnasium.Wrapper[NDArray[np.float32], np.int64, NDArray[np.float32], np.int64]):
+    """One learner against policies, asked only where there is something to choose.
+
+    Actions are the 332 choices of `agents.learned.choices`. Rewards of what is played without asking are added up. `action_masks()` and
+    `info["action_mask"]` (int8) mark the open choices: two or more, none when the game is over. The rest is that of `MonopolyEnv`.
+    """
+
+    env: MonopolyEnv
+
+    def __init__(self, env: MonopolyEnv) -> None:
+        """Wrap an environment."""
+        super().__init__(env)
+        self.action_space = gymnasium.spaces.Discrete(NUM_CHOICES)
+        self._open = np.zeros(NUM_CHOICES, np.bool_)
+        self._memory = np.zeros(MEMORY)
+        self._over = True
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        """Start a game, and play until the learner has something to choose."""
+        self.action_space.seed(seed)
+        while True:
+            observation, info = self.env.reset(seed=seed, options=options)
+            self._memory[:] = 0.0
+            action = _next_action(self.env.table.games, NO_CHOICE, self._open, self._memory)
+            if action == _ASKED:
+                break
+            observation, _, terminated, truncated, info = self._play(action)
+            if not (terminated or truncated):
+                break
+            seed = None  # a game in which there was nothing to choose: the next one
+        self._over = False
+        return observation, self._told(info)
+
+    def step(self, action: np.int64) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
+        """Carry out a choice, and play until there is something to choose again.
+
+        Raises:
+            GameOverError: The game has ended, or `reset` was never called.
+            IllegalActionError: The choice is not open; nothing has changed.
+        """
+        if self._over:
+            raise GameOverError("No game is running: call reset().")
+        if not 0 <= int(action) < NUM_CHOICES or not self._open[action]:
+            raise IllegalActionError(f"Choice {action!r} is not open. Open: {np.flatnonzero(self._open).tolist()}.")
+        observation, reward, terminated, truncated, info = self._play(
+            _next_action(self.env.table.games, int(action), self._open, self._memory)
+        )
+        self._over = terminated or truncated
+        return observation, reward, terminated, truncated, self._told(info)
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """The open choices: (332,) bool, a copy."""
+        return self._open.copy()
+
+    def _play(self, action: int) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
+        """Play an action and all that follows from it."""
+        total = 0.0
+        while True:
+            observation, reward, terminated, truncated, info = self.env.step(action)
+            total += reward
+            if terminated or truncated:
+                self._open[:] = False
+                break
+            action = _next_action(self.env.table.games, NO_CHOICE, self._open, self._memory)
+            if action == _ASKED:
+                break
+        return observation, total, terminated, truncated, info
+
+    def _told(self, info: dict[str, Any]) -> dict[str, Any]:
+        return info | {"action_mask": self._open.astype(np.int8)}
+
+
+@entry()
+def _next_action(games: Games, choice: int, open_: NDArray[np.bool_], memory: NDArray[np.float64]) -> int:
+    """The action that a choice begins with; without one, a pick that follows, or the only thing to do, or _ASKED.
+
+    Marks the open choices where something is asked.
+    """
+    game = games[0]
+    if choice == NO_CHOICE:
+        if not is_asked(game):
+            return int(compose(game, memory))
+        count = write_open(game, open_)
+        if count > 1:
+            return _ASKED
+        for number in range(NUM_CHOICES):
+            if open_[number]:
+                choice = number
+    return int(first_action(game, choice, memory))
