@@ -52,9 +52,9 @@ class DQNOptions(LearnerOptions):
     """Deep Q-learning, one network per kind of decision, from an expert's games and then from own games in a league."""
 
     out: Path = Path("runs/dqn")
-    temperature: float = 0.03
-    """In own games choices are drawn by exp(A / temperature)."""
-    munchausen: float = 0.9
+    temperature: float = 0.1
+    """The expert's choices are learned as drawn by exp(A / temperature). In own games they are drawn at `cooling` of it."""
+    munchausen: float = 1.0
     """How much of what A was stays in what it learns; 0: the plain target."""
 
 
@@ -67,13 +67,13 @@ class DQN(ChoiceLearner):
     name: ClassVar[str] = "dqn"
 
     @property
-    def temperature(self) -> float:
-        """At which choices are drawn in own games."""
+    def warm(self) -> float:
+        """At which the expert's choices are learned."""
         return float(self.options.temperature)
 
     def watching(self, batch: Part, scores: Tensor) -> tuple[Tensor, Mapping[str, Tensor]]:
         """The cross-entropy of the expert's choices at the temperature."""
-        loss = cross_entropy(scores, batch.choice, self.temperature)
+        loss = cross_entropy(scores, batch.choice, self.warm)
         return loss, {"watching/entropy": loss, "watching/agreement": agreement(batch, scores)}
 
     def learning(self, batch: Part, scores: Tensor) -> tuple[Tensor, Mapping[str, Tensor]]:

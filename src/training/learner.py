@@ -80,6 +80,9 @@ class LearnerOptions(RunOptions):
     """Choices in a gradient step on own games; while watching it is a quarter of that."""
     epochs: int = 2
     """How often each block is learned from."""
+    cooling: float = 0.3
+    """In own games choices are drawn at so much of the temperature at which the expert's were learned: what a network that watched is
+    unsure of is mostly error, and games full of errors teach little."""
     td_lambda: float = 0.95
     """How far ahead the advantage of a choice looks: the weight of what comes later against the networks' own estimate of it, as in
     TD(lambda); 1: the outcome alone."""
@@ -115,6 +118,7 @@ _RANGES: Final[Ranges] = {
     "num_players": (MIN_PLAYERS, MOST_PLAYERS),
     "seed": (0, 1 << 20),
     "learning_rate": (1e-9, 1),
+    "cooling": (1e-3, 1),
     **dict.fromkeys(("td_lambda", "value_lambda", "value_share", "sure_share"), (0, 1)),
 }
 
@@ -225,8 +229,8 @@ class ChoiceLearner(ABC):
 
     @property
     @abstractmethod
-    def temperature(self) -> float:
-        """At which choices are drawn in own games."""
+    def warm(self) -> float:
+        """The temperature at which the expert's choices are learned."""
 
     @abstractmethod
     def watching(self, batch: Part, scores: Tensor) -> tuple[Tensor, Mapping[str, Tensor]]:
@@ -241,6 +245,11 @@ class ChoiceLearner(ABC):
         """(M,) what the networks give a choice: see `Part.score`."""
 
     # The two phases.
+
+    @property
+    def temperature(self) -> float:
+        """At which choices are drawn in own games."""
+        return self.warm * float(self.options.cooling)
 
     def agent(self) -> LearnedAgent:
         """The networks as they are now, as a policy that plays its best choice."""

@@ -24,6 +24,8 @@ from monopoly_env.policy.resolve import resolve
 
 ADVISERS: Final = ("algorithmic", "strategic", "fp/b")
 _OFFERING: Final = tuple(DECISION_NAMES.index(name) for name in ("trade_ask", "trade_give", "trade_cash"))
+_TURN: Final = DECISION_NAMES.index("turn")
+_TRADES, _SALES = HEADS["trade"].slice, HEADS["sell"].slice
 # Questions with few answers, and the answers: all but counter-offers and what raises cash.
 _SHORT: Final = tuple(DECISION_NAMES.index(name) for name in ("buy", "reply", "jail", "tax", "fine_or_chance", "takeover"))
 _FEW: Final = (("buy", 2), ("turn", 1), ("jail", 2), ("reply", 2), ("choice", 2))
@@ -104,7 +106,7 @@ class SearchPolicy(BatchedPolicy):
         actions = _answer(self.base, decisions, decisions.memory)
         if self._options["playouts"] == 0 or not len(decisions):
             return actions
-        advice = np.stack([actions, *(_answer(adviser, decisions, None) for adviser in self.advisers)])
+        advice = np.stack([actions, *(_advice(adviser, decisions, actions) for adviser in self.advisers)])
         contested = (advice != actions).any(axis=0) & ~np.isin(decisions.decision, _OFFERING)
         asked = np.isin(decisions.decision, _SHORT) if self._options["thorough"] else np.zeros(len(actions), np.bool_)
         for number in np.flatnonzero(contested | asked):
@@ -137,6 +139,20 @@ def _compiled(policy: str) -> CompiledPolicy:
     if not isinstance(made, CompiledPolicy):
         raise ConfigurationError(f"Policy {made.name!r} is not compiled: playouts run in compiled code.")
     return made
+
+
+def _advice(adviser: CompiledPolicy, decisions: Decisions, base: NDArray[np.int64]) -> NDArray[np.int64]:
+    """What an adviser would do, or the base policy's answer where its own is of no use.
+
+    Offers are the base policy's. To sell a building in one's turn, the adviser had a purpose that is lost with its memory.
+    """
+    advice = _answer(adviser, decisions, None)
+    useless = _within(advice, _TRADES) | _within(base, _TRADES) | ((decisions.decision == _TURN) & _within(advice, _SALES))
+    return np.where(useless, base, advice)
+
+
+def _within(actions: NDArray[np.int64], head: slice) -> NDArray[np.bool_]:
+    return (actions >= head.start) & (actions < head.stop)
 
 
 def _answer(policy: CompiledPolicy, decisions: Decisions, memory: NDArray[np.float64] | None) -> NDArray[np.int64]:
