@@ -44,7 +44,7 @@ class Options:
     policy: str = "expert"
     """Who plays on, in every seat, when answers are compared. The best answer is the best for a player who goes on like this."""
     rules: Annotated[str, tyro.conf.arg(help=f"The preset of rules: {', '.join(PRESETS)}.")] = "official"
-    playouts: int = 2000
+    playouts: int = 1000
     """Playouts of the best answers. More find puzzles in which the lead is smaller."""
     lead: float = 0.02
     """By how much of a win the best answer must lead every other one at least, at the near end of the 95% interval."""
@@ -64,7 +64,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     kinds = ", ".join(f"{count} {kind}" for kind, count in Counter(puzzle.kind for puzzle in found).items())
-    print(f"{len(found)} puzzles in {options.out}: {kinds}." if found else f"No puzzle in {options.games} games: try more, or a smaller --lead.")
+    print(
+        f"{len(found)} puzzles in {options.out}: {kinds}."
+        if found
+        else f"No puzzle in {options.games} games: try more, or a smaller --lead."
+    )
     return 0 if len(found) == options.count else 1
 
 

@@ -29,7 +29,7 @@ from monopoly_env.replays import Replay
 from monopoly_env.rules import Rules
 
 PLAYERS: Final = ("expert", "algorithmic", "gcp", "fp/a", "strategic", "landlord/balanced", "yasumura")
-_SCREENING: Final = 192  # playouts of an answer in the first comparison
+_SCREENING: Final = 128  # playouts of an answer in the first comparison
 _MOST_TURNS: Final = 400  # of all players together, after which a game is left
 
 # The kinds of puzzle by decision, with the heads whose actions are its answers.
@@ -57,14 +57,14 @@ class Question:
     candidates: tuple[int, ...]
 
 
-def mine(
+def mine(  # noqa: PLR0913 - the options of a search
     count: int = 50,
     *,
     seed: int = 0,
     players: Sequence[str] = PLAYERS,
     policy: str = "expert",
     rules: Rules | str = "official",
-    playouts: int = 2000,
+    playouts: int = 1000,
     lead: float = 0.02,
     games: int = 1000,
     progress: Callable[[], None] = lambda: None,
@@ -135,16 +135,16 @@ def _play(game: Game, policies: Sequence[Policy]) -> tuple[list[Question], list[
     while not core.is_over(game) and game.turns <= _MOST_TURNS:
         seat = int(game.player)
         for kind, candidates in asked(game):
-            if len(_opinions(batch, policies) & set(candidates)) > 1:
+            if len(_opinions(batch, policies) & {_alike(action) for action in candidates}) > 1:
                 questions.append(Question(kind, core.clone(game), len(actions), candidates))
         actions.append(int(answers(policies[seat], Decisions(batch, memory[seat]))[0]))
         core.step(game, actions[-1])
     return questions, actions
 
 
-def _opinions(batch: Games, policies: Sequence[Policy]) -> set[int]:
+def _opinions(batch: Games, policies: Sequence[Policy]) -> set[tuple[str, int]]:
     """What each of the policies would do here."""
-    return {int(answers(policy, Decisions(batch.copy()))[0]) for policy in policies}
+    return {_alike(int(answers(policy, Decisions(batch.copy()))[0])) for policy in policies}
 
 
 def asked(game: Game) -> Iterator[tuple[str, tuple[int, ...]]]:
@@ -153,18 +153,17 @@ def asked(game: Game) -> Iterator[tuple[str, tuple[int, ...]]]:
     for kind, heads in _ASKED.get(DECISION_NAMES[game.decision], ()):
         if legal[HEADS[heads[0]].slice].any():
             found = [action for head in heads for action in range(HEADS[head].start, HEADS[head].stop) if legal[action]]
-            candidates = tuple(_one_a_group(found))
+            candidates = tuple({_alike(action): action for action in found}.values())
             if len(candidates) > 1:
                 yield kind, candidates
 
 
-def _one_a_group(actions: Sequence[int]) -> list[int]:
-    """The actions, but of those that build on or sell from one group only the last: its streets differ too little to tell them apart."""
-    kept: dict[tuple[str, int], int] = {}
-    for action in actions:
-        head = next((name for name in ("build", "sell") if HEADS[name].start <= action < HEADS[name].stop), "")
-        kept[head, int(GROUP_OF[action - HEADS[head].start]) if head else action] = action
-    return list(kept.values())
+def _alike(action: int) -> tuple[str, int]:
+    """The same for the streets of a group that is built on or sold from: they differ too little to tell them apart."""
+    for head in ("build", "sell"):
+        if HEADS[head].start <= action < HEADS[head].stop:
+            return head, int(GROUP_OF[action - HEADS[head].start])
+    return "", action
 
 
 def _choice(questions: Sequence[Question], generator: Generator, found: dict[str, int]) -> Iterator[Question]:
@@ -178,7 +177,7 @@ def _choice(questions: Sequence[Question], generator: Generator, found: dict[str
 def _solve(question: Question, policy: str, seed: int, playouts: int, lead: float) -> Comparison | None:
     """What the answers are worth, if one of them is clearly the best."""
     screened = compare_actions(question.game, question.candidates, policy, min(_SCREENING, playouts), seed=seed + 1)
-    if max(one.difference for one in screened.candidates[1:]) > -lead:
+    if max(one.difference_high for one in screened.candidates[1:]) >= 0:
         return None
     compared = compare_actions(question.game, question.candidates, policy, playouts, seed=seed)
     return compared if max(one.difference_high for one in compared.candidates[1:]) < -lead else None

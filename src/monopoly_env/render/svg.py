@@ -1,7 +1,7 @@
 """A game as a picture: the board, who owns and built what, who stands where, and the open question.
 
     drawing = me.draw(game)      # shows itself in a notebook
-    drawing.save("game.svg")
+    drawing.save("game.svg")     # or game.png
 
 Owners are shown by colour and by letter. Every square is a group with the id `square-N`, the class of its kind and a title in words,
 so that pages, tests and screen readers use the same picture.
@@ -19,7 +19,7 @@ from monopoly_env import actions, board
 from monopoly_env.core import sound, write_atomically
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import ENDINGS, NOBODY, Game
-from monopoly_env.render import words
+from monopoly_env.render import raster, words
 from monopoly_env.render.text import PLAYERS
 
 CORNER: Final = 96  # length of a corner square; all lengths in user units
@@ -54,18 +54,25 @@ class Drawing:
     def _repr_svg_(self) -> str:
         return self.svg
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path, width: int = raster.WIDTH) -> None:
         """Write the picture to a file; it is there whole or not at all.
 
         Args:
-            path: A file that ends in `.svg`.
+            path: A file that ends in `.svg` or `.png`.
+            width: Pixels of a `.png`.
 
         Raises:
-            ConfigurationError: The suffix is another, or the file can't be written.
+            ConfigurationError: The suffix is another, the file can't be written, the width is out of range, or the libraries for
+                pixels (the extra `pictures`) are not installed.
         """
-        if Path(path).suffix != ".svg":
-            raise ConfigurationError(f"A picture is saved to a .svg file, not to {str(path)!r}.")
-        write_atomically(Path(path), self.svg.encode())
+        match Path(path).suffix:
+            case ".svg":
+                data = self.svg.encode()
+            case ".png":
+                data = raster.png(self.svg, width)
+            case _:
+                raise ConfigurationError(f"A picture is saved to a .svg or .png file, not to {str(path)!r}.")
+        write_atomically(Path(path), data)
 
 
 def draw(game: Game) -> Drawing:
