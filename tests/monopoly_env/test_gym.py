@@ -310,12 +310,12 @@ def test_pictures() -> None:
 
 def test_videos_are_recorded(tmp_path: Path) -> None:
     env = gymnasium.make(ID, opponents=["random"], render_mode="rgb_array")
-    recorder = RecordVideo(env, str(tmp_path), episode_trigger=lambda number: number == 0, video_length=3)
+    recorder = RecordVideo(env, str(tmp_path / "videos"), episode_trigger=lambda number: number == 0, video_length=3)
     _, info = recorder.reset(seed=0)
     for _ in range(3):
         *_, info = recorder.step(int(info["action_mask"].argmax()))
     recorder.close()
-    videos = list(tmp_path.glob("*.mp4"))
+    videos = list(tmp_path.glob("videos/*.mp4"))
     assert len(videos) == 1
     assert b"ftyp" in videos[0].read_bytes()[:16]
 
