@@ -214,10 +214,7 @@ class _Viewer:
 
     def _step(self, game: Game, number: int) -> list[str]:
         """Carry out the next action and return the events."""
-        events = narrate.step(game, int(self.replay.actions[number]), self.names)
-        before = core.clone(game)
-        replays.settle(self.replay, game, number)
-        return events + (narrate.compare(before, game, self.names) if core.is_over(game) else [])
+        return replays.tell(self.replay, game, number, self.names)
 
     def _ask(self, game: Game) -> bool:
         """Wait for the user's answer; False to quit. `from_turn` is then the turn to go to, or 0."""

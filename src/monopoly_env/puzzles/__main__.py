@@ -59,7 +59,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         found = _search(options)
     except MonopolyError as error:
-        print(f"{len(found)} puzzles in {options.out}: {kinds}." if found else "No puzzle: try more --games, or a smaller --lead.")
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    kinds = ", ".join(f"{count} {kind}" for kind, count in Counter(puzzle.kind for puzzle in found).items())
+    print(f"{len(found)} puzzles in {options.out}: {kinds}." if found else "No puzzle: try more --games, or a smaller --lead.")
     return 0 if len(found) == options.count else 1
 
 

@@ -24,7 +24,7 @@ from monopoly_env.text import to_text
 
 FORMAT: Final = "monopoly-puzzles"
 PUZZLES_VERSION: Final = 1  # of the file format: raised whenever its layout changes
-SHIPPED: Final = Path(__file__).parents[1] / "data" / "puzzles.json"
+SHIPPED: Final = Path(__file__).with_name("puzzles.json")
 DIGITS: Final = 4  # to which shares are rounded
 _MOST_BYTES: Final = 1 << 23
 _MOST_PUZZLES: Final = 10_000

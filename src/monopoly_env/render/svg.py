@@ -85,6 +85,18 @@ def draw(game: Game) -> Drawing:
         ConfigurationError: It is no record of a game.
         PositionError: It is a record that no game can reach.
     """
+    root = element(game)
+    ET.indent(root)
+    return Drawing(ET.tostring(root, encoding="unicode"))
+
+
+def element(game: Game) -> ET.Element:
+    """The same as a tree of elements. What changes from one position to another has an id.
+
+    Raises:
+        ConfigurationError: It is no record of a game.
+        PositionError: It is a record that no game can reach.
+    """
     sound(game)
     root = ET.Element("svg", {
         "xmlns": "http://www.w3.org/2000/svg", "viewBox": f"0 0 {SIZE} {SIZE}", "role": "img",
@@ -98,8 +110,7 @@ def draw(game: Game) -> Drawing:
     for square in range(board.NUM_SQUARES):
         _square(root, game, square)
     _middle(root, game)
-    ET.indent(root)
-    return Drawing(ET.tostring(root, encoding="unicode"))
+    return root
 
 
 # --- squares --------------------------------------------------------------------------------------------------------------
@@ -190,15 +201,17 @@ def _token(parent: ET.Element, seat: int, x: float, y: float, radius: float) -> 
 def _middle(root: ET.Element, game: Game) -> None:
     """Turn, dice, a row for each player, the bank, and what is asked."""
     middle = _add(root, "g", id="middle", transform=f"translate({CORNER + 28} {CORNER + 24})")
-    _text(middle, f"Turn {game.turns}", 0, 20, 20, weight="bold")
-    _text(middle, f"player {PLAYERS[game.turn]}", 0, 38, 12, _FAINT)
+    turn = _add(middle, "g", id="turn")
+    _text(turn, f"Turn {game.turns}", 0, 20, 20, weight="bold")
+    _text(turn, f"player {PLAYERS[game.turn]}", 0, 38, 12, _FAINT)
     for number in range(2):
-        _die(middle, int(game.dice[number]), 408 + 40 * number, 4)
+        _die(turn, int(game.dice[number]), 408 + 40 * number, 4)
     for seat in range(game.num_players):
         _player(middle, game, seat, 60 + 40 * seat)
+        _lots(middle, game, seat, 60 + 40 * seat)
     below = 60 + 40 * int(game.num_players) + 10
     parking = f", ${game.pot:,} on Free Parking" if game.pot else ""
-    _text(middle, f"Bank: {game.houses} houses, {game.hotels} hotels{parking}", 0, below, 11, _FAINT)
+    _text(_add(middle, "g", id="bank"), f"Bank: {game.houses} houses, {game.hotels} hotels{parking}", 0, below, 11, _FAINT)
     question = _add(middle, "g", id="question")
     for number, line in enumerate(textwrap.wrap(_question(game), 72)):
         _text(question, line, 0, below + 22 + 16 * number, 12)
@@ -219,7 +232,7 @@ def _die(parent: ET.Element, eyes: int, left: int, top: int) -> None:
 
 
 def _player(parent: ET.Element, game: Game, seat: int, top: int) -> None:
-    """Token, cash, where it is, and a small card for each lot, by group."""
+    """Token, cash, and where it is."""
     row = _add(parent, "g", id=f"player-{PLAYERS[seat]}", role="img", transform=f"translate(0 {top})")
     _add(row, "title", _player_in_words(game, seat))
     if seat == game.player and game.decision:
@@ -231,6 +244,13 @@ def _player(parent: ET.Element, game: Game, seat: int, top: int) -> None:
         return
     _text(row, f"${game.cash[seat]:,}", 30, 15, 14, weight="bold")
     _text(row, _where(game, seat), 30, 29, 10, _FAINT)
+
+
+def _lots(parent: ET.Element, game: Game, seat: int, top: int) -> None:
+    """A small card for each lot that a player may own, by group: filled if owned, framed if mortgaged."""
+    row = _add(parent, "g", id=f"lots-{PLAYERS[seat]}", transform=f"translate(0 {top})")
+    if game.place[seat] and game.decision:
+        return
     for lot in range(board.NUM_LOTS):
         x = 190 + 10 * lot + 2 * int(board.GROUP_OF[lot])
         colour = _GROUP_COLOURS[board.GROUP_OF[lot]]
