@@ -37,7 +37,7 @@ _ASKED: Final[dict[str, Sequence[tuple[str, tuple[str, ...]]]]] = {
     "buy": [("buy", ("buy",))],
     "bid": [("bid", ("bid",))],
     "sealed_bid": [("bid", ("bid",))],
-    "turn": [("build", ("build", "turn")), ("jail", ("jail", "turn"))],
+    "turn": [("build", ("build", "turn")), ("jail", ("jail", "turn")), ("money", ("unmortgage", "turn"))],
     "jail": [("jail", ("jail", "turn"))],
     "reply": [("trade", ("reply",))],
     "debt": [("money", ("sell", "mortgage"))],

@@ -36,7 +36,7 @@ KINDS: Final = {
     "build": "where to build, or whether",
     "jail": "whether to leave jail, and how",
     "trade": "an offer was received",
-    "money": "what to sell or mortgage for a debt, a mortgage to take over, a tax",
+    "money": "what to sell or mortgage for a debt, whether to lift a mortgage, a tax",
 }
 
 

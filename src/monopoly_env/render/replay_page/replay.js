@@ -79,14 +79,14 @@ function start({ parts, contents, steps }) {
   function pause() {
     clearInterval(timer);
     timer = 0;
-    $("play").textContent = "▶";
+    $("play").textContent = "▶\ufe0e";
     $("play").setAttribute("aria-label", "Play");
   }
 
   function play() {
     if (timer) return pause();
     if (now === last) show(0);
-    $("play").textContent = "⏸";
+    $("play").textContent = "❚❚";
     $("play").setAttribute("aria-label", "Pause");
     timer = setInterval(() => (now < last ? show(now + 1) : pause()), Number($("speed").value));
   }
