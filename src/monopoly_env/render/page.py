@@ -89,4 +89,5 @@ def _contents(root: ET.Element, parts: Sequence[str]) -> Iterator[tuple[int, str
     for element in root.iter("g"):
         number = numbers.get(element.get("id", ""))
         if number is not None:
-            yield number, "".join(ET.tostring(child, encoding="unicode") for child in element)
+            text = ET.tostring(element, encoding="unicode", short_empty_elements=False)
+            yield number, text[text.index(">") + 1 : text.rindex("<")]

@@ -147,6 +147,7 @@ function start({ parts, contents, steps }) {
     entry.append(button);
     $("log").append(entry);
   });
+  addEventListener("resize", () => mark(now));
   $("slider").max = last;
   $("turn-number").max = steps[last][0];
   show(0);
