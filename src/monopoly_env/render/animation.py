@@ -34,9 +34,12 @@ def animation(games: Iterable[Game], suffix: str, width: int, seconds: float) ->
     image = raster.libraries().image
     images = [image.open(io.BytesIO(raster.png(str(draw(game)), width))).convert("RGB") for game in games]
     if suffix == ".gif":  # one palette, so that nothing flickers
-        palette = images[0].quantize(128)
+        sample = image.new("RGB", (images[0].width, 3 * images[0].height))
+        for place, number in enumerate((0, len(images) // 2, -1)):
+            sample.paste(images[number], (0, place * images[0].height))
+        palette = sample.quantize(256)
         images = [picture.quantize(palette=palette, dither=0) for picture in images]
     times, file = [round(1000 * seconds)] * len(images), io.BytesIO()
     times[-1] *= _LAST
-    images[0].save(file, _FORMATS[suffix], save_all=True, append_images=images[1:], duration=times, loop=0, lossless=True)
+    images[0].save(file, _FORMATS[suffix], save_all=True, append_images=images[1:], duration=times, loop=0)
     return file.getvalue()
