@@ -36,7 +36,7 @@ class Options:
     out: Path
     """The file to write (.json)."""
     count: int = 50
-    """How many puzzles to find, as evenly over the kinds (buy, bid, build, jail, trade, money) as the games allow."""
+    """How many puzzles to find: buy, bid, build, jail, trade, money, at most a fifth of one kind."""
     seed: int = 0
     """The seed of games and playouts: the same seed finds the same puzzles."""
     players: tuple[str, ...] = PLAYERS

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.random import Generator
 
 from monopoly_env import core
-from monopoly_env.actions import DECISION_NAMES, HEADS
+from monopoly_env.actions import DECISION_NAMES, HEAD_NAMES, HEAD_OF, HEADS
 from monopoly_env.analyse import Candidate, Comparison, compare_actions
 from monopoly_env.board import GROUP_OF
 from monopoly_env.errors import ConfigurationError
@@ -30,6 +30,7 @@ from monopoly_env.rules import Rules
 
 PLAYERS: Final = ("expert", "algorithmic", "gcp", "fp/a", "strategic", "landlord/balanced", "yasumura")
 _SCREENING: Final = 128  # playouts of an answer in the first comparison
+_SHARE: Final = 0.2  # of the puzzles that may be of one kind; half of those may have the same solution
 _MOST_TURNS: Final = 400  # of all players together, after which a game is left
 
 # The kinds of puzzle by decision, with the heads whose actions are its answers.
@@ -69,10 +70,10 @@ def mine(  # noqa: PLR0913 - the options of a search
     games: int = 1000,
     progress: Callable[[], None] = lambda: None,
 ) -> Iterator[Puzzle]:
-    """Find puzzles of all kinds, at most one a game.
+    """Find puzzles of all kinds, at most one a game, and at most a fifth of them of one kind.
 
     Args:
-        count: How many puzzles, as evenly over the kinds as the games allow.
+        count: How many puzzles.
         seed: The seed of games and playouts: the same seed finds the same puzzles.
         players: Names of policies. Each game is played by two to four of them.
         policy: Who plays on, in every seat, when answers are compared.
@@ -90,7 +91,7 @@ def mine(  # noqa: PLR0913 - the options of a search
     """
     _check(count, players, playouts, lead, games)
     rules, generator, known = Rules.coerce(rules), np.random.default_rng(seed), {name: resolve(name) for name in players}
-    most = math.ceil(count / len(KINDS))
+    most = math.ceil(count * _SHARE)
     kinds: Counter[str] = Counter()
     solutions: Counter[tuple[str, str]] = Counter()
     for _ in range(games):
@@ -153,17 +154,24 @@ def asked(game: Game) -> Iterator[tuple[str, tuple[int, ...]]]:
     for kind, heads in _ASKED.get(DECISION_NAMES[game.decision], ()):
         if legal[HEADS[heads[0]].slice].any():
             found = [action for head in heads for action in range(HEADS[head].start, HEADS[head].stop) if legal[action]]
-            candidates = tuple({_alike(action): action for action in found}.values())
+            candidates: dict[tuple[str, int], int] = {}
+            for action in found:
+                candidates.setdefault(_alike(action), action)
             if len(candidates) > 1:
-                yield kind, candidates
+                yield kind, tuple(candidates.values())
 
 
 def _alike(action: int) -> tuple[str, int]:
-    """The same for the streets of a group that is built on or sold from: they differ too little to tell them apart."""
-    for head in ("build", "sell"):
-        if HEADS[head].start <= action < HEADS[head].stop:
-            return head, int(GROUP_OF[action - HEADS[head].start])
-    return "", action
+    """The same for actions that a puzzle doesn't tell apart: the first of them stands for all.
+
+    The streets of a group that is built on or sold from differ too little. Whoever raises a bid by little may raise it again, so the
+    question is only whether to stay in.
+    """
+    head = HEAD_NAMES[HEAD_OF[action]]
+    index = action - HEADS[head].start
+    if head in ("build", "sell"):
+        return head, int(GROUP_OF[index])
+    return head, min(index, 1) if head == "bid" else index
 
 
 def _choice(questions: Sequence[Question], generator: Generator, found: dict[str, int]) -> Iterator[Question]:

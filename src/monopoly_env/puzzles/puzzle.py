@@ -32,7 +32,7 @@ _MOST_PUZZLES: Final = 10_000
 # What a puzzle can be about.
 KINDS: Final = {
     "buy": "a lot for sale at its price",
-    "bid": "an auction",
+    "bid": "whether to stay in an auction",
     "build": "where to build, or whether",
     "jail": "whether to leave jail, and how",
     "trade": "an offer was received",

@@ -124,7 +124,7 @@ def test_questions() -> None:
     greens = ["Pacific Avenue", "North Carolina Avenue", "Pennsylvania Avenue"]
     game = me.position(2, lots={0: greens, 1: ["Boardwalk"]}, cash=[2000, 2000])
     assert [(kind, [me.actions.describe(action) for action in found]) for kind, found in asked(game)] == [
-        ("build", ["build Pennsylvania Avenue", "go on"])
+        ("build", ["build Pacific Avenue", "go on"])
     ]
     jailed = me.position(2, jail={0: 1}, jail_cards={0: ["chance"]})
     assert [kind for kind, _ in asked(jailed)] == ["jail"]
