@@ -43,6 +43,8 @@ class Options:
     """The policies that play the games, two to four of them in each."""
     policy: str = "expert"
     """Who plays on, in every seat, when answers are compared. The best answer is the best for a player who goes on like this."""
+    also: str | None = None
+    """Another policy by whose playouts the same answer must be clearly the best too. Such puzzles depend less on who plays on."""
     rules: Annotated[str, tyro.conf.arg(help=f"The preset of rules: {', '.join(PRESETS)}.")] = "official"
     playouts: int = 1000
     """Playouts of the best answers. More find puzzles in which the lead is smaller."""
@@ -73,7 +75,7 @@ def _search(options: Options) -> list[Puzzle]:
     with Progress(console=Console(stderr=True)) as bar:
         puzzles, games = bar.add_task("Puzzles", total=options.count), bar.add_task("Games", total=options.games)
         for puzzle in mine(
-            options.count, seed=options.seed, players=options.players, policy=options.policy, rules=options.rules,
+            options.count, seed=options.seed, players=options.players, policy=options.policy, also=options.also, rules=options.rules,
             playouts=options.playouts, lead=options.lead, games=options.games, progress=lambda: bar.advance(games),
         ):  # fmt: skip
             found.append(puzzle)

@@ -64,6 +64,7 @@ def mine(  # noqa: PLR0913 - the options of a search
     seed: int = 0,
     players: Sequence[str] = PLAYERS,
     policy: str = "expert",
+    also: str | None = None,
     rules: Rules | str = "official",
     playouts: int = 1000,
     lead: float = 0.02,
@@ -77,6 +78,8 @@ def mine(  # noqa: PLR0913 - the options of a search
         seed: The seed of games and playouts: the same seed finds the same puzzles.
         players: Names of policies. Each game is played by two to four of them.
         policy: Who plays on, in every seat, when answers are compared.
+        also: Another policy by whose playouts the same answer must be clearly the best too. Such solutions depend less on who plays on,
+            and are rarer.
         rules: Rules, or the name of a preset.
         playouts: Playouts of the best answers.
         lead: By how much the best answer must lead every other one at least, at the near end of the interval.
@@ -91,6 +94,8 @@ def mine(  # noqa: PLR0913 - the options of a search
     """
     _check(count, players, playouts, lead, games)
     rules, generator, known = Rules.coerce(rules), np.random.default_rng(seed), {name: resolve(name) for name in players}
+    for judge in filter(None, (policy, also)):
+        resolve(judge)  # a wrong name is refused before anything is played
     most = math.ceil(count * _SHARE)
     kinds: Counter[str] = Counter()
     solutions: Counter[tuple[str, str]] = Counter()
@@ -104,6 +109,8 @@ def mine(  # noqa: PLR0913 - the options of a search
             luck = int(generator.integers(1 << 31))
             compared = _solve(question, policy, luck, playouts, lead)
             if compared is None or 2 * solutions[question.kind, compared.best.text] >= most:
+                continue
+            if also and not _agrees(also, compared, question, luck, playouts):
                 continue
             replay = Replay(rules, _seed(start), len(names), tuple(names), np.array(actions[: question.number], np.uint8))
             kinds[question.kind] += 1
@@ -189,6 +196,12 @@ def _solve(question: Question, policy: str, seed: int, playouts: int, lead: floa
         return None
     compared = compare_actions(question.game, question.candidates, policy, playouts, seed=seed)
     return compared if max(one.difference_high for one in compared.candidates[1:]) < -lead else None
+
+
+def _agrees(policy: str, compared: Comparison, question: Question, seed: int, playouts: int) -> bool:
+    """Whether by another policy's playouts, too, the best answer is clearly the best."""
+    again = compare_actions(question.game, question.candidates, policy, playouts, seed=seed)
+    return again.best.action == compared.best.action and max(one.difference_high for one in again.candidates[1:]) < 0
 
 
 def _rounded(candidate: Candidate) -> Candidate:
