@@ -6,6 +6,7 @@ import functools
 import warnings
 from typing import Any, Final
 
+from agents.learned import shipped
 from agents.learned.policy import LearnedAgent
 from agents.networks import actor, values
 from agents.networks.ocnaru import KIND as OCNARU_NETWORKS
@@ -19,7 +20,7 @@ from monopoly_env.analyse import values as values_of_states
 from monopoly_env.policy import names
 from monopoly_env.policy.names import Factory
 
-BUILT_IN: Final[dict[str, Factory]] = {**POLICIES, **genetic.POLICIES}
+BUILT_IN: Final[dict[str, Factory]] = {**POLICIES, **genetic.POLICIES, **shipped.POLICIES}
 # Kinds that need more than a name: options, a console, or the file of a saved policy.
 KINDS: Final[dict[str, Factory]] = {
     "neural": values.NeuralPolicy,
