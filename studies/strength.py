@@ -78,7 +78,12 @@ def measure(options: Options, console: Console) -> list[dict[str, Any]]:
     if not opponents:
         raise ConfigurationError(f"{options.policy!r} has no opponent to play against.")
     policy = resolve(options.policy)
-    pairs = [(opponent, size) for opponent in zip(opponents, resolve_all(opponents), strict=True) for size in options.sizes]
+    pairs = [
+        (opponent, size)
+        for opponent in zip(opponents, resolve_all(opponents), strict=True)
+        for size in options.sizes
+        if getattr(opponent[1], "num_players", size) == size  # networks play at tables of one size
+    ]
     return [_row(policy, *opponent, size, options) for opponent, size in track(pairs, "playing", console=console)]
 
 
