@@ -79,9 +79,9 @@ def analyse(game: Game, policies: Policies, with_actions: bool, most: int, turns
             played = race.go_on(pace.count)
         pace.end(played)
         done = len(shares) >= most and (not with_actions or race.is_over)
-        told = {"type": "analysis", "playouts": len(shares), "shares": _shares(shares), "done": done}
-        told["candidates"] = [_told(one) for one in race.candidates()] if with_actions else []
-        yield told | _about(policies, time.monotonic() - began)
+        message = {"type": "analysis", "playouts": len(shares), "shares": _shares(shares), "done": done}
+        message["candidates"] = [told(one) for one in race.candidates()] if with_actions else []
+        yield message | _about(policies, time.monotonic() - began)
 
 
 class _Race:
@@ -153,7 +153,8 @@ def _ended(game: Game) -> list[dict[str, Any]]:
     return [{"seat": seat, "share": x, "low": x, "high": x} for seat, x in enumerate(final_shares(game).tolist())]
 
 
-def _told(one: Candidate) -> dict[str, Any]:
+def told(one: Candidate) -> dict[str, Any]:
+    """A candidate in JSON."""
     return vars(one) | {"shares": list(one.shares)}
 
 
@@ -212,7 +213,7 @@ def curve(frame: Callable[[int], Game], version: int, points: int, playouts: int
         policies: Who plays on.
     """
     frames = sorted({round(float(number)) for number in np.linspace(0, version, points)})
-    told: list[Message] = []
+    points_told: list[Message] = []
     for number in _coarse_first(frames):
         game = frame(number)
         if core.is_over(game):
@@ -222,9 +223,9 @@ def curve(frame: Callable[[int], Game], version: int, points: int, playouts: int
         point = {"version": number, "turn": int(game.turns)} | {
             name: [row[key] for row in shares] for name, key in (("shares", "share"), ("low", "low"), ("high", "high"))
         }
-        told.append(point)
-        told.sort(key=lambda point: int(point["version"]))
-        yield {"type": "curve", "points": told, "done": len(told) == len(frames)} | _about(policies, 0.0)
+        points_told.append(point)
+        points_told.sort(key=lambda point: int(point["version"]))
+        yield {"type": "curve", "points": list(points_told), "done": len(points_told) == len(frames)} | _about(policies, 0.0)
 
 
 def _coarse_first(frames: list[int]) -> list[int]:
@@ -253,15 +254,15 @@ def report(
             seat, row = int(games["player"][number]), number - part.start
             loss[number] = _clear_loss(reached.shares[row, :, seat], taken.shares[row, :, seat])
         yield {"type": "report", "progress": round(0.9 * min(part.stop, len(games)) / len(games), 4), "done": False}
-    told = History(games, chosen, before, after, final_shares(last, list(policies), playouts))
+    course = History(games, chosen, before, after, final_shares(last, list(policies), playouts))
     mistakes = []
-    for number in told.costly(_SUSPECTS).tolist():
-        mistakes.append(_mistake(told, number, policies))
+    for number in course.costly(_SUSPECTS).tolist():
+        mistakes.append(_mistake(course, number, policies))
         yield {"type": "report", "progress": round(0.9 + 0.1 * len(mistakes) / _SUSPECTS, 4), "done": False}
     mistakes = sorted((one for one in mistakes if one["cost"] > 0), key=lambda one: -one["cost"])[:_MISTAKES]
     yield {
         "type": "report", "progress": 1.0, "done": True, "formula": FORMULA, "mistakes": mistakes,
-        "players": [_player(told, seat, name, loss) for seat, name in enumerate(names)],
+        "players": [_player(course, seat, name, loss) for seat, name in enumerate(names)],
         "curve": [{"version": number, "turn": int(turn), "shares": shares.tolist()}
                   for number, (turn, shares) in enumerate(zip(games["turns"], before, strict=True))],
     } | _about(policies, 0.0)  # fmt: skip
@@ -277,25 +278,25 @@ def _accuracy(loss: float) -> float:
     return float(np.clip(103.1668100711649 * np.exp(-0.04354415386753951 * 100 * loss) - 3.166924740191411, 0, 100))
 
 
-def _player(told: History, seat: int, name: str, loss: NDArray[np.float64]) -> Message:
-    mine = told.player == seat
+def _player(course: History, seat: int, name: str, loss: NDArray[np.float64]) -> Message:
+    mine = course.player == seat
     scores = [_accuracy(float(lost)) for lost in loss[mine]]
-    own = float(told.own[mine].sum())
+    own = float(course.own[mine].sum())
     return {
         "seat": seat, "name": name, "decisions": int(mine.sum()), "accuracy": float(np.mean(scores)) if scores else None,
-        "luck": float(told.luck[:, seat].sum()), "skill": own, "others": float(told.choice[:, seat].sum()) - own,
-        "first": float(told.before[0, seat]), "final": float(told.final[seat]),
+        "luck": float(course.luck[:, seat].sum()), "skill": own, "others": float(course.choice[:, seat].sum()) - own,
+        "first": float(course.before[0, seat]), "final": float(course.final[seat]),
     }  # fmt: skip
 
 
-def _mistake(told: History, number: int, policies: Policies) -> Message:
+def _mistake(course: History, number: int, policies: Policies) -> Message:
     """A decision looked at closely: what was chosen, and what would have been best."""
-    game, action = told.games[number], int(told.actions[number])
+    game, action = course.games[number], int(course.actions[number])
     compared = compare_actions(game, policies=list(policies), n=_CLOSELY)
     taken = compared.of(action)
     return {
         "version": number, "seat": int(game.player), "turn": int(game.turns), "action": action, "text": taken.text,
-        "cost": -taken.difference, "best": _told(compared.best), "chosen": _told(taken),
+        "cost": -taken.difference, "best": told(compared.best), "chosen": told(taken),
     }  # fmt: skip
 
 

@@ -70,6 +70,14 @@ class Recording:
             replays.step(self.replay, game, number)
         return game
 
+    def frames(self) -> Iterator[Game]:
+        """All frames, one after another."""
+        game = core.clone(self._kept[0])
+        yield core.clone(game)
+        for number in range(self.version):
+            replays.step(self.replay, game, number)
+            yield core.clone(game)
+
     def step_to(self, number: int) -> Step | None:
         """How the game came to a frame; None for the first."""
         if number == 0:

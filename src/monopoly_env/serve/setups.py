@@ -26,6 +26,11 @@ def rules_of(choice: RulesChoice) -> Rules:
     return Rules.preset(choice.preset, **choice.options)
 
 
+def rules_in(game: Game) -> Rules:
+    """The rules of a game."""
+    return Rules.from_record(game.rules)
+
+
 def presets() -> dict[str, Any]:
     """Every preset and every option, as clients read them."""
     return {"presets": PRESETS, "options": [_option(option) for option in dataclasses.fields(Rules)]}
@@ -66,7 +71,7 @@ def build(setup: Position) -> Game:
 
 def described(game: Game) -> dict[str, Any]:
     """A position as it could have been set up: what lies on the board, before the throw of the seat on turn."""
-    rules = Rules.from_record(game.rules)
+    rules = rules_in(game)
     mortgaged = lots_of(game.mortgaged)
     return {
         "rules": {"preset": "official", "options": rules.changed()},
