@@ -20,7 +20,7 @@ from monopoly_env.analyse.playouts import rollout
 from monopoly_env.game import Game, Games
 from monopoly_env.intervals import CONFIDENCE, mean_interval, wilson
 from monopoly_env.policy.protocol import Policy
-from monopoly_env.serve.refusals import MOVED_ON, Refusal
+from monopoly_env.serve.refusals import MOVED_ON, RefusedError
 
 Message: TypeAlias = dict[str, Any]
 Policies: TypeAlias = Sequence[Policy]  # who plays on, one a seat
@@ -144,9 +144,7 @@ class _Race:
 def _shares(shares: NDArray[np.float32]) -> list[dict[str, Any]]:
     mean = shares.mean(axis=0, dtype=np.float64)
     low, high = wilson(mean * len(shares), len(shares), CONFIDENCE)
-    return [
-        {"seat": seat, "share": float(share), "low": float(low[seat]), "high": float(high[seat])} for seat, share in enumerate(mean)
-    ]
+    return [{"seat": seat, "share": float(share), "low": float(low[seat]), "high": float(high[seat])} for seat, share in enumerate(mean)]
 
 
 def _ended(game: Game) -> list[dict[str, Any]]:
@@ -259,7 +257,7 @@ def report(
     for number in course.costly(_SUSPECTS).tolist():
         mistakes.append(_mistake(course, number, policies))
         yield {"type": "report", "progress": round(0.9 + 0.1 * len(mistakes) / _SUSPECTS, 4), "done": False}
-    mistakes = sorted((one for one in mistakes if one["cost"] > 0), key=lambda one: -one["cost"])[:_MISTAKES]
+    mistakes = sorted((one for one in mistakes if one["clear"]), key=lambda one: -one["cost"])[:_MISTAKES]
     yield {
         "type": "report", "progress": 1.0, "done": True, "formula": FORMULA, "mistakes": mistakes,
         "players": [_player(course, seat, name, loss) for seat, name in enumerate(names)],
@@ -296,7 +294,7 @@ def _mistake(course: History, number: int, policies: Policies) -> Message:
     taken = compared.of(action)
     return {
         "version": number, "seat": int(game.player), "turn": int(game.turns), "action": action, "text": taken.text,
-        "cost": -taken.difference, "best": told(compared.best), "chosen": told(taken),
+        "cost": -taken.difference, "clear": taken.difference_high < 0, "best": told(compared.best), "chosen": told(taken),
     }  # fmt: skip
 
 
@@ -304,9 +302,9 @@ def playable(policies: Sequence[Policy], players: int) -> list[Policy]:
     """Who plays on, one a seat.
 
     Raises:
-        Refusal: There are not as many as players.
+        RefusedError: There are not as many as players.
     """
     seated = list(policies) * players if len(policies) == 1 else list(policies)
     if len(seated) != players:
-        raise Refusal(MOVED_ON, f"{len(seated)} policies are given for {players} seats: give one for all, or one a seat.")
+        raise RefusedError(MOVED_ON, f"{len(seated)} policies are given for {players} seats: give one for all, or one a seat.")
     return seated

@@ -50,7 +50,8 @@ def _dollars(game: Game, action: int, kind: str, index: int, cost: int) -> int |
     if kind == "sell":
         return facts.sale(game, action)
     if kind == "bid" and index:
-        return RAISES[index - 1]
+        base = int(game.sealed[game.player]) if game.decision == agenda.SEALED_BID else facts.bid_base(game)
+        return base + RAISES[index - 1]
     if kind == "trade_cash" and 0 < index <= 2 * len(NOTES):
         return NOTES[(index - 1) % len(NOTES)]
     return None
@@ -132,10 +133,13 @@ def _no_building(game: Game, lot: int, cost: int) -> str:
         return f"build evenly: another street of the group has only {_LEVELS[lowest]}."
     if cost > game.cash[seat]:
         return f"it costs ${cost:,}, and you have ${game.cash[seat]:,}."
-    if not game.houses and game.level[lot] < game.rules.hotel_after:
-        return "the bank has no house."
-    if not game.hotels and game.level[lot] >= game.rules.hotel_after:
-        return "the bank has no hotel."
+    return _no_piece(game, lot)
+
+
+def _no_piece(game: Game, lot: int) -> str:
+    hotel = game.level[lot] >= game.rules.hotel_after
+    if not (game.hotels if hotel else game.houses):
+        return f"the bank has no {'hotel' if hotel else 'house'}."
     return "the rules do not allow it now."
 
 
@@ -173,7 +177,7 @@ def _group(lot: int) -> range:
 
 
 def _name(game: Game, lot: int) -> str:
-    return board.LOT_NAME[int(game.rules.board)][lot]
+    return str(board.LOT_NAME[int(game.rules.board)][lot])
 
 
 def _square(game: Game, lot: int) -> int:

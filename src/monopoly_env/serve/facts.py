@@ -98,5 +98,3 @@ def bid_limit(game: Game) -> int:
 def bid_base(game: Game) -> int:
     """The amount that a raise of the asked player is added to, in dollars."""
     return int(_bid_base(core.batch_of(game), int(game.player)))
-
-

@@ -6,6 +6,7 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,10 +16,11 @@ from monopoly_env import core, puzzles
 from monopoly_env.errors import MonopolyError
 from monopoly_env.game import Game
 from monopoly_env.policy.protocol import Policy
+from monopoly_env.render.text import PLAYERS
 from monopoly_env.serve import analysis, messages, offers, recordings, setups, views
 from monopoly_env.serve.players import Catalogue
 from monopoly_env.serve.recordings import Recording
-from monopoly_env.serve.refusals import MOVED_ON, NO_TOKEN, TOO_MANY, UNKNOWN, Refusal
+from monopoly_env.serve.refusals import MOVED_ON, NO_TOKEN, TOO_MANY, UNKNOWN, RefusedError
 from monopoly_env.serve.rooms import Rooms, Runner
 from monopoly_env.serve.safety import Rights, rights, same
 from monopoly_env.serve.storage import Storage, Stored
@@ -97,17 +99,17 @@ class House:
     def check_host(self, token: str) -> None:
         """Raise unless a token is the host's."""
         if not self.is_host(token):
-            raise Refusal(NO_TOKEN, "Only the host may do this: open the link that the server printed.")
+            raise RefusedError(NO_TOKEN, "Only the host may do this: open the link that the server printed.")
 
     def row(self, game: str) -> Stored:
         """A stored game.
 
         Raises:
-            Refusal: There is none.
+            RefusedError: There is none.
         """
         row = self.storage.find(game)
         if row is None:
-            raise Refusal(UNKNOWN, f"There is no game {game!r}: it was removed, or the link is wrong.")
+            raise RefusedError(UNKNOWN, f"There is no game {game!r}: it was removed, or the link is wrong.")
         return row
 
     def rights(self, token: str, row: Stored) -> Rights:
@@ -126,11 +128,18 @@ class House:
         seats = [self._seat(choice) for choice in new.seats]
         start, seed = self._start(new, len(seats))
         if int(start.num_players) != len(seats):
-            raise Refusal(MOVED_ON, f"The position has {start.num_players} players, and {len(seats)} seats are given.")
+            raise RefusedError(MOVED_ON, f"The position has {start.num_players} players, and {len(seats)} seats are given.")
         if core.is_over(start):
-            raise Refusal(MOVED_ON, "The game is over at this position: there is nothing to play.")
+            raise RefusedError(MOVED_ON, "The game is over at this position: there is nothing to play.")
         rules = setups.rules_in(start)
-        about = {"rules": rules.changed(), "seed": seed, "turn_limit": new.turn_limit, "speed": new.speed, "paused": new.paused, "title": ""}
+        about = {
+            "rules": rules.changed(),
+            "seed": seed,
+            "turn_limit": new.turn_limit,
+            "speed": new.speed,
+            "paused": new.paused,
+            "title": "",
+        }
         row = opened(seats, start, about, new.position is not None or new.start is not None)
         self.storage.add([row])
         return row
@@ -139,20 +148,21 @@ class House:
         if choice.kind == POLICY:
             self.catalogue.make(choice.policy or "")
         elif choice.policy is not None:
-            raise Refusal(MOVED_ON, f"A seat of kind {choice.kind!r} has no policy.")
+            raise RefusedError(MOVED_ON, f"A seat of kind {choice.kind!r} has no policy.")
         return Seat(choice.kind, choice.name, choice.policy, secrets.token_urlsafe(16) if choice.kind == GUEST else None)
 
     def _start(self, new: messages.NewGame, players: int) -> tuple[Game, int]:
         seed = secrets.randbits(53) if new.seed is None else new.seed  # what JSON's numbers hold exactly
         if new.position is not None:
-            return setups.build(new.position), new.position.seed
+            forced = bool(new.position.chance or new.position.community_chest)
+            return core.reseed(setups.build(new.position), seed, shuffle=not forced), seed
         if new.start is not None:
             return core.reseed(self.recording(self.row(new.start.game)).frame(new.start.version), seed, shuffle=True), seed
         return core.new_game(players, setups.rules_of(new.rules), seed), seed
 
     def _check_room(self, more: int) -> None:
         if self.storage.count() + more > self.settings.games:
-            raise Refusal(TOO_MANY, f"The server keeps {self.settings.games:,} games at most: remove some.")
+            raise RefusedError(TOO_MANY, f"The server keeps {self.settings.games:,} games at most: remove some.")
 
     def upload(self, data: bytes) -> dict[str, Any]:
         """Keep the games of a file.
@@ -198,7 +208,7 @@ class House:
 
     # --- puzzles --------------------------------------------------------------------------------------------------------
 
-    def puzzles(self) -> tuple[puzzles.Puzzle, ...]:
+    def all_puzzles(self) -> tuple[puzzles.Puzzle, ...]:
         """The puzzles that come with the library; none if there are none."""
         if self._puzzles is None:
             try:
@@ -211,11 +221,11 @@ class House:
         """A puzzle.
 
         Raises:
-            Refusal: There is none of this number.
+            RefusedError: There is none of this number.
         """
-        if not 0 <= number < len(self.puzzles()):
-            raise Refusal(UNKNOWN, f"There is no puzzle {number}: there are {len(self.puzzles())}, from 0.")
-        return self.puzzles()[number]
+        if not 0 <= number < len(self.all_puzzles()):
+            raise RefusedError(UNKNOWN, f"There is no puzzle {number}: there are {len(self.all_puzzles())}, from 0.")
+        return self.all_puzzles()[number]
 
     def asked(self, number: int) -> dict[str, Any]:
         """A puzzle without its solution."""
@@ -247,7 +257,7 @@ class House:
             yield from analysis.analyse(game, seated, message.actions, message.most, message.turns)
         elif isinstance(message, messages.Weigh):
             game = self._target(token, message.target)
-            names = [f"Player {letter}" for letter in views.PLAYERS[: int(game.num_players)]]
+            names = [f"Player {letter}" for letter in PLAYERS[: int(game.num_players)]]
             picks = offers.picks(game, message.to, message.give, message.ask, names)
             yield from analysis.weigh(game, picks, self._who(message.policies, game), message.most)
         else:
@@ -260,7 +270,7 @@ class House:
 
     def _report(self, recording: Recording, playouts: int, seated: Sequence[Policy]) -> Iterator[dict[str, Any]]:
         if not 0 < recording.version <= _MOST_REPORTED:
-            raise Refusal(MOVED_ON, f"A report needs a game of 1 to {_MOST_REPORTED:,} decisions; this one has {recording.version:,}.")
+            raise RefusedError(MOVED_ON, f"A report needs a game of 1 to {_MOST_REPORTED:,} decisions; this one has {recording.version:,}.")
         games = np.concatenate([core.batch_of(game) for game in recording.frames()])
         yield from analysis.report(games[:-1], recording.replay.actions.astype(np.int64), games[-1], recording.names, playouts, seated)
 
@@ -272,7 +282,7 @@ class House:
     def _target(self, token: str, target: messages.Target) -> Game:
         """The position that is to be analysed."""
         if sum(given is not None for given in (target.game, target.position, target.puzzle)) != 1:
-            raise Refusal(MOVED_ON, "A target is one of: a game, a position, a puzzle.")
+            raise RefusedError(MOVED_ON, "A target is one of: a game, a position, a puzzle.")
         if target.position is not None:
             return setups.build(target.position)
         if target.puzzle is not None:
@@ -287,7 +297,8 @@ class House:
 
 def listed(row: Stored) -> dict[str, Any]:
     """A game in the list of games."""
-    told = {"game": row.id, "kind": row.kind, "version": row.version, "updated": row.updated, "title": row.about["title"]}
+    updated = datetime.fromtimestamp(row.updated, UTC).isoformat(timespec="seconds")
+    told = {"game": row.id, "kind": row.kind, "version": row.version, "updated": updated, "title": row.about["title"]}
     return told | {name: row.status[name] for name in ("names", "turns", "over", "winners")}
 
 
@@ -300,5 +311,3 @@ def links(row: Stored) -> dict[str, Any]:
 def title(puzzle: puzzles.Puzzle) -> str:
     """What a puzzle asks."""
     return puzzles.KINDS[puzzle.kind].capitalize()
-
-

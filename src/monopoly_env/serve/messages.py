@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapte
 
 from monopoly_env.board import NUM_LOTS, NUM_SQUARES
 from monopoly_env.game import MAX_PLAYERS
-from monopoly_env.serve.refusals import IMPOSSIBLE, Refusal
+from monopoly_env.serve.refusals import IMPOSSIBLE, RefusedError
 
 Shape = TypeVar("Shape")
 
@@ -129,6 +129,7 @@ class Hello(_Shape):
 
     type: Literal["hello"]
     token: Word
+    game: Word | None = None
     version: Version | None = None
     digest: Word | None = None
 
@@ -282,12 +283,12 @@ def read(adapter: TypeAdapter[Any], text: str) -> Any:
     """A message of this shape.
 
     Raises:
-        Refusal: It has another.
+        RefusedError: It has another.
     """
     try:
         return adapter.validate_json(text)
     except ValidationError as error:
-        raise Refusal(IMPOSSIBLE, sentence(error.errors(include_url=False))) from error
+        raise RefusedError(IMPOSSIBLE, sentence(error.errors(include_url=False))) from error
 
 
 def sentence(errors: Any) -> str:

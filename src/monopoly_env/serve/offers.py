@@ -24,7 +24,7 @@ from monopoly_env.game import CHANCE_GOOD, Game
 from monopoly_env.render.words import Names
 from monopoly_env.serve import facts
 from monopoly_env.serve.messages import Goods
-from monopoly_env.serve.refusals import MOVED_ON, Refusal
+from monopoly_env.serve.refusals import MOVED_ON, RefusedError
 from monopoly_env.serve.views import may_offer
 
 _MOST_NOTES: Final = 1000  # in an offer or a sealed bid
@@ -34,7 +34,7 @@ def picks(game: Game, to: int, give: Goods, ask: Goods, names: Names) -> list[in
     """The actions that make an offer, all of them legal one after another.
 
     Raises:
-        Refusal: The offer can't be made now; the message says why.
+        RefusedError: The offer can't be made now; the message says why.
     """
     _check_partner(game, to, names)
     _check_goods(game, int(game.player), give, names)
@@ -42,14 +42,14 @@ def picks(game: Game, to: int, give: Goods, ask: Goods, names: Names) -> list[in
     dollars = give.dollars - ask.dollars
     payer = int(game.player) if dollars > 0 else to
     if abs(dollars) > game.cash[payer]:
-        raise Refusal(MOVED_ON, f"{names[payer]} has ${game.cash[payer]:,}: ${abs(dollars):,} can't be part of the offer.")
+        raise RefusedError(MOVED_ON, f"{names[payer]} has ${game.cash[payer]:,}: ${abs(dollars):,} can't be part of the offer.")
     counter = game.decision == agenda.REPLY
     opening = A_REPLY + COUNTER if counter else A_TRADE + (to - int(game.player)) % int(game.num_players) - 1
     made = [opening, *_goods(A_ASK, ask), *_goods(A_GIVE, give), *_cash(dollars), A_CASH]
     trial = core.clone(game)
     for action in made:
         if not _is_legal(trial, action):
-            raise Refusal(MOVED_ON, _why_not(trial, action))
+            raise RefusedError(MOVED_ON, _why_not(trial, action))
         core.step(trial, action)
     return made
 
@@ -59,25 +59,25 @@ def _check_partner(game: Game, to: int, names: Names) -> None:
     if to in partners:
         return
     if not 0 <= to < game.num_players or to == game.player:
-        raise Refusal(MOVED_ON, "An offer goes to another player of the game.")
+        raise RefusedError(MOVED_ON, "An offer goes to another player of the game.")
     possible = " and ".join(names[seat] for seat in partners)
     told = f"An offer can now go to {possible}." if partners else "No offer can be made now: wait for your turn, or its limit is reached."
-    raise Refusal(MOVED_ON, f"No offer to {names[to]}. {told}")
+    raise RefusedError(MOVED_ON, f"No offer to {names[to]}. {told}")
 
 
 def _check_goods(game: Game, seat: int, side: Goods, names: Names) -> None:
     for lot in side.lots:
         name = board.LOT_NAME[int(game.rules.board)][lot]
         if not int(game.lots[seat]) >> lot & 1:
-            raise Refusal(MOVED_ON, f"{names[seat]} does not own {name}.")
+            raise RefusedError(MOVED_ON, f"{names[seat]} does not own {name}.")
         group = int(board.GROUP_LOTS[board.GROUP_OF[lot]])
         if any(game.level[other] for other in board.lots_of(group) if other < board.NUM_STREETS):
-            raise Refusal(MOVED_ON, f"{name} can't be traded while its group has buildings: sell them first.")
+            raise RefusedError(MOVED_ON, f"{name} can't be traded while its group has buildings: sell them first.")
         if int(game.traded) >> lot & 1:
-            raise Refusal(MOVED_ON, f"{name} has been traded in this turn already.")
+            raise RefusedError(MOVED_ON, f"{name} has been traded in this turn already.")
     for card in side.cards:
         if not int(game.jail_cards[seat]) >> DECKS.index(card) & 1:
-            raise Refusal(MOVED_ON, f"{names[seat]} has no jail card of {card.replace('_', ' ').title()}.")
+            raise RefusedError(MOVED_ON, f"{names[seat]} has no jail card of {card.replace('_', ' ').title()}.")
 
 
 def _goods(head: int, side: Goods) -> Iterator[int]:
@@ -90,7 +90,7 @@ def _cash(dollars: int) -> Iterator[int]:
     """Notes in falling order: given, or asked for if the sum is negative."""
     left = abs(dollars)
     if left // NOTES[0] > _MOST_NOTES:
-        raise Refusal(MOVED_ON, f"${left:,} is too much for an offer: ${_MOST_NOTES * NOTES[0]:,} at most.")
+        raise RefusedError(MOVED_ON, f"${left:,} is too much for an offer: ${_MOST_NOTES * NOTES[0]:,} at most.")
     for number, note in enumerate(NOTES):
         count, left = divmod(left, note)
         yield from [A_CASH + 1 + number + (0 if dollars > 0 else len(NOTES))] * count
@@ -115,19 +115,19 @@ def bids(game: Game, dollars: int) -> list[int]:
     """The actions that bid so many dollars: one raise in an open auction; in a sealed one the notes of the maximum, and done.
 
     Raises:
-        Refusal: No auction is running, or this bid can't be made; the message names those that can.
+        RefusedError: No auction is running, or this bid can't be made; the message names those that can.
     """
     if game.decision == agenda.BID:
         totals = open_bids(game)
         if dollars not in totals:
             possible = ", ".join(f"${total:,}" for total in totals) or "none: you can only fold"
-            raise Refusal(MOVED_ON, f"A bid of ${dollars:,} can't be made now. Possible: {possible}.")
+            raise RefusedError(MOVED_ON, f"A bid of ${dollars:,} can't be made now. Possible: {possible}.")
         return [totals[dollars]]
     if game.decision != agenda.SEALED_BID:
-        raise Refusal(MOVED_ON, "There is no auction now.")
+        raise RefusedError(MOVED_ON, "There is no auction now.")
     so_far, most = int(game.sealed[game.player]), facts.bid_limit(game)
     if not so_far <= dollars <= most or dollars // NOTES[0] > _MOST_NOTES:
-        raise Refusal(MOVED_ON, f"Your maximum can be ${so_far:,} to ${max(so_far, most):,}, not ${dollars:,}.")
+        raise RefusedError(MOVED_ON, f"Your maximum can be ${so_far:,} to ${max(so_far, most):,}, not ${dollars:,}.")
     made, left = [], dollars - so_far
     for number, note in enumerate(NOTES):
         count, left = divmod(left, note)
@@ -149,7 +149,7 @@ def preview(game: Game, to: int, give: Goods, ask: Goods, names: Names) -> dict[
     try:
         picks(game, to, give, ask, names)
         error = None
-    except Refusal as refusal:
+    except RefusedError as refusal:
         error = str(refusal)
     told: dict[str, Any] = {"legal": error is None, "error": error, "sides": []}
     if 0 <= to < game.num_players and to != game.player:

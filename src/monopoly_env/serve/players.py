@@ -32,7 +32,9 @@ class Catalogue:
         """The saved policies by name. The folder is listed: whatever lies elsewhere has no name here."""
         if self._folder is None:
             return {}
-        return {SAVED + path.name: path for path in sorted(self._folder.glob(f"*{files.SUFFIX}")) if path.is_file() and not path.is_symlink()}
+        return {
+            SAVED + path.name: path for path in sorted(self._folder.glob(f"*{files.SUFFIX}")) if path.is_file() and not path.is_symlink()
+        }
 
     def names(self) -> list[str]:
         """All names."""
@@ -55,7 +57,7 @@ class Catalogue:
         if name not in self._plays_on:
             try:
                 self._plays_on[name] = isinstance(self.make(name), CompiledPolicy)
-            except Exception:  # noqa: BLE001 - a policy of anybody's; it can't be made, so it can't play on
+            except Exception:
                 self._plays_on[name] = False
         return self._plays_on[name]
 

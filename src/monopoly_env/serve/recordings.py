@@ -17,7 +17,7 @@ from monopoly_env.game import Game
 from monopoly_env.render import narrate
 from monopoly_env.replays import Replay
 from monopoly_env.rules import Rules
-from monopoly_env.serve.refusals import MOVED_ON, UNKNOWN, Refusal
+from monopoly_env.serve.refusals import MOVED_ON, UNKNOWN, RefusedError
 from monopoly_env.serve.storage import Step, Storage, Stored
 from monopoly_env.serve.tables import VERSIONS, data_of, record, status
 
@@ -33,10 +33,10 @@ class Recording:
         """Read a game's actions.
 
         Raises:
-            Refusal: It was played by other rules.
+            RefusedError: It was played by other rules.
         """
         if row.about["versions"] != VERSIONS:
-            raise Refusal(MOVED_ON, "This game was played by another version of monopoly-env: it can't be replayed here.")
+            raise RefusedError(MOVED_ON, "This game was played by another version of monopoly-env: it can't be replayed here.")
         played = storage.actions(row.id) if row.actions is None else row.actions
         self.row, self.names = row, tuple(row.status["names"])
         self.replay = Replay(
@@ -56,10 +56,10 @@ class Recording:
         """The game after so many decisions.
 
         Raises:
-            Refusal: It has fewer.
+            RefusedError: It has fewer.
         """
         if not 0 <= number <= self.version:
-            raise Refusal(UNKNOWN, f"The game has the frames 0 to {self.version}, not {number}.")
+            raise RefusedError(UNKNOWN, f"The game has the frames 0 to {self.version}, not {number}.")
         while len(self._kept) <= number // _EVERY:
             self._kept.append(self._play(core.clone(self._kept[-1]), (len(self._kept) - 1) * _EVERY, _EVERY))
         start = number - number % _EVERY
@@ -98,10 +98,10 @@ class Recording:
         """The game as a file of recorded games.
 
         Raises:
-            Refusal: It began at a position, which such a file can't hold.
+            RefusedError: It began at a position, which such a file can't hold.
         """
         if self.row.start is not None:
-            raise Refusal(MOVED_ON, "This game began at a position: a replay file holds games from their start only.")
+            raise RefusedError(MOVED_ON, "This game began at a position: a replay file holds games from their start only.")
         with tempfile.TemporaryDirectory() as folder:
             return replays.save(Path(folder) / f"game{replays.SUFFIX}", [self.replay]).read_bytes()
 
@@ -109,10 +109,10 @@ class Recording:
         """Turn, seat and decision of every frame, and what stands out.
 
         Raises:
-            Refusal: The game is too long.
+            RefusedError: The game is too long.
         """
         if self.version > MOST_INDEXED:
-            raise Refusal(MOVED_ON, f"The game has {self.version:,} decisions: an index is made of {MOST_INDEXED:,} at most.")
+            raise RefusedError(MOVED_ON, f"The game has {self.version:,} decisions: an index is made of {MOST_INDEXED:,} at most.")
         game = core.clone(self._kept[0])
         told: dict[str, Any] = {"version": self.version, "turns": [], "seats": [], "decisions": [], "marks": []}
         for number in range(self.version + 1):

@@ -11,7 +11,7 @@ WRONG, NO_TOKEN, NOT_YOURS, UNKNOWN, MOVED_ON, TOO_LARGE, IMPOSSIBLE, TOO_MANY, 
 _STATUS: Final = ((PositionError, IMPOSSIBLE), (RulesError, IMPOSSIBLE), (FormatError, IMPOSSIBLE), (MonopolyError, WRONG))
 
 
-class Refusal(ConfigurationError):
+class RefusedError(ConfigurationError):
     """A request that is refused.
 
     Attributes:
@@ -25,6 +25,6 @@ class Refusal(ConfigurationError):
 
 def status_of(error: MonopolyError) -> int:
     """The status of HTTP for an error of this library."""
-    if isinstance(error, Refusal):
+    if isinstance(error, RefusedError):
         return error.status
     return next(status for kind, status in _STATUS if isinstance(error, kind))

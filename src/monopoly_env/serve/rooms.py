@@ -17,7 +17,7 @@ from monopoly_env.errors import ConfigurationError, MonopolyError, nearest
 from monopoly_env.render.text import PLAYERS
 from monopoly_env.serve import choices, messages, offers, views
 from monopoly_env.serve.players import Catalogue
-from monopoly_env.serve.refusals import MOVED_ON, NOT_YOURS, TOO_MANY, UNKNOWN, Refusal
+from monopoly_env.serve.refusals import MOVED_ON, NOT_YOURS, TOO_MANY, UNKNOWN, RefusedError
 from monopoly_env.serve.safety import Rights
 from monopoly_env.serve.storage import Step, Storage, Stored
 from monopoly_env.serve.tables import GUEST, Table
@@ -85,6 +85,7 @@ class Room:
         async with self.lock:
             missed = None if version is None or digest is None else self.table.since(version, digest)
             self.clients.add(client)
+            await self.run(lambda: self._take_places(client))
             view, board = await self.run(self._shown)
             if missed is None:
                 client.send(self._state(client, view, board))
@@ -92,6 +93,14 @@ class Room:
                 client.send(self._events(client, version or 0, missed, view, board))
             self._tell(self.table.version, [], view, board, but=client)
         self._wake.set()
+
+    def _take_places(self, client: Client) -> None:
+        """A guest who comes by the link of a seat has it from now on."""
+        mine = [] if client.rights.host else [self.table.seats[seat] for seat in client.rights.seats]
+        if any(not seat.taken for seat in mine):
+            for seat in mine:
+                seat.taken = True
+            self.table.keep_seats()
 
     async def leave(self, client: Client) -> None:
         """A client is gone."""
@@ -174,7 +183,7 @@ class Room:
         """A guest takes a free seat; the token of the seat.
 
         Raises:
-            Refusal: It is taken, or not for guests.
+            RefusedError: It is taken, or not for guests.
         """
         async with self.lock:
             token = await self.run(lambda: _take(self.table, seat, name))
@@ -260,7 +269,7 @@ class Room:
 
 def _check_host(client: Client, what: str) -> None:
     if not client.rights.host:
-        raise Refusal(NOT_YOURS, f"Only the host {what}.")
+        raise RefusedError(NOT_YOURS, f"Only the host {what}.")
 
 
 def _take(table: Table, seat: int, name: str) -> str:
@@ -268,7 +277,7 @@ def _take(table: Table, seat: int, name: str) -> str:
     free = [number for number, each in enumerate(table.seats) if each.kind == GUEST and not each.taken]
     if seat not in free:
         told = f"Free: {', '.join(PLAYERS[number] for number in free)}." if free else "No seat is free: you can watch."
-        raise Refusal(MOVED_ON, f"Seat {PLAYERS[seat]} is taken or not for guests. {told}")
+        raise RefusedError(MOVED_ON, f"Seat {PLAYERS[seat]} is taken or not for guests. {told}")
     chosen = table.seats[seat]
     chosen.taken, chosen.name, chosen.token = True, name or chosen.name, secrets.token_urlsafe(16)
     table.keep_seats()
@@ -332,7 +341,7 @@ class Rooms:
         """The room of a game; the table is read from the file if it is not in memory.
 
         Raises:
-            Refusal: There is no such live game, or there are too many rooms.
+            RefusedError: There is no such live game, or there are too many rooms.
         """
         async with self._opening:
             if row.id not in self._rooms:
@@ -345,13 +354,13 @@ class Rooms:
     def _table(self, game: str) -> Table:
         row = self.storage.find(game)
         if row is None or row.kind != "live":
-            raise Refusal(UNKNOWN, f"There is no game {game!r} to play.")
+            raise RefusedError(UNKNOWN, f"There is no game {game!r} to play.")
         return Table(row, self.storage, self.catalogue)
 
     def _make_place(self) -> None:
         idle = [game for game, room in self._rooms.items() if room.is_idle]
         if len(self._rooms) >= MOST_ROOMS and not idle:
-            raise Refusal(TOO_MANY, f"{MOST_ROOMS} games are being looked at, more than this server takes: close one.")
+            raise RefusedError(TOO_MANY, f"{MOST_ROOMS} games are being looked at, more than this server takes: close one.")
         while len(self._rooms) >= MOST_ROOMS and idle:
             self._rooms.pop(idle.pop(0)).close()
 

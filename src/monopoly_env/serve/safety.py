@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from monopoly_env.serve.refusals import NO_TOKEN, NOT_YOURS, TOO_LARGE, TOO_MANY, Refusal
+from monopoly_env.serve.refusals import NO_TOKEN, NOT_YOURS, TOO_LARGE, TOO_MANY, RefusedError
 from monopoly_env.serve.storage import Stored
 
 MOST_UPLOAD: Final = 8 << 20  # bytes of an uploaded file
@@ -89,18 +89,18 @@ class Guard:
             return
         await self.app(scope, _bounded(receive, _most(scope)), _with_headers(send))
 
-    def _refusal(self, scope: Scope) -> Refusal | None:
+    def _refusal(self, scope: Scope) -> RefusedError | None:
         headers = Headers(scope=scope)
         host, origin = headers.get("host", ""), headers.get("origin")
         if not self._is_ours(host):
-            return Refusal(NOT_YOURS, f"This server is not called {host[:80]!r}. Name it by --host-name, or use its address.")
+            return RefusedError(NOT_YOURS, f"This server is not called {host[:80]!r}. Name it by --host-name, or use its address.")
         if origin is not None and urlsplit(origin).netloc != host:
-            return Refusal(NOT_YOURS, f"Requests from {origin[:80]!r} are refused: open the page of this server.")
+            return RefusedError(NOT_YOURS, f"Requests from {origin[:80]!r} are refused: open the page of this server.")
         if not self._has_room((scope.get("client") or ("",))[0]):
-            return Refusal(TOO_MANY, "Too many requests: wait a second.")
+            return RefusedError(TOO_MANY, "Too many requests: wait a second.")
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > _most(scope):
-            return Refusal(TOO_LARGE, f"The request is too large: {_most(scope) >> 10:,} KiB at most.")
+            return RefusedError(TOO_LARGE, f"The request is too large: {_most(scope) >> 10:,} KiB at most.")
         return None
 
     def _is_ours(self, host: str) -> bool:
@@ -136,7 +136,7 @@ def _bounded(receive: Receive, most: int) -> Receive:
         message = await receive()
         seen += len(message.get("body", b""))
         if seen > most:
-            raise Refusal(TOO_LARGE, f"The request is too large: {most >> 10:,} KiB at most.")
+            raise RefusedError(TOO_LARGE, f"The request is too large: {most >> 10:,} KiB at most.")
         return message
 
     return bounded
@@ -153,7 +153,7 @@ def _with_headers(send: Send) -> Send:
     return sending
 
 
-async def _refuse(scope: Scope, receive: Receive, send: Send, refusal: Refusal) -> None:
+async def _refuse(scope: Scope, receive: Receive, send: Send, refusal: RefusedError) -> None:
     if scope["type"] == "websocket":
         await receive()
         await send({"type": "websocket.close", "code": 1008, "reason": str(refusal)[:120]})
@@ -195,11 +195,11 @@ def rights(token: str, host: str, row: Stored, seats: Any) -> Rights:
         seats: Its seats.
 
     Raises:
-        Refusal: The token is missing or belongs elsewhere.
+        RefusedError: The token is missing or belongs elsewhere.
     """
     if same(token, host):
         return Rights(True, tuple(number for number, seat in enumerate(seats) if seat.kind == "person"))
     own = tuple(number for number, seat in enumerate(seats) if same(token, seat.token))
     if not own and not same(token, row.about["watch"]):
-        raise Refusal(NO_TOKEN, "The token in your link does not fit this game: ask the host for a new link.")
+        raise RefusedError(NO_TOKEN, "The token in your link does not fit this game: ask the host for a new link.")
     return Rights(False, own)

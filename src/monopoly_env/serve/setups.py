@@ -97,5 +97,3 @@ def _player(game: Game, seat: int) -> dict[str, Any]:
         "lots": lots_of(game.lots[seat]),
         "bankrupt": bool(game.place[seat]),
     }
-
-

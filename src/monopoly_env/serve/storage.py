@@ -131,7 +131,9 @@ class Storage:
             told = f"Another server uses the folder {str(folder)!r}. Open its link, or give this one a folder of its own by --data."
             raise ConfigurationError(told) from error
         except (OSError, sqlite3.OperationalError) as error:
-            raise ConfigurationError(f"The folder {str(folder)!r} can't be used for games ({error}). Name another one by --data.") from error
+            raise ConfigurationError(
+                f"The folder {str(folder)!r} can't be used for games ({error}). Name another one by --data."
+            ) from error
         try:
             self._prepare()
         except sqlite3.DatabaseError as error:
@@ -189,7 +191,7 @@ class Storage:
     def find(self, game: str) -> Stored | None:
         """A game, or None if there is none of this id."""
         columns = "id, kind, about, status, version, record, memory, start, actions, updated"
-        rows = self._rows(f"SELECT {columns} FROM games WHERE id = ?", game)  # noqa: S608 - no input
+        rows = self._rows(f"SELECT {columns} FROM games WHERE id = ?", game)
         return self._stored(rows[0]) if rows else None
 
     @staticmethod
@@ -250,7 +252,7 @@ class Storage:
     def steps(self, game: str, last: int) -> list[Step]:
         """The last decisions of a game."""
         columns = "version, seat, action, told, digest, turn, first"
-        rows = self._rows(f"SELECT {columns} FROM moves WHERE game = ? ORDER BY version DESC LIMIT ?", game, last)  # noqa: S608 - no input
+        rows = self._rows(f"SELECT {columns} FROM moves WHERE game = ? ORDER BY version DESC LIMIT ?", game, last)
         return [_step(row) for row in reversed(rows)]
 
     def actions(self, game: str) -> bytes:

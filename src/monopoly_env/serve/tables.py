@@ -23,7 +23,7 @@ from monopoly_env.replays import Replay
 from monopoly_env.rules import RULES_VERSION, Rules
 from monopoly_env.serve import views
 from monopoly_env.serve.players import Catalogue
-from monopoly_env.serve.refusals import BUSY, MOVED_ON, NOT_YOURS, Refusal
+from monopoly_env.serve.refusals import BUSY, MOVED_ON, NOT_YOURS, RefusedError
 from monopoly_env.serve.storage import Snapshot, Step, Storage, Stored
 
 LOG: Final = 200  # steps that a table remembers; the file has all
@@ -76,8 +76,7 @@ def opened(seats: Sequence[Seat], start: Game, about: dict[str, Any], from_posit
     memory = np.zeros((len(seats), 1, MEMORY)).tobytes()
     data = data_of(start)
     names = [seat.called(number) for number, seat in enumerate(seats)]
-    row = Stored("g" + secrets.token_hex(6), "live", kept, status(start, names), 0, data, memory, data if from_position else None)
-    return row
+    return Stored("g" + secrets.token_hex(6), "live", kept, status(start, names), 0, data, memory, data if from_position else None)
 
 
 def status(game: Game, names: Sequence[str]) -> dict[str, Any]:
@@ -98,10 +97,10 @@ class Table:
         """Go on with a stored game.
 
         Raises:
-            Refusal: It was played by other rules.
+            RefusedError: It was played by other rules.
         """
         if row.about["versions"] != VERSIONS:
-            raise Refusal(MOVED_ON, "This game was played by another version of monopoly-env: it can't go on here.")
+            raise RefusedError(MOVED_ON, "This game was played by another version of monopoly-env: it can't go on here.")
         self.row, self.storage, self.catalogue = row, storage, catalogue
         self.game = record(row.record)
         self.seats = [Seat(**seat) for seat in row.about["seats"]]
@@ -158,28 +157,28 @@ class Table:
         """Raise unless a message is about the position as it is.
 
         Raises:
-            Refusal: The game has moved on.
+            RefusedError: The game has moved on.
         """
         if (version, digest) != (self.version, self.digest):
-            raise Refusal(MOVED_ON, f"The game has moved on: it is at decision {self.version}, not {version}. Nothing was done.")
+            raise RefusedError(MOVED_ON, f"The game has moved on: it is at decision {self.version}, not {version}. Nothing was done.")
 
     def check_turn(self, seats: Sequence[int]) -> None:
         """Raise unless one of these seats is asked.
 
         Raises:
-            Refusal: Another one is, or the game is over.
+            RefusedError: Another one is, or the game is over.
         """
         if core.is_over(self.game):
-            raise Refusal(MOVED_ON, "The game is over.")
+            raise RefusedError(MOVED_ON, "The game is over.")
         if int(self.game.player) not in seats:
-            raise Refusal(NOT_YOURS, f"It is {self.names[self.game.player]}'s decision, not yours.")
+            raise RefusedError(NOT_YOURS, f"It is {self.names[self.game.player]}'s decision, not yours.")
 
     def carry_out(self, chosen: Sequence[int]) -> list[Step]:
         """Carry out a person's actions, all or none.
 
         Raises:
             IllegalActionError: One is not legal.
-            Refusal: They can't be kept.
+            RefusedError: They can't be kept.
         """
         before, first = self._snapshot(), self.version
         try:
@@ -201,12 +200,14 @@ class Table:
         """Take back the last decision of these seats.
 
         Raises:
-            Refusal: Another person has decided since, or there is none.
+            RefusedError: Another person has decided since, or there is none.
         """
         version = self.undo_to(seats)
         snapshot = None if version is None else self.storage.snapshot(self.row.id, version)
         if version is None or snapshot is None:
-            raise Refusal(MOVED_ON, "There is no decision of yours to take back: another person has decided since, or you have not yet.")
+            raise RefusedError(
+                MOVED_ON, "There is no decision of yours to take back: another person has decided since, or you have not yet."
+            )
         self._restore(snapshot, version)
         self._note()
         self.storage.take_back(self.row)
@@ -249,7 +250,7 @@ class Table:
             action = int(answers(self._policies[name], Decisions(asked, memory))[0])
             core.check_step(self.game, action)
             if self._patience[1] > PATIENCE:
-                raise Refusal(MOVED_ON, f"{self.names[seat]} made {PATIENCE:,} decisions in one turn and never came to an end of it.")
+                raise RefusedError(MOVED_ON, f"{self.names[seat]} made {PATIENCE:,} decisions in one turn and never came to an end of it.")
         except MonopolyError as error:
             self.stalled = {"seat": seat, "error": f"{str(error)[:500]} The game is kept: give the seat to another player."}
             return None
@@ -271,11 +272,11 @@ class Table:
         """Give a seat to a policy or to a person.
 
         Raises:
-            Refusal: There is no such seat.
+            RefusedError: There is no such seat.
             ConfigurationError: There is no such policy.
         """
         if not 0 <= seat < len(self.seats):
-            raise Refusal(MOVED_ON, f"There is no seat {seat}: the seats are 0 to {len(self.seats) - 1}.")
+            raise RefusedError(MOVED_ON, f"There is no seat {seat}: the seats are 0 to {len(self.seats) - 1}.")
         old = self.seats[seat]
         if kind == POLICY:
             self._policies[policy or ""] = self.catalogue.make(policy or "")
@@ -327,4 +328,4 @@ class Table:
         try:
             self.storage.save(self.row, steps, before)
         except sqlite3.Error as error:
-            raise Refusal(BUSY, f"The game can't be kept ({error}): nothing was done. Is the disk full?") from error
+            raise RefusedError(BUSY, f"The game can't be kept ({error}): nothing was done. Is the disk full?") from error

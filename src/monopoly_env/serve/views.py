@@ -86,7 +86,7 @@ def _players(game: Game, names: Sequence[str]) -> list[dict[str, Any]]:
 def _where(game: Game, seat: int) -> str:
     failed = int(game.jail[seat]) - 1
     if failed < 0:
-        return board.SQUARE_NAME[int(game.rules.board)][game.position[seat]]
+        return str(board.SQUARE_NAME[int(game.rules.board)][game.position[seat]])
     return f"in jail, {failed} failed throw{'' if failed == 1 else 's'}"
 
 
