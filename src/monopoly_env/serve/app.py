@@ -94,7 +94,7 @@ async def state(house: AnyHouse, token: Token, game: GameId) -> dict[str, Any]:
         told = await (await house.rooms.open(row)).state(rights)
     else:
         told = await house.run(lambda: house.last(row))
-    del told["type"]
+    told.pop("type", None)
     return told | {"links": links(row) if rights.host else None}
 
 
@@ -254,6 +254,7 @@ def create(settings: Settings) -> FastAPI:
     app.add_exception_handler(MonopolyError, _refused)
     app.add_exception_handler(RequestValidationError, _misshapen)
     app.add_exception_handler(HTTPException, _unknown)
+    app.add_exception_handler(Exception, _failed)
     app.add_middleware(safety.Guard, hosts=settings.hosts, rate=settings.rate, burst=settings.burst)
     return app
 
@@ -273,6 +274,10 @@ async def _refused(_: Request, error: Exception) -> JSONResponse:
 async def _misshapen(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     return JSONResponse({"error": messages.sentence(error.errors())}, IMPOSSIBLE)
+
+
+async def _failed(_: Request, __: Exception) -> JSONResponse:
+    return JSONResponse({"error": "The server failed; its terminal says more. Games are kept."}, 500)
 
 
 async def _unknown(_: Request, error: Exception) -> JSONResponse:

@@ -14,7 +14,7 @@ from monopoly_env.serve import facts
 
 _ON_LOTS: Final = ("build", "sell", "mortgage", "unmortgage", "trade_ask", "trade_give")
 _PRICED: Final = ("build", "mortgage", "unmortgage")
-_LEVELS: Final = ("no house", "1 house", "2 houses", "3 houses", "4 houses", "a hotel")
+_LEVELS: Final = ("none yet", "only 1 house", "only 2 houses", "only 3 houses", "only 4 houses")
 
 
 def legal(game: Game, names: Names) -> list[dict[str, Any]]:
@@ -130,7 +130,7 @@ def _no_building(game: Game, lot: int, cost: int) -> str:
     if game.level[lot] == board.HOTEL:
         return "it has a hotel."
     if game.level[lot] > lowest:
-        return f"build evenly: another street of the group has only {_LEVELS[lowest]}."
+        return f"build evenly: another street of the group has {_LEVELS[lowest]}."
     if cost > game.cash[seat]:
         return f"it costs ${cost:,}, and you have ${game.cash[seat]:,}."
     return _no_piece(game, lot)
