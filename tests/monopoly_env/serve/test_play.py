@@ -237,7 +237,7 @@ def test_a_sealed_bid_is_one_message(client: TestClient) -> None:
 
 
 def test_a_bankruptcy_ends_the_game(client: TestClient) -> None:
-    poor = {"players": [{"cash": 1, "square": 31}, {"cash": 5000, "lots": [17, 18, 19, 20, 21]}],
+    poor = {"players": [{"cash": 1, "square": 31, "lots": [0]}, {"cash": 5000, "lots": [17, 18, 19, 20, 21]}],
             "buildings": [{"lot": lot, "level": 5} for lot in range(17, 22)], "throws": [[1, 2]]}  # fmt: skip
     with ann(client, begin(client, "person", "person", position=poor)) as player:
         while not player.view["over"]:
