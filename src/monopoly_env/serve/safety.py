@@ -17,6 +17,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from monopoly_env.serve.refusals import NO_TOKEN, NOT_YOURS, TOO_LARGE, TOO_MANY, RefusedError
@@ -136,7 +137,7 @@ def _bounded(receive: Receive, most: int) -> Receive:
         message = await receive()
         seen += len(message.get("body", b""))
         if seen > most:
-            raise RefusedError(TOO_LARGE, f"The request is too large: {most >> 10:,} KiB at most.")
+            raise HTTPException(TOO_LARGE, f"The request is too large: {most >> 10:,} KiB at most.")
         return message
 
     return bounded
