@@ -30,7 +30,8 @@ _FIRST: Final = 32  # playouts of the first step, whose speed nobody knows
 _EACH: Final = 32  # playouts of every action in the first round
 _MISTAKES: Final = 5
 _SUSPECTS: Final = 8  # decisions that are looked at closely to find the worst
-_CLOSELY: Final = 300  # playouts of each of their actions
+_CLOSELY: Final = 300  # playouts of the best of their actions
+_LOOK: Final = 1.5  # seconds after which such a look ends with the round
 _BLOCK: Final = 4  # decisions in a step of a report
 FORMULA: Final = "Lichess accuracy (a loss of x percent scores 103.1668 exp(-0.04354 x) - 3.1669) on shares of the win"
 
@@ -254,9 +255,10 @@ def report(
         yield {"type": "report", "progress": round(0.9 * min(part.stop, len(games)) / len(games), 4), "done": False}
     course = History(games, chosen, before, after, final_shares(last, list(policies), playouts))
     mistakes = []
-    for number in course.costly(_SUSPECTS).tolist():
+    suspects = [number for number in course.costly(_SUSPECTS).tolist() if loss[number] > 0]
+    for number in suspects:
         mistakes.append(_mistake(course, number, policies))
-        yield {"type": "report", "progress": round(0.9 + 0.1 * len(mistakes) / _SUSPECTS, 4), "done": False}
+        yield {"type": "report", "progress": round(0.9 + 0.1 * len(mistakes) / len(suspects), 4), "done": False}
     mistakes = sorted((one for one in mistakes if one["clear"]), key=lambda one: -one["cost"])[:_MISTAKES]
     yield {
         "type": "report", "progress": 1.0, "done": True, "formula": FORMULA, "mistakes": mistakes,
@@ -290,7 +292,7 @@ def _player(course: History, seat: int, name: str, loss: NDArray[np.float64]) ->
 def _mistake(course: History, number: int, policies: Policies) -> Message:
     """A decision looked at closely: what was chosen, and what would have been best."""
     game, action = course.games[number], int(course.actions[number])
-    compared = compare_actions(game, policies=list(policies), n=_CLOSELY)
+    compared = compare_actions(game, policies=list(policies), n=_CLOSELY, seconds=_LOOK)
     taken = compared.of(action)
     return {
         "version": number, "seat": int(game.player), "turn": int(game.turns), "action": action, "text": taken.text,
