@@ -28,8 +28,7 @@ def start(data: Path) -> tuple[subprocess.Popen[str], str, str]:
     command = [sys.executable, "-m", "monopoly_env.serve", "--no-browser", "--port", "0", "--data", str(data)]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     assert server.stdout is not None
-    with server.stdout:
-        printed = server.stdout.readline()
+    printed = server.stdout.readline()
     found = re.search(r"http://(\S+)/#token=(\S+)", printed)
     assert found, printed
     return server, found[1], found[2]
@@ -93,7 +92,7 @@ def test_killed_in_the_middle_of_a_move_the_game_goes_on(tmp_path: Path) -> None
         await client.play(15)
         await client.send()  # and nobody waits for the answer
         server.send_signal(signal.SIGKILL)
-        server.wait()
+        server.communicate()
         return client
 
     client = asyncio.run(until_killed())
@@ -112,7 +111,7 @@ def test_killed_in_the_middle_of_a_move_the_game_goes_on(tmp_path: Path) -> None
         asyncio.run(go_on())
     finally:
         again.terminate()
-        again.wait(30)
+        again.communicate(timeout=30)
     record = me.new_game(2, seed=5)
     for action in client.moves:
         me.step(record, action)
@@ -142,7 +141,7 @@ def test_many_clients_some_cut_off_lose_nothing(tmp_path: Path) -> None:
         clients = asyncio.run(everybody())
     finally:
         server.terminate()
-        server.wait(30)
+        server.communicate(timeout=30)
     for number, client in enumerate(clients):
         record = me.new_game(2, seed=number)
         for action in client.moves:
