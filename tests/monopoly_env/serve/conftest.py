@@ -8,10 +8,10 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the extra web is not installed")
 
-from starlette.testclient import TestClient  # noqa: E402 - only if it is there
+from starlette.testclient import TestClient
 
-from monopoly_env.serve.app import create  # noqa: E402
-from monopoly_env.serve.house import Settings  # noqa: E402
+from monopoly_env.serve.app import create
+from monopoly_env.serve.house import Settings
 
 
 @pytest.fixture(scope="session")

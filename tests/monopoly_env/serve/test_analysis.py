@@ -53,7 +53,7 @@ def test_the_better_action_is_found() -> None:
 
 
 def test_the_end_is_exact() -> None:
-    game = position(2, lots={0: [17, 18, 19, 20, 21], 1: [0]}, buildings={lot: 5 for lot in range(17, 22)}, turn=1, cash=[5000, 1],
+    game = position(2, lots={0: [17, 18, 19, 20, 21], 1: [0]}, buildings=dict.fromkeys(range(17, 22), 5), turn=1, cash=[5000, 1],
                     positions=[0, 31], throws=[(1, 2)])  # fmt: skip
     *_, last = analysis.analyse(game, [make("expert")] * 2, False, 100)
     assert [row["share"] for row in last["shares"]] == [1, 0]

@@ -63,7 +63,9 @@ def test_what_is_too_large_is_refused(client: TestClient) -> None:
     assert pieces.status_code == 413
 
 
-@pytest.mark.parametrize("path", ["/../pyproject.toml", "/%2e%2e/app.py", "/..%2fapp.py", "/__init__.py", "/api/nothing", "/api/games/../../x"])
+@pytest.mark.parametrize(
+    "path", ["/../pyproject.toml", "/%2e%2e/app.py", "/..%2fapp.py", "/__init__.py", "/api/nothing", "/api/games/../../x"]
+)
 def test_no_file_of_the_machine_is_served(client: TestClient, path: str) -> None:
     answer = client.get(path, headers=host(client))
     assert answer.status_code in (404, 405) and "import" not in answer.text
