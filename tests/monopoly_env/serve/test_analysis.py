@@ -48,7 +48,8 @@ def test_the_better_action_is_found() -> None:
     while core.actions.DECISION_NAMES[game.decision] != "buy":
         core.step(game, core.actions.A_TURN)
     *_, last = analysis.analyse(game, [make("expert")] * 2, True, 200)
-    assert last["candidates"][0]["text"] == "buy" and last["candidates"][0]["difference"] == 0
+    assert last["candidates"][0]["text"] == "buy"
+    assert last["candidates"][0]["difference"] == 0
     assert [one["text"] for one in last["candidates"][1:]][-1] in ("decline", "mortgage Boardwalk")
 
 
@@ -60,7 +61,9 @@ def test_the_end_is_exact() -> None:
     while not core.is_over(game):
         core.step(game, int(core.legal_actions(game)[0]))
     (ended,) = analysis.analyse(game, [make("expert")] * 2, True, 100)
-    assert ended["done"] and [row["share"] for row in ended["shares"]] == [1, 0] and ended["candidates"] == []
+    assert ended["done"]
+    assert [row["share"] for row in ended["shares"]] == [1, 0]
+    assert ended["candidates"] == []
 
 
 def test_accuracy_is_the_published_formula() -> None:
@@ -80,9 +83,14 @@ def test_positions_offers_and_refusals_over_the_socket(client: TestClient) -> No
         {"type": "analyse", "target": target, "policies": ["expert"] * 3},
         {"type": "curve", "game": "none"},
     )
-    assert looked["policies"] == ["expert", "random/no_trades"] and looked["playouts"] == 100 and looked["candidates"]
+    assert looked["policies"] == ["expert", "random/no_trades"]
+    assert looked["playouts"] == 100
+    assert looked["candidates"]
     assert sum(seat["difference"] for seat in weighed["seats"]) == pytest.approx(0)
-    assert "one of" in none["error"] and "does not own" in wrong["error"] and "3 policies" in two["error"] and "no game" in unknown["error"]
+    assert "one of" in none["error"]
+    assert "does not own" in wrong["error"]
+    assert "3 policies" in two["error"]
+    assert "no game" in unknown["error"]
 
 
 def test_a_game_has_a_curve_and_a_report(client: TestClient) -> None:
@@ -125,7 +133,9 @@ def test_puzzles_are_asked_then_told(client: TestClient) -> None:
         assert client.get("/api/puzzles/0").status_code == 404
         return
     puzzle = client.get("/api/puzzles/0").json()
-    assert "best" not in puzzle and puzzle["view"]["actions"]
+    assert "best" not in puzzle
+    assert puzzle["view"]["actions"]
     answers = [client.post("/api/puzzles/0/guess", json={"action": each["action"]}).json() for each in puzzle["view"]["actions"]]
-    assert sum(answer["right"] for answer in answers) == 1 and len({answer["best"] for answer in answers}) == 1
+    assert sum(answer["right"] for answer in answers) == 1
+    assert len({answer["best"] for answer in answers}) == 1
     assert client.post("/api/puzzles/0/guess", json={"action": 204}).status_code == 400

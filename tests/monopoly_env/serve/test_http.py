@@ -27,15 +27,18 @@ def played(client: TestClient, decisions: int = 60) -> dict[str, Any]:
 
 def test_the_page_comes_with_a_strict_policy(client: TestClient) -> None:
     answer = client.get("/")
-    assert answer.status_code == 200 and "<title>" in answer.text
+    assert answer.status_code == 200
+    assert "<title>" in answer.text
     policy = answer.headers["content-security-policy"]
-    assert "default-src 'none'" in policy and "unsafe" not in policy
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
     assert answer.headers["x-content-type-options"] == "nosniff"
 
 
 def test_about_tells_rules_boards_and_policies(client: TestClient) -> None:
     told = client.get("/api/about", headers=host(client)).json()
-    assert set(told["rules"]["presets"]) == set(me.Rules.presets()) and told["host"]
+    assert set(told["rules"]["presets"]) == set(me.Rules.presets())
+    assert told["host"]
     assert "expert" in [policy["name"] for policy in told["policies"]]
     assert [square["name"] for square in told["boards"]["uk"]][39] == "Mayfair"
     assert not client.get("/api/about").json()["host"]
@@ -46,30 +49,36 @@ def test_a_game_has_links_and_is_listed(client: TestClient) -> None:
     assert [seat["seat"] for seat in game["seats"]] == [1]
     state = client.get(f"/api/games/{game['game']}", headers=host(client)).json()
     assert [player["kind"] for player in state["view"]["players"]] == ["person", "guest", "policy"]
-    assert state["board"].count('id="square-') == 40 and state["links"]["watch"] == game["watch"]
+    assert state["board"].count('id="square-') == 40
+    assert state["links"]["watch"] == game["watch"]
     assert game["game"] in [row["game"] for row in client.get("/api/games", headers=host(client)).json()["games"]]
     seen = client.get(f"/api/games/{game['game']}", headers=bearer(game["watch"])).json()
-    assert seen["links"] is None and seen["view"]["you"] == []
+    assert seen["links"] is None
+    assert seen["view"]["you"] == []
 
 
 def test_a_removed_game_is_gone(client: TestClient) -> None:
     game = begin(client, "person", "expert")["game"]
     assert client.delete(f"/api/games/{game}", headers=host(client)).json() == {}
     answer = client.get(f"/api/games/{game}", headers=host(client))
-    assert answer.status_code == 404 and "removed" in answer.json()["error"]
+    assert answer.status_code == 404
+    assert "removed" in answer.json()["error"]
 
 
 def test_frames_are_the_game_as_it_was(client: TestClient) -> None:
     game = played(client)["game"]
     version = client.get(f"/api/games/{game}", headers=host(client)).json()["view"]["version"]
     index = client.get(f"/api/games/{game}/index", headers=host(client)).json()
-    assert index["version"] == version and len(index["turns"]) == version + 1
+    assert index["version"] == version
+    assert len(index["turns"]) == version + 1
     replay = replays_of(client, game)[0]
     wanted = [me.core.digest(replays.start(replay)), *(replays.digest(record) for record in replays.games(replay))]
     for number in (0, 1, version // 2, version):
         frame = client.get(f"/api/games/{game}/frames/{number}", headers=host(client)).json()
-        assert frame["view"]["digest"] == wanted[number] and frame["view"]["turn"] == index["turns"][number]
-        assert (frame["step"] is None) == (number == 0) and (frame["view"]["chosen"] is None) == (number == version)
+        assert frame["view"]["digest"] == wanted[number]
+        assert frame["view"]["turn"] == index["turns"][number]
+        assert (frame["step"] is None) == (number == 0)
+        assert (frame["view"]["chosen"] is None) == (number == version)
     assert client.get(f"/api/games/{game}/frames/{version + 1}", headers=host(client)).status_code == 404
 
 
@@ -79,7 +88,8 @@ def replays_of(client: TestClient, game: str) -> list[replays.Replay]:
     from pathlib import Path
 
     answer = client.get(f"/api/games/{game}/replay", headers=host(client))
-    assert answer.status_code == 200 and "attachment" in answer.headers["content-disposition"]
+    assert answer.status_code == 200
+    assert "attachment" in answer.headers["content-disposition"]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "game.replay"
         path.write_bytes(answer.content)
@@ -94,7 +104,8 @@ def test_a_file_goes_out_and_comes_back(client: TestClient) -> None:
     uploaded = answer.json()["games"][0]
     again = client.get(f"/api/games/{uploaded['game']}", headers=host(client)).json()
     before = client.get(f"/api/games/{game}", headers=host(client)).json()
-    assert uploaded["kind"] == "replay" and again["view"]["digest"] == before["view"]["digest"]
+    assert uploaded["kind"] == "replay"
+    assert again["view"]["digest"] == before["view"]["digest"]
 
 
 @pytest.mark.parametrize("spoil", [lambda data: b"", lambda data: b"\x00" * 1000, lambda data: data[:-20], lambda data: data + b"x",
@@ -103,7 +114,8 @@ def test_a_damaged_file_is_refused_with_a_sentence(client: TestClient, spoil: An
     game = played(client, 20)["game"]
     data = client.get(f"/api/games/{game}/replay", headers=host(client)).content
     answer = client.post("/api/replays", content=spoil(data), headers=host(client))
-    assert answer.status_code == 422 and answer.json()["error"].startswith("The file")
+    assert answer.status_code == 422
+    assert answer.json()["error"].startswith("The file")
 
 
 def test_positions_go_there_and_back(client: TestClient) -> None:
@@ -112,8 +124,11 @@ def test_positions_go_there_and_back(client: TestClient) -> None:
     answer = client.post("/api/positions", json=setup)
     assert answer.status_code == 200
     view = answer.json()["view"]
-    assert view["players"][0]["cash"] == 700 and view["players"][1]["jail"] == 1 and view["players"][2]["out"]
-    assert view["lots"][0]["level"] == 3 and view["lots"][5]["mortgaged"]
+    assert view["players"][0]["cash"] == 700
+    assert view["players"][1]["jail"] == 1
+    assert view["players"][2]["out"]
+    assert view["lots"][0]["level"] == 3
+    assert view["lots"][5]["mortgaged"]
     built = setups.build(Position.model_validate(setup))
     again = setups.build(Position.model_validate(setups.described(built)))
     assert setups.described(again) == setups.described(built)
@@ -132,7 +147,8 @@ def test_positions_go_there_and_back(client: TestClient) -> None:
 ])  # fmt: skip
 def test_a_position_that_cannot_be_is_refused_with_the_reason(client: TestClient, setup: Any, reason: str) -> None:
     answer = client.post("/api/positions", json=setup)
-    assert answer.status_code == 422 and reason in answer.json()["error"]
+    assert answer.status_code == 422
+    assert reason in answer.json()["error"]
 
 
 def test_a_game_may_begin_at_a_position_or_at_a_frame(client: TestClient) -> None:
@@ -141,11 +157,13 @@ def test_a_game_may_begin_at_a_position_or_at_a_frame(client: TestClient) -> Non
     state = client.get(f"/api/games/{game}", headers=host(client)).json()
     assert state["view"]["players"][0]["lots"] == [20, 21]
     answer = client.get(f"/api/games/{game}/replay", headers=host(client))
-    assert answer.status_code == 409 and "position" in answer.json()["error"]
+    assert answer.status_code == 409
+    assert "position" in answer.json()["error"]
     branch = begin(client, "person", "person", **{"from": {"game": game, "version": 0}})["game"]
     assert client.get(f"/api/games/{branch}", headers=host(client)).json()["view"]["players"][0]["lots"] == [20, 21]
     wrong = client.post("/api/games", json={"seats": [{"kind": "person"}] * 3, "position": setup}, headers=host(client))
-    assert wrong.status_code == 409 and "2 players" in wrong.json()["error"]
+    assert wrong.status_code == 409
+    assert "2 players" in wrong.json()["error"]
 
 
 @pytest.mark.parametrize(("new", "reason"), [
@@ -160,7 +178,8 @@ def test_a_game_may_begin_at_a_position_or_at_a_frame(client: TestClient) -> Non
 ])  # fmt: skip
 def test_a_game_that_cannot_be_is_refused_with_the_reason(client: TestClient, new: Any, reason: str) -> None:
     answer = client.post("/api/games", json=new, headers=host(client))
-    assert answer.status_code in (400, 422) and reason in answer.json()["error"]
+    assert answer.status_code in (400, 422)
+    assert reason in answer.json()["error"]
 
 
 def test_every_preset_and_number_of_players_has_a_view() -> None:
@@ -176,8 +195,10 @@ def test_reasons_name_what_is_missing() -> None:
     lots = {0: ["Boardwalk", "Park Place", "Baltic Avenue"], 1: ["Mediterranean Avenue"]}
     game = position(2, lots=lots, buildings={"Boardwalk": 1}, cash=[150, 900])
     told = {(one["kind"], one["square"]): one["text"] for one in views.view(game, ("Ann", "Bob"), 0)["refusals"]}
-    assert "has none yet" in told["build", 39] and "$200" in told["build", 37]
-    assert "Mediterranean Avenue is missing" in told["build", 3] and "belongs to Bob" in told["build", 1]
+    assert "has none yet" in told["build", 39]
+    assert "$200" in told["build", 37]
+    assert "Mediterranean Avenue is missing" in told["build", 3]
+    assert "belongs to Bob" in told["build", 1]
     assert "sell the buildings" in told["mortgage", 37]
 
 
@@ -188,4 +209,6 @@ def test_rents_and_prices_are_those_of_the_deeds() -> None:
     assert (owed["Boardwalk"], owed["Park Place"], owed["Reading Railroad"], owed["Electric Company"]) == (200, 70, 25, 4)
     assert owed["Baltic Avenue"] is None
     dollars = {action["text"]: action["dollars"] for action in view["actions"]}
-    assert dollars["build Park Place"] == 200 and dollars["sell Boardwalk"] == 100 and dollars["mortgage Reading Railroad"] == 100
+    assert dollars["build Park Place"] == 200
+    assert dollars["sell Boardwalk"] == 100
+    assert dollars["mortgage Reading Railroad"] == 100

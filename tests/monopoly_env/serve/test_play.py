@@ -34,9 +34,12 @@ def test_a_whole_game_against_a_policy(client: TestClient) -> None:
                 kinds = ("buy",) if player.view["question"]["decision"] == "buy" else ("turn", "bid", "reply", "choice", "jail", "mortgage")
                 chosen = [a["action"] for a in player.view["actions"] if a["kind"] in kinds]
                 assert player.act(chosen[-1] if kinds == ("buy",) else chosen[0])["type"] == "done"
-        assert player.view["winners"] and player.view["actions"] == [] and player.view["question"] is None
+        assert player.view["winners"]
+        assert player.view["actions"] == []
+        assert player.view["question"] is None
         late = player.act(0)
-        assert late["type"] == "refused" and "over" in late["error"]
+        assert late["type"] == "refused"
+        assert "over" in late["error"]
     assert any("is over" in sentence for sentence in player.told)
     record = client.get(f"/api/games/{game['game']}/frames/{player.view['version']}", headers=host(client)).json()
     assert record["view"]["digest"] == player.view["digest"]
@@ -53,7 +56,8 @@ def test_a_double_click_does_nothing_more(client: TestClient) -> None:
             message = player.receive()
             answers += [message] if "id" in message else []
         assert [answer["type"] for answer in answers] == ["done", "refused"]
-        assert "moved on" in answers[1]["error"] and player.view["version"] == seen["version"] + 1
+        assert "moved on" in answers[1]["error"]
+        assert player.view["version"] == seen["version"] + 1
 
 
 def test_two_tabs_agree(client: TestClient) -> None:
@@ -62,7 +66,8 @@ def test_two_tabs_agree(client: TestClient) -> None:
         one.act(one.view["actions"][0]["action"])
         while two.view["version"] < one.view["version"]:
             two.receive()
-        assert two.view["digest"] == one.view["digest"] and two.board == one.board
+        assert two.view["digest"] == one.view["digest"]
+        assert two.board == one.board
         two.act(two.view["actions"][0]["action"])
         while one.view["version"] < two.view["version"]:
             one.receive()
@@ -80,7 +85,8 @@ def test_who_comes_back_gets_what_was_missed(client: TestClient) -> None:
             player.act(player.view["actions"][0]["action"])
             missed += 1
         with Player(client, game["game"], guest.token, guest.view) as back:
-            assert back.first["type"] == "events" and len(back.first["steps"]) == missed
+            assert back.first["type"] == "events"
+            assert len(back.first["steps"]) == missed
             assert back.view["digest"] == player.view["digest"]
         with Player(client, game["game"], guest.token, guest.view | {"digest": "0" * 16}) as lost:
             assert lost.first["type"] == "state"
@@ -89,13 +95,15 @@ def test_who_comes_back_gets_what_was_missed(client: TestClient) -> None:
 def test_each_plays_only_the_own_seats(client: TestClient) -> None:
     game = begin(client, "person", "guest")
     with ann(client, game) as player, Player(client, game["game"], game["seats"][0]["token"]) as bob:
-        assert player.view["you"] == [0] and bob.view["you"] == [1]
+        assert player.view["you"] == [0]
+        assert bob.view["you"] == [1]
         while player.my_turn() or bob.my_turn():
             mine, other = (player, bob) if player.my_turn() else (bob, player)
             while other.view["version"] < mine.view["version"]:
                 other.receive()
             refused = other.act(other.view["actions"][0]["action"])
-            assert refused["type"] == "refused" and "not yours" in refused["error"]
+            assert refused["type"] == "refused"
+            assert "not yours" in refused["error"]
             mine.act(mine.view["actions"][0]["action"])
             if mine.view["version"] > 3:
                 break
@@ -112,13 +120,16 @@ def test_a_seat_is_taken_once(client: TestClient) -> None:
     answer = client.post(path, json={"seat": 1, "name": "Bob"}, headers=headers)
     assert answer.status_code == 200
     again = client.post(path, json={"seat": 1, "name": "Eve"}, headers=headers)
-    assert again.status_code == 409 and "Free: C" in again.json()["error"]
+    assert again.status_code == 409
+    assert "Free: C" in again.json()["error"]
     with Player(client, game["game"], answer.json()["token"]) as bob:
-        assert bob.view["you"] == [1] and bob.view["players"][1]["name"] == "Bob"
+        assert bob.view["you"] == [1]
+        assert bob.view["players"][1]["name"] == "Bob"
     with Player(client, game["game"], game["seats"][1]["token"]):
         pass
     full = client.post(path, json={"seat": 2}, headers=headers)
-    assert full.status_code == 409 and "No seat is free" in full.json()["error"]
+    assert full.status_code == 409
+    assert "No seat is free" in full.json()["error"]
     with pytest.raises(WebSocketDisconnect) as closed, Player(client, game["game"], game["seats"][0]["token"]):
         pass
     assert closed.value.code == 4401
@@ -132,7 +143,8 @@ def test_undo_goes_back_against_policies_only(client: TestClient) -> None:
         before = player.view
         player.act(before["actions"][0]["action"])
         player.wait()
-        assert player.view["undo"] and player.view["version"] > before["version"]
+        assert player.view["undo"]
+        assert player.view["version"] > before["version"]
         after = player.view
         assert player.move("undo")["type"] == "done"
         assert (player.view["version"], player.view["digest"]) == (before["version"], before["digest"])
@@ -150,7 +162,8 @@ def test_undo_goes_back_against_policies_only(client: TestClient) -> None:
             while other.view["version"] < each.view["version"]:
                 other.receive()
         last, first = (player, bob) if player.view["undo"] else (bob, player)
-        assert last.view["undo"] and not first.view["undo"]
+        assert last.view["undo"]
+        assert not first.view["undo"]
 
 
 def trading(client: TestClient, *seats: str) -> dict[str, Any]:
@@ -166,19 +179,25 @@ def test_an_offer_a_counter_offer_and_a_deal(client: TestClient) -> None:
     with ann(client, trading(client, "person", "person", "expert")) as player:
         give, ask = {"lots": [1], "cards": ["chance"], "dollars": 37}, {"lots": [20]}
         seen = player.say("preview", to=1, give=give, ask=ask)
-        assert seen["legal"] and seen["sides"][0]["completes"] == ["dark_blue"] and seen["sides"][0]["cash"] == 1463
+        assert seen["legal"]
+        assert seen["sides"][0]["completes"] == ["dark_blue"]
+        assert seen["sides"][0]["cash"] == 1463
         assert player.view["may_offer"] == [1, 2]
         assert player.move("offer", to=1, give=give, ask=ask)["type"] == "done"
         offer = player.view["offer"]
         assert (offer["from"], offer["to"], offer["give"], offer["ask"]["lots"]) == (0, 1, give, [20])
         assert player.view["may_offer"] == [0]
         assert player.move("offer", to=0, give={"lots": [20]}, ask={"lots": [1], "dollars": 400})["type"] == "done"
-        assert player.view["offer"]["counter"] and player.view["question"]["seat"] == 0
+        assert player.view["offer"]["counter"]
+        assert player.view["question"]["seat"] == 0
         assert player.move("act", text="accept")["type"] == "done"
         owners = {lot["lot"]: lot["owner"] for lot in player.view["lots"]}
-        assert owners[20] == 0 and owners[1] == 1 and player.view["players"][1]["cash"] == 1900
+        assert owners[20] == 0
+        assert owners[1] == 1
+        assert player.view["players"][1]["cash"] == 1900
         build = next(action for action in player.view["actions"] if action["text"] == "build Boardwalk")
-        assert build["square"] == 39 and build["dollars"] == 200
+        assert build["square"] == 39
+        assert build["dollars"] == 200
 
 
 @pytest.mark.parametrize(("to", "give", "ask", "reason"), [
@@ -194,7 +213,8 @@ def test_an_impossible_offer_is_refused_with_the_reason(client: TestClient, to: 
     with ann(client, trading(client, "person", "person", "expert")) as player:
         before = player.view
         answer = player.move("offer", to=to, give=give, ask=ask)
-        assert answer["type"] == "refused" and reason in answer["error"]
+        assert answer["type"] == "refused"
+        assert reason in answer["error"]
         assert player.say("preview", to=to, give=give, ask=ask)["error"] == answer["error"]
         assert player.view["digest"] == before["digest"]
 
@@ -213,10 +233,13 @@ def test_bids_are_typed_as_totals(client: TestClient) -> None:
         assert "no auction" in player.move("bid", dollars=10)["error"]
         player.act(player.first_of("buy"))  # decline
         auction = player.view["auction"]
-        assert auction["bid"] == 0 and auction["most"] == 1500 and not auction["sealed"]
+        assert auction["bid"] == 0
+        assert auction["most"] == 1500
+        assert not auction["sealed"]
         assert [action["dollars"] for action in player.view["actions"]] == [None, 1, 5, 10, 20, 50, 100, 500]
         refused = player.move("bid", dollars=30)
-        assert refused["type"] == "refused" and "$1, $5, $10, $20" in refused["error"]
+        assert refused["type"] == "refused"
+        assert "$1, $5, $10, $20" in refused["error"]
         assert player.move("bid", dollars=50)["type"] == "done"
         assert player.view["auction"]["bid"] == 50
         assert player.move("bid", dollars=150)["type"] == "done"
@@ -242,7 +265,8 @@ def test_a_bankruptcy_ends_the_game(client: TestClient) -> None:
     with ann(client, begin(client, "person", "person", position=poor)) as player:
         while not player.view["over"]:
             player.act(player.first_of("turn"))
-        assert player.view["winners"] == [1] and player.view["ending"] == "one player is left"
+        assert player.view["winners"] == [1]
+        assert player.view["ending"] == "one player is left"
         assert any("bankrupt" in sentence or "wins" in sentence for sentence in player.told)
         player.move("undo")
         assert not player.view["over"]
@@ -272,28 +296,33 @@ def test_a_policy_that_fails_stalls_the_game_and_loses_the_seat(client: TestClie
     with ann(client, begin(client, policy.name, "person")) as player:
         while not player.view["stalled"]:
             player.receive() if not player.my_turn() else player.act(player.first_of("turn", "buy", "bid"))
-        assert reason in player.view["stalled"]["error"] and player.view["stalled"]["seat"] == 0
+        assert reason in player.view["stalled"]["error"]
+        assert player.view["stalled"]["seat"] == 0
         version = player.view["version"]
         assert player.say("seat", seat=0, kind="policy", policy="nobody")["type"] == "refused"
         assert player.say("seat", seat=0, kind="policy", policy="expert")["type"] == "done"
         while player.view["version"] == version and not player.my_turn():
             player.receive()
-        assert player.view["stalled"] is None and player.view["players"][0]["policy"] == "expert"
+        assert player.view["stalled"] is None
+        assert player.view["players"][0]["policy"] == "expert"
 
 
 def test_a_seat_may_become_a_persons(client: TestClient) -> None:
     with ann(client, begin(client, "expert", "expert", paused=True)) as player:
-        assert player.view["you"] == [] and player.view["paused"]
+        assert player.view["you"] == []
+        assert player.view["paused"]
         for seat in (0, 1):
             player.say("seat", seat=seat, kind="person")
-        assert player.view["you"] == [0, 1] and player.my_turn()
+        assert player.view["you"] == [0, 1]
+        assert player.my_turn()
 
 
 def test_the_pace_is_the_hosts(client: TestClient) -> None:
     with ann(client, begin(client, "expert", "random/no_trades", "person", speed=10)) as player:
         player.say("speed", paused=True)
         version = player.view["version"]
-        assert player.say("ping")["type"] == "pong" and player.view["version"] == version
+        assert player.say("ping")["type"] == "pong"
+        assert player.view["version"] == version
         player.say("speed", speed=0.0, paused=False)
         player.wait()
         assert player.my_turn()
@@ -302,7 +331,8 @@ def test_the_pace_is_the_hosts(client: TestClient) -> None:
 def test_typed_commands(client: TestClient) -> None:
     with ann(client, begin(client, "person", "person")) as player:
         refused = player.move("act", text="by")
-        assert refused["type"] == "refused" and "Did you mean 'buy'" in refused["error"]
+        assert refused["type"] == "refused"
+        assert "Did you mean 'buy'" in refused["error"]
         assert player.move("act", text=" BUY ")["type"] == "done"
         assert "illegal" in player.move("act", text="build Boardwalk")["error"]
         assert player.move("act")["type"] == "refused"
