@@ -119,7 +119,8 @@ def test_a_damaged_file_is_refused_with_a_sentence(client: TestClient, spoil: An
 
 
 def test_positions_go_there_and_back(client: TestClient) -> None:
-    setup = {"players": [{"cash": 700, "square": 5, "lots": [0, 1], "jail_cards": ["chance"]}, {"jail": 1, "lots": [5, 27]}, {"bankrupt": True}],
+    setup = {"players": [{"cash": 700, "square": 5, "lots": [0, 1], "jail_cards": ["chance"]},
+                         {"jail": 1, "lots": [5, 27]}, {"bankrupt": True}],
              "buildings": [{"lot": 0, "level": 3}, {"lot": 1, "level": 2}], "mortgaged": [5], "turn": 1}  # fmt: skip
     answer = client.post("/api/positions", json=setup)
     assert answer.status_code == 200
