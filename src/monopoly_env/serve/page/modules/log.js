@@ -1,0 +1,27 @@
+/** What happened, sentence by sentence. Screen readers hear what is added. */
+import { html, useEffect, useRef } from "./ui.js";
+
+/**
+ * @param {{log: import("./protocol.js").Step[], link?: (version: number) => string}} props
+ *   link: where a step can be looked at again.
+ */
+export function Log({ log, link }) {
+  const end = useRef(/** @type {any} */ (null));
+  const last = log.at(-1)?.version;
+  useEffect(() => {
+    const list = end.current;
+    if (list) list.scrollTop = list.scrollHeight;
+  }, [last]);
+  let turn = -1;
+  return html`<ol class="log" role="log" aria-live="polite" aria-label="What happened" tabindex="0" ref=${end}>
+    ${log.filter((step) => step.sentences.length).map((step) => {
+      const head = step.turn !== turn && html`<span class="turn">Turn ${step.turn}</span>`;
+      turn = step.turn;
+      return html`<li key=${step.version}>${head}
+        ${link && html`<a class="again" href=${link(step.version)} title="Look at this moment" aria-label=${`Look at decision ${step.version}`}>↗</a>`}
+        ${step.sentences.map((sentence) => html`<span class="sentence">${sentence} </span>`)}
+      </li>`;
+    })}
+    ${!log.length && html`<li class="quiet">Nothing has happened yet.</li>`}
+  </ol>`;
+}
