@@ -80,7 +80,7 @@ function Form({ position, setPosition, about, view }) {
       return html`<fieldset key=${seat}><legend><${Badge} ...${{ seat, letter }} /> Player ${letter}</legend>
         <label>Cash <input type="number" min="0" value=${each.cash} data-cash=${seat} onInput=${(/** @type {any} */ event) => setPlayer(seat, { cash: Math.floor(Number(event.target.value) || 0) })} /></label>
         <label>Stands on <select value=${each.square} onChange=${(/** @type {any} */ event) => setPlayer(seat, { square: Number(event.target.value) })}>
-          ${squares.map((face) => html`<option value=${face.square}>${face.name}</option>`)}</select></label>
+          ${squares.map((/** @type {any} */ face) => html`<option value=${face.square}>${face.name}</option>`)}</select></label>
         <label>Jail <select value=${each.jail ?? ""} onChange=${(/** @type {any} */ event) => setPlayer(seat, event.target.value === "" ? { jail: null } : { jail: Number(event.target.value), square: 10 })}>
           <option value="">free</option><option value="0">in jail</option><option value="1">1 failed throw</option><option value="2">2 failed throws</option></select></label>
         ${Object.entries(CARDS).map(([card, name]) => html`<label><input type="checkbox" checked=${each.jail_cards.includes(card)} onChange=${() => flip(card)} /> ${name}</label>`)}

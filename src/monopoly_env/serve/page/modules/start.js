@@ -22,6 +22,7 @@ function NewGame({ about }) {
   const [seats, setSeats] = useState(seated(2));
   const [seed, setSeed] = useState("");
   const [speed, setSpeed] = useState(0.6);
+  const [limit, setLimit] = useState(0);
   const [error, setError] = useState("");
   const [busy, setBusy] = useState(false);
   const [low, high] = about.limits.players;
@@ -29,7 +30,7 @@ function NewGame({ about }) {
     event.preventDefault();
     setBusy(true);
     try {
-      const body = { rules: { preset, options }, seats, seed: seed.trim() === "" ? null : Number(seed), speed, paused: false };
+      const body = { rules: { preset, options }, seats, seed: seed.trim() === "" ? null : Number(seed), speed, paused: false, turn_limit: limit };
       const { game } = await ask("POST", "/games", body);
       go({ game });
     } catch (refused) {
@@ -44,10 +45,12 @@ function NewGame({ about }) {
     <label>Rules <select id="preset" value=${preset} onChange=${(/** @type {any} */ event) => { setPreset(event.target.value); setOptions({}); }}>
       ${Object.keys(about.rules.presets).map((name) => html`<option value=${name}>${plain(name)}</option>`)}</select></label></p>
     <${Seats} ...${{ seats, setSeats, about }} />
-    <details><summary>Seed and speed</summary>
+    <details><summary>Seed, speed, length</summary>
       <p class="row"><label>Seed <input inputmode="numeric" pattern="[0-9]*" placeholder="drawn" value=${seed} onInput=${(/** @type {any} */ event) => setSeed(event.target.value)} /></label>
       <label>Seconds between the others' moves <input type="number" id="speed" min=${about.limits.speed[0]} max=${about.limits.speed[1]} step="0.1" value=${speed}
-        onInput=${(/** @type {any} */ event) => setSpeed(Number(event.target.value))} /></label></p>
+        onInput=${(/** @type {any} */ event) => setSpeed(Number(event.target.value))} /></label>
+      <label>Turns of each player, then worth decides (0: no limit) <input type="number" id="turn-limit" min="0" value=${limit}
+        onInput=${(/** @type {any} */ event) => setLimit(Math.max(0, Math.floor(Number(event.target.value) || 0)))} /></label></p>
     </details>
     <details><summary>All rules${Object.keys(options).length ? html` <span class="tag">${counted(Object.keys(options).length, "change")}</span>` : ""}</summary>
       <${Options} ...${{ about, preset, options, setOptions }} /></details>
