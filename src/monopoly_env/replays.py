@@ -9,12 +9,13 @@ each.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import os
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -246,7 +247,7 @@ def save(path: str | os.PathLike[str], replays: Sequence[Replay]) -> Path:
     packed = zlib.compress(block, 9)
     if len(replays) > _MOST_GAMES or len(block) > _most(len(packed)) or max(map(len, about), default=0) > _MOST_ABOUT:
         raise ConfigurationError(f"{len(replays):,} games of {len(block):,} bytes are too much for a file: write several.")
-    header = _versions() | {"games": len(replays), "bytes": len(block)}
+    header = versions() | {"games": len(replays), "bytes": len(block)}
     return core.write_atomically(path, json.dumps(header).encode() + b"\n" + packed)
 
 
@@ -263,7 +264,7 @@ def load(path: str | os.PathLike[str]) -> list[Replay]:
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise FormatError(f"{name!r} holds no recorded games.")
     differences = [
-        f"{key} is {shortened(header.get(key), 400)}, expected {value!r}" for key, value in _versions().items() if header.get(key) != value
+        f"{key} is {shortened(header.get(key), 400)}, expected {value!r}" for key, value in versions().items() if header.get(key) != value
     ]
     if differences:
         raise FormatError(f"{name!r} was recorded by another version: {'; '.join(differences)}.")
@@ -274,7 +275,33 @@ def load(path: str | os.PathLike[str]) -> list[Replay]:
         raise FormatError(f"{name!r} is truncated or corrupt.{reason}") from error
 
 
-def _versions() -> dict[str, Any]:
+def to_dict(replay: Replay) -> dict[str, Any]:
+    """A replay as plain data, for JSON: what describes the game, and the actions in base 64.
+
+    Raises:
+        FormatError: It has no digest and can't be played back.
+    """
+    about = replay._about() | {"digest": replay.digest or digest(final(replay))}
+    return about | {"actions": base64.b64encode(replay.actions.tobytes()).decode()}
+
+
+def from_dict(data: Mapping[str, Any]) -> Replay:
+    """The inverse of `to_dict`. The game is not played back here.
+
+    Raises:
+        FormatError: It is not what `to_dict` returns, or it was recorded with another board.
+    """
+    try:
+        actions = base64.b64decode(data["actions"], validate=True)
+        if len(actions) != data["decisions"]:
+            raise FormatError(f"It claims {shortened(data['decisions'])} decisions and has {len(actions)}.")
+        return _replay(data, actions)
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError, RecursionError) as error:
+        reason = f" {error}" if isinstance(error, MonopolyError) else ""
+        raise FormatError(f"This is no recorded game.{reason}") from error
+
+
+def versions() -> dict[str, Any]:
     """The versions that a file must have: with others, its actions would lead to other games."""
     return {
         "format": FORMAT,
@@ -326,7 +353,7 @@ def _rules(options: str) -> Rules:
     return Rules.from_dict(json.loads(options))
 
 
-def _replay(about: dict[str, Any], actions: bytes) -> Replay:
+def _replay(about: Mapping[str, Any], actions: bytes) -> Replay:
     """One replay from its description and its actions."""
     rules = _rules(json.dumps(about["rules"]))
     if about["tables"] != core.table_hash(core.board_number(rules)):

@@ -160,7 +160,7 @@ def compare_actions(
             left = left[:keep]
     ranked = left + dropped
     outcomes = {action: shares[action][:, player] for action in ranked}
-    rows = tuple(_candidate(game, action, shares[action], outcomes[ranked[0]], player) for action in ranked)
+    rows = tuple(candidate(game, action, shares[action], outcomes[ranked[0]], player) for action in ranked)
     return Comparison(player, DECISION_NAMES[game.decision], rows, outcomes)
 
 
@@ -180,7 +180,16 @@ def _is_known(shares: dict[int, NDArray[np.float32]], left: list[int], player: i
     return len(lead) > _FEWEST and (high - low) / 2 <= until
 
 
-def _candidate(game: Game, action: int, shares: NDArray[np.float32], best: NDArray[np.float32], player: int) -> Candidate:
+def candidate(game: Game, action: int, shares: NDArray[np.float32], best: NDArray[np.float32], player: int) -> Candidate:
+    """What playouts say about an action.
+
+    Args:
+        game: The game before it.
+        action: The action.
+        shares: (N, P), the shares of all seats in playouts that began with it.
+        best: (M,), the player's share in those of the best action, over the same luck; M is at least N.
+        player: The seat that decides.
+    """
     own = shares[:, player].astype(np.float64)
     difference, difference_low, difference_high = mean_interval(own - best[: len(own)])
     low, high = wilson(own.sum(), len(own), CONFIDENCE)

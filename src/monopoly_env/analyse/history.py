@@ -7,7 +7,7 @@ a game both add up to the final shares less the first ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monopoly_env import core, replays
-from monopoly_env.analyse.playouts import rollout
+from monopoly_env.analyse.playouts import Playouts, rollout
 from monopoly_env.errors import ConfigurationError
-from monopoly_env.game import Games
+from monopoly_env.game import Game, Games
 from monopoly_env.replays import Replay
 
 if TYPE_CHECKING:
@@ -116,14 +116,36 @@ def history(
     last, games = records.pop()[0], np.concatenate(records)
     actions = replay.actions.astype(np.int64)
     before, after = np.zeros((2, len(games), replay.num_players))
-    for start in range(0, len(games), _BLOCK):
-        part = slice(start, start + _BLOCK)
-        before[part] = rollout(games[part], policies, n, seed=seed, **options).share
-        after[part] = rollout(games[part], policies, n, actions=actions[part], seed=seed, **options).share
+    for part, reached, chosen in blocks(games, actions, policies, n, seed=seed, **options):
+        before[part], after[part] = reached.share, chosen.share
         progress(len(games[part]))
-    if core.is_over(last):
-        won = last.place[: replay.num_players] == 1
-        final = won / won.sum()
-    else:
-        final = rollout(last, policies, n, seed=seed, **options).share
-    return History(games, actions, before, after, np.asarray(final, np.float64))
+    return History(games, actions, before, after, final_shares(last, policies, n, seed=seed, **options))
+
+
+def blocks(
+    games: Games, actions: NDArray[np.int64], policies: Any = "expert", n: int = 200, *, size: int = _BLOCK, **options: Any
+) -> Iterator[tuple[slice, Playouts, Playouts]]:
+    """Play out the decisions of a game, several at a time.
+
+    Args:
+        games: (D,) records, the game before each decision.
+        actions: (D,) the actions.
+        policies: Who plays on, as in `rollout`.
+        n: Playouts before and after each action, over the same luck.
+        size: Decisions at a time.
+        **options: Those of `rollout`.
+
+    Yields:
+        Which decisions they are, the playouts before their actions and those after them.
+    """
+    for start in range(0, len(games), size):
+        part = slice(start, start + size)
+        yield part, rollout(games[part], policies, n, **options), rollout(games[part], policies, n, actions=actions[part], **options)
+
+
+def final_shares(last: Game, policies: Any = "expert", n: int = 200, **options: Any) -> NDArray[np.float64]:
+    """(P,), the shares at the end of a game, or those of its last position if it is not over."""
+    if not core.is_over(last):
+        return rollout(last, policies, n, **options).share
+    won = last.place[: int(last.num_players)] == 1
+    return np.asarray(won / won.sum(), np.float64)

@@ -28,9 +28,9 @@ SIZE: Final = 2 * CORNER + 9 * UNIT
 _BAND: Final = 16  # depth of a street's colour band
 _NAME_WIDTH: Final = {UNIT: 13, CORNER: 22}  # characters of a line of a square's name, by the width of the square
 
-_GROUP_COLOURS: Final = ("#8a5a3b", "#9fd3ea", "#d678ae", "#ef9a3d", "#d6463f", "#f0d23c", "#3f9a5c", "#2f5ea6", "#4f5358", "#a3a8ad")
+GROUP_COLOURS: Final = ("#8a5a3b", "#9fd3ea", "#d678ae", "#ef9a3d", "#d6463f", "#f0d23c", "#3f9a5c", "#2f5ea6", "#4f5358", "#a3a8ad")
 # Okabe and Ito's colours ("Color universal design", 2008) and two greys, told apart by colour-blind people.
-_PLAYER_COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b58900", "#56b4e9", "#4d4d4d", "#7a5195")
+PLAYER_COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b58900", "#56b4e9", "#4d4d4d", "#7a5195")
 _PAPER, _INK, _FAINT, _LINE = "#fbfaf6", "#22262b", "#737a82", "#c9c7bd"
 _SYMBOLS: Final = {
     board.GO: "GO", board.CHEST: "chest", board.CHANCE: "?", board.INCOME_TAX: "tax", board.LUXURY_TAX: "tax", board.JAIL: "jail",
@@ -134,7 +134,7 @@ def _square(root: ET.Element, game: Game, square: int) -> None:
 
 def _street_band(group: ET.Element, game: Game, lot: int, width: int) -> None:
     """The colour of a street, with its houses or its hotel."""
-    _rectangle(group, 0, 0, width, _BAND, _GROUP_COLOURS[board.GROUP_OF[lot]], stroke=_LINE)
+    _rectangle(group, 0, 0, width, _BAND, GROUP_COLOURS[board.GROUP_OF[lot]], stroke=_LINE)
     level = int(game.level[lot])
     if level == board.HOTEL:
         _rectangle(group, width / 2 - 13, 3, 26, 10, "#ffffff", stroke=_INK, rx=2)
@@ -152,7 +152,7 @@ def _deed(group: ET.Element, game: Game, lot: int, width: int, height: int) -> N
         return
     if _is_mortgaged(game, lot):
         _rectangle(group, 0, 0, width, height, "url(#mortgaged)")
-    _rectangle(group, 0, height - 13, width, 13, _PLAYER_COLOURS[owner])
+    _rectangle(group, 0, height - 13, width, 13, PLAYER_COLOURS[owner])
     note = f"{PLAYERS[owner]} mortgaged" if _is_mortgaged(game, lot) else PLAYERS[owner]
     _text(group, note, width / 2, height - 3, 9, "#ffffff", anchor="middle", weight="bold")
 
@@ -173,7 +173,7 @@ def _tokens(group: ET.Element, game: Game, square: int, width: int, height: int)
 
 def _token(parent: ET.Element, seat: int, x: float, y: float, radius: float) -> None:
     token = _add(parent, "g", id=f"token-{PLAYERS[seat]}")
-    _add(token, "circle", cx=x, cy=y, r=radius, fill=_PLAYER_COLOURS[seat], stroke="#ffffff", stroke_width=1)
+    _add(token, "circle", cx=x, cy=y, r=radius, fill=PLAYER_COLOURS[seat], stroke="#ffffff", stroke_width=1)
     _text(token, PLAYERS[seat], x, y + radius * 0.5, radius * 1.4, "#ffffff", anchor="middle", weight="bold")
 
 
@@ -217,7 +217,7 @@ def _player(parent: ET.Element, game: Game, seat: int, top: int) -> None:
     _add(row, "title", _player_in_words(game, seat))
     if seat == game.player and game.decision:
         _rectangle(row, -10, -2, 504, 36, "#efece1", rx=6)
-    _add(row, "circle", cx=10, cy=16, r=10, fill=_PLAYER_COLOURS[seat])
+    _add(row, "circle", cx=10, cy=16, r=10, fill=PLAYER_COLOURS[seat])
     _text(row, PLAYERS[seat], 10, 21, 13, "#ffffff", anchor="middle", weight="bold")
     if game.place[seat] and game.decision:
         _text(row, f"bankrupt, place {game.place[seat]}", 30, 20, 12, _FAINT)
@@ -226,7 +226,7 @@ def _player(parent: ET.Element, game: Game, seat: int, top: int) -> None:
     _text(row, _where(game, seat), 30, 29, 10, _FAINT)
     for lot in range(board.NUM_LOTS):
         x = 190 + 10 * lot + 2 * int(board.GROUP_OF[lot])
-        colour = _GROUP_COLOURS[board.GROUP_OF[lot]]
+        colour = GROUP_COLOURS[board.GROUP_OF[lot]]
         if int(game.lots[seat]) >> lot & 1:
             _rectangle(row, x - 4, 8, 8, 16, "none" if _is_mortgaged(game, lot) else colour, stroke=colour, rx=1)
         else:

@@ -1,0 +1,86 @@
+"""Find puzzles in games between policies: `python -m monopoly_env.puzzles --help`.
+
+python -m monopoly_env.puzzles --out mine.json                   # 50 puzzles
+python -m monopoly_env.puzzles --count 12 --seed 7 --out mine.json --players expert gcp fp/a
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+from rich.console import Console
+from rich.progress import Progress
+
+from monopoly_env.errors import MonopolyError
+from monopoly_env.policy.names import renamed_told
+from monopoly_env.puzzles.mine import PLAYERS, mine
+from monopoly_env.puzzles.puzzle import Puzzle, save
+from monopoly_env.rules import PRESETS
+
+
+@dataclass(frozen=True)
+class Options:
+    """Find positions in which one answer is clearly the best.
+
+    The players play games with each other. Where they disagree, every answer is played on, first a few times, then, if one seems to be
+    clearly the best, many times over other luck. What stays so becomes a puzzle. The file is written anew with each puzzle, so an
+    interrupted search loses nothing; `monopoly_env.puzzles.load` reads it.
+    """
+
+    out: Path
+    """The file to write (.json)."""
+    count: int = 50
+    """How many puzzles to find, as evenly over the kinds (buy, bid, build, jail, trade, money) as the games allow."""
+    seed: int = 0
+    """The seed of games and playouts: the same seed finds the same puzzles."""
+    players: tuple[str, ...] = PLAYERS
+    """The policies that play the games, two to four of them in each."""
+    policy: str = "expert"
+    """Who plays on, in every seat, when answers are compared. The best answer is the best for a player who goes on like this."""
+    rules: Annotated[str, tyro.conf.arg(help=f"The preset of rules: {', '.join(PRESETS)}.")] = "official"
+    playouts: int = 2000
+    """Playouts of the best answers. More find puzzles in which the lead is smaller."""
+    lead: float = 0.02
+    """By how much of a win the best answer must lead every other one at least, at the near end of the 95% interval."""
+    games: int = 1000
+    """Stop after so many games, even if puzzles are missing."""
+
+
+@renamed_told()
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return the exit status: 0 if all puzzles were found."""
+    options = tyro.cli(Options, args=arguments, prog="python -m monopoly_env.puzzles")
+    try:
+        found = _search(options)
+    except MonopolyError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    kinds = ", ".join(f"{count} {kind}" for kind, count in Counter(puzzle.kind for puzzle in found).items())
+    print(f"{len(found)} puzzles in {options.out}: {kinds}." if found else f"No puzzle in {options.games} games: try more, or a smaller --lead.")
+    return 0 if len(found) == options.count else 1
+
+
+def _search(options: Options) -> list[Puzzle]:
+    found: list[Puzzle] = []
+    with Progress(console=Console(stderr=True)) as bar:
+        puzzles, games = bar.add_task("Puzzles", total=options.count), bar.add_task("Games", total=options.games)
+        for puzzle in mine(
+            options.count, seed=options.seed, players=options.players, policy=options.policy, rules=options.rules,
+            playouts=options.playouts, lead=options.lead, games=options.games, progress=lambda: bar.advance(games),
+        ):  # fmt: skip
+            found.append(puzzle)
+            save(options.out, sorted(found, key=lambda one: one.kind))
+            bar.advance(puzzles)
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

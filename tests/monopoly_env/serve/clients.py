@@ -1,0 +1,86 @@
+"""A client of the table, as the page is one: it remembers the last view, and says hello with it when it comes back."""
+
+from __future__ import annotations
+
+import itertools
+from types import TracebackType
+from typing import Any, Self
+
+from starlette.testclient import TestClient, WebSocketTestSession
+
+NUMBERS = itertools.count(1)
+
+
+def host(client: TestClient) -> dict[str, str]:
+    """The headers of the host."""
+    return bearer(client.app.state.house.token)  # type: ignore[attr-defined]
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def begin(client: TestClient, *seats: str, **more: Any) -> dict[str, Any]:
+    """Begin a game: `person`, `guest`, or the name of a policy for each seat."""
+    chosen = [{"kind": seat} if seat in ("person", "guest") else {"kind": "policy", "policy": seat} for seat in seats]
+    answer = client.post("/api/games", json={"seats": chosen, "speed": 0, "seed": 7} | more, headers=host(client))
+    assert answer.status_code == 201, answer.text
+    told: dict[str, Any] = answer.json()
+    return told
+
+
+class Player:
+    """Somebody at a table."""
+
+    def __init__(self, client: TestClient, game: str, token: str, seen: dict[str, Any] | None = None) -> None:
+        self.client, self.game, self.token = client, game, token
+        self.view: dict[str, Any] = seen or {}
+        self.board = ""
+        self.told: list[str] = []
+        self.first: dict[str, Any] = {}
+
+    def __enter__(self) -> Self:
+        self._context = self.client.websocket_connect(f"/api/games/{self.game}/socket")
+        self.socket: WebSocketTestSession = self._context.__enter__()
+        hello = {"type": "hello", "token": self.token, "version": self.view.get("version"), "digest": self.view.get("digest")}
+        self.socket.send_json(hello)
+        self.first = self.receive()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._context.__exit__(kind, error, trace)
+
+    def receive(self) -> dict[str, Any]:
+        message: dict[str, Any] = self.socket.receive_json()
+        if message["type"] in ("events", "state"):
+            self.view, self.board = message["view"], message["board"]
+            steps = message.get("steps", message.get("log"))
+            self.told += [sentence for step in steps for sentence in step["sentences"]]
+        return message
+
+    def say(self, kind: str, **more: Any) -> dict[str, Any]:
+        """Send a message and wait for its answer."""
+        number = next(NUMBERS)
+        self.socket.send_json({"type": kind, "id": number, **more})
+        while (message := self.receive()).get("id") != number:
+            pass
+        return message
+
+    def move(self, kind: str, **more: Any) -> dict[str, Any]:
+        """Send a message about the position that is shown."""
+        return self.say(kind, version=self.view["version"], digest=self.view["digest"], **more)
+
+    def act(self, action: int) -> dict[str, Any]:
+        return self.move("act", action=action)
+
+    def my_turn(self) -> bool:
+        return bool(self.view["question"]) and self.view["question"]["seat"] in self.view["you"]
+
+    def wait(self) -> None:
+        """Wait until it is this player's decision, or the game is over."""
+        while not self.my_turn() and not self.view["over"] and not self.view["stalled"]:
+            self.receive()
+
+    def first_of(self, *kinds: str) -> int:
+        """The first legal action of these kinds."""
+        return next(int(action["action"]) for action in self.view["actions"] if action["kind"] in kinds)
