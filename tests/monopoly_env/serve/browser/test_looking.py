@@ -50,7 +50,7 @@ def test_a_dropped_replay_is_stepped_through(server: Server, page: Any, finished
     page.keyboard.press("ArrowLeft")
     wait_for_frame(page, 1)
     page.keyboard.press("End")
-    page.wait_for_function("document.querySelector('.question h2').textContent.includes('won')")
+    page.wait_for_function("() => document.querySelector('.question h2').textContent.includes('won')")
     last = frame(page)
     page.get_by_label("Decision", exact=True).fill("3")
     wait_for_frame(page, 3)

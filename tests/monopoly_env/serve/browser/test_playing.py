@@ -86,13 +86,13 @@ def test_an_auction_by_buttons_and_a_typed_bid(server: Server, page: Any) -> Non
     bidder = page.locator("#asked").inner_text().split()[1]
     moved(page, auction.get_by_role("button", name="+20").click)
     assert f"{bidder} has bid $20" in " ".join(auction.inner_text().split()).replace("A Ann", "Ann").replace("B Bob", "Bob")
-    auction.get_by_label("My bid").fill("15")
-    assert auction.get_by_role("button", name="Bid", exact=True).is_disabled()
     auction.get_by_label("My bid").fill("33")
+    assert auction.get_by_role("button", name="Bid", exact=True).is_disabled()
+    auction.get_by_label("My bid").fill("40")
     moved(page, auction.get_by_role("button", name="Bid", exact=True).click)
     moved(page, auction.get_by_role("button", name="Leave the auction").click)
     log = page.locator(".log").inner_text()
-    assert "pays $33" in log
+    assert "pays $40" in log
 
 
 def test_building_on_the_board(server: Server, page: Any) -> None:

@@ -29,9 +29,18 @@ export function Analysis({ target, view, about, chosen = null, choose, on, setOn
       <p class="fine">${answer.playouts.toLocaleString("en-US")} playouts in ${answer.seconds.toFixed(1)} s, ${(100 * answer.confidence).toFixed(0)}% intervals;
         ${" "}${describe(answer.policies)} on.${answer.done ? "" : " Refining …"}
         ${answer.done && !deep && html` <button type="button" class="link" onClick=${() => setDeep(true)}>Look deeper</button>`}</p>
-      ${answer.candidates?.length > 0 && html`<${Candidates} candidates=${answer.candidates} ...${{ chosen, choose }} />`}
+      ${answer.candidates?.length > 0 && html`<${Candidates} candidates=${named(answer.candidates, view)} ...${{ chosen, choose }} />`}
     `}
   </section>`;
+}
+
+/**
+ * Candidates with the names of the partners: `trade with Bob`.
+ * @param {import("./protocol.js").Candidate[]} candidates @param {import("./protocol.js").View} view
+ */
+export function named(candidates, view) {
+  const partner = (/** @type {number} */ action) => view.players[view.actions.find((each) => each.action === action && each.kind === "trade")?.to ?? -1];
+  return candidates.map((each) => (partner(each.action) ? { ...each, text: `trade with ${partner(each.action).name}` } : each));
 }
 
 /** @param {string[]} policies */

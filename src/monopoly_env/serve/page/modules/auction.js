@@ -17,7 +17,10 @@ export function Auction({ view, choose, bid }) {
   const [typed, setTyped] = useState("");
   const { raises, leave } = bids(view);
   const total = Number(typed);
-  const good = typed !== "" && Number.isInteger(total) && total > auction.bid && total <= auction.most;
+  // An open auction goes up by the notes of the game; a sealed maximum may be any.
+  const totals = raises.map((action) => action.dollars ?? 0);
+  const good = typed !== "" && (auction.sealed ? Number.isInteger(total) && total > 0 && total <= auction.most : totals.includes(total));
+  const possible = auction.sealed ? `Up to ${money(auction.most)}` : `One of ${totals.map(money).join(", ")}`;
   const send = (/** @type {any} */ event) => {
     event.preventDefault();
     if (!good) return;
@@ -30,12 +33,12 @@ export function Auction({ view, choose, bid }) {
       ${" "}You can go up to ${money(auction.most)}.</p>
     <p class="bidders">In the auction: ${auction.bidders.map((seat) => html`<${Who} key=${seat} player=${view.players[seat]} /> `)}</p>
     <p class="buttons raises">${raises.map((action, number) => html`<button type="button" data-action=${action.action} onClick=${() => choose(action)}>
-      <kbd>${number + 1}</kbd> +${action.dollars}${auction.sealed ? "" : html` <small>${money(auction.bid + (action.dollars ?? 0))}</small>`}</button>`)}</p>
+      <kbd>${number + 1}</kbd> ${action.text.replace("bid ", "")} <small>${money(action.dollars ?? 0)}</small></button>`)}</p>
     ${raises.length > 0 && html`<form class="typed" onSubmit=${send}>
       <label for="bid">${auction.sealed ? "My maximum" : "My bid"}</label>
-      <input id="bid" inputmode="numeric" type="number" min=${auction.bid + 1} max=${auction.most} value=${typed}
+      <input id="bid" inputmode="numeric" type="number" min="1" max=${auction.most} placeholder=${totals[0]} value=${typed}
         onInput=${(/** @type {any} */ event) => setTyped(event.target.value)} />
-      <button class="main" disabled=${!good} title=${good ? "" : `From ${money(auction.bid + 1)} to ${money(auction.most)}`}>Bid</button>
+      <button class="main" disabled=${!good} title=${good ? "" : possible}>Bid</button>
     </form>`}
     <p class="buttons">${leave.map((action) => html`<button type="button" class="quiet" data-action=${action.action} onClick=${() => choose(action)}>
       <kbd>0</kbd> ${action.text === "fold" ? "Leave the auction" : "Done"}</button>`)}</p>

@@ -71,8 +71,7 @@ export function Board({ svg, marked = new Map(), chosen = null, pick, label = "T
       const name = group.querySelector("title")?.textContent.split("\n")[0] ?? "";
       group.setAttribute("role", "button");
       group.setAttribute("tabindex", square === here.current ? "0" : "-1");
-      group.setAttribute("aria-label", does ? `${name}. ${does}` : name);
-      const title = group.querySelector("title");
+      const title = group.querySelector("title"); // what names a square to a screen reader, and its tooltip
       if (title) title.textContent = does ? `${name}\n${does}` : name;
       group.classList.toggle("can", Boolean(does && !does.startsWith("Not: ")));
       group.classList.toggle("chosen", square === chosen);

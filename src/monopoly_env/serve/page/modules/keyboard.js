@@ -22,7 +22,7 @@ export function useKeys(keys) {
   useEffect(() => {
     const pressed = (/** @type {KeyboardEvent} */ event) => {
       const into = /** @type {HTMLElement} */ (event.target);
-      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
       const typing = into.closest?.("input:not([type=checkbox]):not([type=range]), select, textarea");
       if (typing && event.key !== "Escape") return;
       if (event.key.startsWith("Arrow") && into.closest?.("input, [role=tablist], .log")) return;

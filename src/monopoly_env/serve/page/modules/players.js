@@ -36,7 +36,7 @@ function Player({ player, view, about, show }) {
       ${player.out ? "bankrupt" : player.where}
       ${player.policy && player.policy !== player.name && html` · ${player.policy}`}
       ${!player.out && html` · worth ${money(player.worth)}`}
-      ${player.jail_cards.map((/** @type {string} */ card) => html` · <span class="card">${CARDS[card] ?? card}</span>`)}
+      ${player.jail_cards.map((/** @type {string} */ card) => html` · <span class="jail-card">${CARDS[card] ?? card}</span>`)}
     </p>
     ${!player.out && html`<${Holdings} ...${{ player, view, about, show }} />`}
   </li>`;

@@ -28,7 +28,7 @@
  *   groups: {name: string, colour: string, lots: number[]}[], boards: Record<string, Square[]>,
  *   cards: Record<string, Record<string, {id: string, label: string}[]>>,
  *   limits: {upload: number, players: number[], speed: number[]}}} About
- * @typedef {{watch: string, seats: {seat: number, token: string}[]}|null} Links
+ * @typedef {{watch: string, seats: {seat: number, token: string, taken: boolean}[]}|null} Links
  * @typedef {{view: View, board: string, log: Step[], links?: Links}} State
  * @typedef {{version: number, turn: number, shares: number[], low?: number[], high?: number[]}} Point
  */

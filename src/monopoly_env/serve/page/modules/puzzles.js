@@ -1,6 +1,6 @@
 /** Puzzles: guess the best move, then see. */
 import { html, useEffect, useState } from "./ui.js";
-import { Candidates } from "./analysis.js";
+import { Candidates, named } from "./analysis.js";
 import { useKeys } from "./keyboard.js";
 import { Players, Who } from "./players.js";
 import { address, ask } from "./server.js";
@@ -62,6 +62,6 @@ export function Puzzle({ about, number }) {
       </section>
       <p class="buttons tools"><a class="button" href=${address({ puzzle: number + 1 })}>Next puzzle</a><a class="button" href=${address({ puzzles: 1 })}>All puzzles</a></p>
     <//>
-    <aside class="side" aria-label="The answer">${result ? html`<${Candidates} candidates=${result.candidates} chosen=${guessed} />` : html`<p class="quiet">The shares of all moves appear here after the guess.</p>`}</aside>
+    <aside class="side" aria-label="The answer">${result ? html`<${Candidates} candidates=${named(result.candidates, view)} chosen=${guessed} />` : html`<p class="quiet">The shares of all moves appear here after the guess.</p>`}</aside>
   </main>`;
 }

@@ -167,7 +167,10 @@ export class AnalysisSocket {
   connect() {
     const socket = new WebSocket(location.origin.replace(/^http/, "ws") + "/api/analyse");
     this.socket = socket;
-    socket.onopen = () => socket.send(JSON.stringify({ type: "hello", token: place().token ?? "" }));
+    socket.onopen = () => {
+      const { token = "", game = null } = place();
+      socket.send(JSON.stringify({ type: "hello", token, game }));
+    };
     socket.onmessage = (event) => this.receive(JSON.parse(event.data));
     socket.onclose = () => {
       this.ready = false;
