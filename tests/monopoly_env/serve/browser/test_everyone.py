@@ -89,5 +89,7 @@ def test_refusals_are_sentences_in_the_page(server: Server, browser: Any, page: 
     context = browser.new_context()
     stranger = context.new_page()
     stranger.goto(server.origin)
-    assert stranger.locator("[role=alert]").inner_text().strip()
+    stranger.wait_for_selector("text=Ask the host of this table")
+    stranger.goto(server.origin + "/#game=gNone")
+    stranger.wait_for_selector("p.wait:not(:text('Opening the game …'))")
     context.close()

@@ -11,16 +11,14 @@ from tests.monopoly_env.serve.browser.driver import OVER, OWN, Server
 
 
 @pytest.fixture(scope="module")
-def finished(server: Server) -> str:
-    """A short game between policies."""
-    import time
-
+def finished(server: Server, browser: Any) -> str:
+    """A short game between policies; they play as long as somebody looks."""
     game = server.game(seats=[{"kind": "policy", "policy": "expert"}] * 2, turn_limit=4)
-    for _ in range(200):
-        if server.ask("GET", f"/games/{game}")["view"]["over"]:
-            return game
-        time.sleep(0.1)
-    raise TimeoutError("The game did not end.")
+    page = browser.new_page()
+    page.goto(server.link(game=game))
+    page.wait_for_selector(OVER)
+    page.close()
+    return game
 
 
 def frame(page: Any) -> int:

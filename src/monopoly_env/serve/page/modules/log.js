@@ -13,7 +13,7 @@ export function Log({ log, link }) {
     if (list) list.scrollTop = list.scrollHeight;
   }, [last]);
   let turn = -1;
-  return html`<ol class="log" role="log" aria-live="polite" aria-label="What happened" tabindex="0" ref=${end}>
+  return html`<div class="log" role="log" aria-live="polite" aria-label="What happened" tabindex="0" ref=${end}><ol>
     ${log.filter((step) => step.sentences.length).map((step) => {
       const head = step.turn !== turn && html`<span class="turn">Turn ${step.turn}</span>`;
       turn = step.turn;
@@ -23,5 +23,5 @@ export function Log({ log, link }) {
       </li>`;
     })}
     ${!log.length && html`<li class="quiet">Nothing has happened yet.</li>`}
-  </ol>`;
+  </ol></div>`;
 }

@@ -41,7 +41,7 @@ function App() {
   if (!about) return html`<main class="page"><p class="wait" role=${error ? "alert" : "status"}>${error || "Setting the table …"}</p></main>`;
   return html`
     <nav class="top" aria-label="Pages"><a class="mark" href=${address({})}><img src="icon.svg" alt="" width="22" height="22" /> The table</a>
-      ${about.host && html`<a href=${address({ puzzles: 1 })}>Puzzles</a><a href=${address({ editor: 1 })}>Editor</a>`}</nav>
+      <a href=${address({ puzzles: 1 })}>Puzzles</a><a href=${address({ editor: 1 })}>Editor</a></nav>
     ${!about.ready && html`<p class="notice top-notice" role="status">The rules engine is being compiled: the first game begins in a minute or two.</p>`}
     <${Page} ...${{ where, about }} />`;
 }

@@ -11,7 +11,7 @@ export function Start({ about }) {
       <p>Play, watch, replay and analyse Monopoly, against people or policies.</p></header>
     ${about.host
       ? html`<div class="columns"><${NewGame} about=${about} /><div><${Games} about=${about} /><${More} /></div></div>`
-      : html`<p>Ask the host of this table for a link to a seat, or to watch a game.</p>`}
+      : html`<p>Ask the host of this table for a link to a seat, or to watch a game.</p><${More} />`}
   </main>`;
 }
 
