@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,7 +47,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[object]:
+def browser() -> Iterator[Any]:
     if not CHROMIUM:
         pytest.skip("THE PAGE IS NOT TESTED: no chromium on the PATH.")
     playwright = pytest.importorskip("playwright.sync_api", reason="THE PAGE IS NOT TESTED: pip install playwright")
@@ -57,7 +58,7 @@ def browser() -> Iterator[object]:
 
 
 @pytest.fixture
-def page(browser):
+def page(browser: Any) -> Iterator[Any]:
     """A fresh page whose errors fail the test."""
     context = browser.new_context(viewport={"width": 1280, "height": 860}, reduced_motion="reduce")
     page = context.new_page()
@@ -65,7 +66,7 @@ def page(browser):
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
 
-    def said(message) -> None:
+    def said(message: Any) -> None:
         if message.type == "error" and "Failed to load resource" not in message.text:  # a refusal is a sentence in the page
             errors.append(message.text)
 

@@ -54,9 +54,7 @@ def moved(page: Any, act: Callable[[], None]) -> None:
     """Act, and wait until the table shows another position."""
     before = page.locator("main.table").get_attribute("data-version")
     act()
-    page.wait_for_function(
-        "before => document.querySelector('main.table').dataset.version !== before", arg=before
-    )
+    page.wait_for_function("before => document.querySelector('main.table').dataset.version !== before", arg=before)
 
 
 def wait_for_own_question(page: Any) -> bool:

@@ -109,7 +109,9 @@ def test_building_on_the_board(server: Server, page: Any) -> None:
 
 
 def test_bankruptcy_ends_the_game(server: Server, page: Any) -> None:
-    ruin = position(stand(cash=20, square=30, lots=[0]), stand(lots=[26, 27], cash=3000), buildings=[{"lot": 20, "level": 5}, {"lot": 21, "level": 5}])
+    ruin = position(
+        stand(cash=20, square=30, lots=[0]), stand(lots=[26, 27], cash=3000), buildings=[{"lot": 20, "level": 5}, {"lot": 21, "level": 5}]
+    )
     ruin["players"][1]["lots"] = [20, 21]
     ruin["players"][0]["square"] = 36
     page.goto(server.link(game=server.game(position=ruin | {"throws": [[1, 2]]}, seats=TWO_PEOPLE)))

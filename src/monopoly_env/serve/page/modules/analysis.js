@@ -63,15 +63,15 @@ export function Shares({ shares, players }) {
 export function Candidates({ candidates, chosen = null, choose }) {
   const top = Math.max(...candidates.map((each) => each.high), 0.01);
   return html`<table class="candidates">
-    <caption>Actions, by the share of wins that follows</caption>
-    <thead><tr><th scope="col">Action</th><th scope="col">Share</th><th scope="col">Behind, points</th></tr></thead>
+    <caption>Actions, by the share of wins that follows; behind the best, in points</caption>
+    <thead><tr><th scope="col">Action</th><th scope="col">Share</th><th scope="col">Behind</th></tr></thead>
     <tbody>${candidates.map((each, number) => html`<tr key=${each.action} class=${each.action === chosen ? "chosen" : ""}>
       <th scope="row">${choose ? html`<button type="button" class="link" onClick=${() => choose(each.action)}>${capital(each.text)}</button>` : capital(each.text)}
         ${number === 0 && html` <span class="tag won">best</span>`}${each.action === chosen && html` <span class="tag">chosen</span>`}</th>
       <td><span class="bar" aria-hidden="true"><span class="fill" style=${{ width: percent(each.share / top) }}></span>
         <span class="range" style=${{ left: percent(each.low / top), width: percent((each.high - each.low) / top) }}></span></span>
         ${percent(each.share)} <small>${percent(each.low)} to ${percent(each.high)}</small></td>
-      <td>${number === 0 ? "" : html`${points(each.difference)} <small>(${points(each.difference_low)} to ${points(each.difference_high)})</small>`}</td>
+      <td>${number === 0 ? "" : html`${points(each.difference)} <small>${points(each.difference_low)} to ${points(each.difference_high)}</small>`}</td>
     </tr>`)}</tbody>
   </table>`;
 }

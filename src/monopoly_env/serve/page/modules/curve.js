@@ -2,7 +2,7 @@
 import { html } from "./ui.js";
 import { percent } from "./words.js";
 
-const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP] = [640, 180, 34, 18, 8];
+const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP] = [380, 170, 34, 18, 8];
 const DASHES = ["", "8 3", "2 3", "10 3 2 3", "5 5", "1 4", "12 4", "6 2 1 2"];
 
 /**

@@ -1,6 +1,8 @@
 /** What happened, sentence by sentence. Screen readers hear what is added. */
 import { html, useEffect, useRef } from "./ui.js";
 
+const TURN = /^Turn \d+: /; // the sentence that begins a turn
+
 /**
  * @param {{log: import("./protocol.js").Step[], link?: (version: number) => string}} props
  *   link: where a step can be looked at again.
@@ -12,16 +14,11 @@ export function Log({ log, link }) {
     const list = end.current;
     if (list) list.scrollTop = list.scrollHeight;
   }, [last]);
-  let turn = -1;
   return html`<div class="log" role="log" aria-live="polite" aria-label="What happened" tabindex="0" ref=${end}><ol>
-    ${log.filter((step) => step.sentences.length).map((step) => {
-      const head = step.turn !== turn && html`<span class="turn">Turn ${step.turn}</span>`;
-      turn = step.turn;
-      return html`<li key=${step.version}>${head}
+    ${log.filter((step) => step.sentences.length).map((step) => html`<li key=${step.version}>
         ${link && html`<a class="again" href=${link(step.version)} title="Look at this moment" aria-label=${`Look at decision ${step.version}`}>↗</a>`}
-        ${step.sentences.map((sentence) => html`<span class="sentence">${sentence} </span>`)}
-      </li>`;
-    })}
+        ${step.sentences.map((sentence) => html`<span class=${TURN.test(sentence) ? "turn" : "sentence"}>${sentence} </span>`)}
+      </li>`)}
     ${!log.length && html`<li class="quiet">Nothing has happened yet.</li>`}
   </ol></div>`;
 }

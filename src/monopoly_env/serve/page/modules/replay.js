@@ -149,11 +149,11 @@ function textOf(view, chosen) {
 function Scrubber({ frame, last, goTo, running, setRunning, turn }) {
   return html`<div class="scrubber">
     <p class="buttons">
-      <button type="button" aria-label="To the start" onClick=${() => goTo(0)}>⏮</button>
+      <button type="button" aria-label="To the start" onClick=${() => goTo(0)}>«</button>
       <button type="button" aria-label="One decision back" onClick=${() => goTo(frame - 1)}>◀</button>
       <button type="button" class="main" aria-pressed=${running} aria-label=${running ? "Stop" : "Play"} onClick=${() => setRunning(!running)}>${running ? "❚❚" : "▶︎"}</button>
       <button type="button" aria-label="One decision forward" onClick=${() => goTo(frame + 1)}>▶</button>
-      <button type="button" aria-label="To the end" onClick=${() => goTo(last)}>⏭</button>
+      <button type="button" aria-label="To the end" onClick=${() => goTo(last)}>»</button>
     </p>
     <input type="range" min="0" max=${last} value=${frame} aria-label="Decision" aria-valuetext=${`Decision ${frame} of ${last}, turn ${turn}`}
       onInput=${(/** @type {any} */ event) => goTo(Number(event.target.value))} />
