@@ -7,6 +7,7 @@ import logging
 import secrets
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, Final, TypeVar
 
 import anyio
@@ -226,11 +227,10 @@ class Room:
 
     async def _pause(self, seconds: float) -> None:
         """Wait, but not longer than until the pace may have changed."""
-        try:
-            await asyncio.wait_for(self._wake.wait(), seconds) if seconds else await asyncio.sleep(0)
-        except TimeoutError:
-            return
-        self._wake.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._wake.wait()
+            self._wake.clear()
 
     # --- what clients see -----------------------------------------------------------------------------------------------
 

@@ -44,7 +44,11 @@ class Player:
         self.socket: WebSocketTestSession = self._context.__enter__()
         hello = {"type": "hello", "token": self.token, "version": self.view.get("version"), "digest": self.view.get("digest")}
         self.socket.send_json(hello)
-        self.first = self.receive()
+        try:
+            self.first = self.receive()
+        except BaseException as error:
+            self._context.__exit__(type(error), error, None)
+            raise
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -58,7 +62,7 @@ class Player:
             self.told += [sentence for step in steps for sentence in step["sentences"]]
         return message
 
-    def say(self, kind: str, **more: Any) -> dict[str, Any]:
+    def say(self, kind: str, /, **more: Any) -> dict[str, Any]:
         """Send a message and wait for its answer."""
         number = next(NUMBERS)
         self.socket.send_json({"type": kind, "id": number, **more})
@@ -66,7 +70,7 @@ class Player:
             pass
         return message
 
-    def move(self, kind: str, **more: Any) -> dict[str, Any]:
+    def move(self, kind: str, /, **more: Any) -> dict[str, Any]:
         """Send a message about the position that is shown."""
         return self.say(kind, version=self.view["version"], digest=self.view["digest"], **more)
 
