@@ -94,8 +94,9 @@ def take(browser: Any, origin: str, token: str) -> None:
     page.wait_for_selector(".question.over")
     page.goto(f"{start}&game={watched}&frame=20")
     page.get_by_role("tab", name="Whole game").click()
-    page.locator("[data-report]").click()
-    page.wait_for_selector("table.verdict", timeout=120_000)
+    page.locator("[data-curve]").click()
+    page.wait_for_selector(".curve polyline")
+    page.wait_for_selector(".report [role=status]", state="detached", timeout=60_000)
     save(page, "replay")
 
 

@@ -243,8 +243,8 @@ class MonopolyAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # Petti
         write_observations(self.encoding.handle, self._games, np.array([[seat]]), out[None, None])
         return out
 
-    def render(self) -> str | None:
-        """The game as text: `ansi` returns it, `human` prints it."""
+    def render(self) -> str | NDArray[np.uint8] | None:
+        """The game as `render_mode` says: text (`ansi`), a drawing (`svg`) or its pixels (`rgb_array`); `human` prints the text."""
         return render(self.game, self.render_mode)
 
     def close(self) -> None:

@@ -47,6 +47,7 @@ from monopoly_env.rewards import Reward
 from monopoly_env.rules import Rules
 from monopoly_env.spaces import (
     NUM_HEADS,
+    RENDER_MODES,
     MaskedDiscrete,
     MaskedMultiDiscrete,
     check_options,
@@ -72,7 +73,7 @@ _AUTORESET: Final[dict[AutoresetMode, bool | Literal["next_step"]]] = {
 class MonopolyEnv(gymnasium.Env[Observation, np.int64]):
     """One learner against policies. The module docstring lists observation, action, reward and info."""
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi", "human"], "render_fps": 2}  # noqa: RUF012 - as Gymnasium has it
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 2}  # noqa: RUF012 - as Gymnasium has it
 
     def __init__(  # noqa: PLR0917 - the options of a table
         self,
@@ -95,7 +96,8 @@ class MonopolyEnv(gymnasium.Env[Observation, np.int64]):
             encoding: The name of an encoding, or an `Encoding`.
             reward: The name of a reward, or a `Reward`.
             turn_limit: Turns per player after which a game is truncated.
-            render_mode: `ansi` (`render()` returns text), `human` (it prints the text) or None.
+            render_mode: What `render()` gives: `ansi` text, `svg` a drawing (text too), `rgb_array` its pixels, (H, W, 3) uint8, which
+                needs the extra `pictures`. `human` prints the text. Or None.
             illegal: What an illegal action does. "raise": an error. "penalize": the game ends for the learner, with a reward of -1.
                 "random": a random legal action is carried out instead, drawn from the game's own stream.
 
@@ -159,8 +161,8 @@ class MonopolyEnv(gymnasium.Env[Observation, np.int64]):
         """The legal actions: (205,) bool, a copy."""
         return np.array(self.table.batch.action_mask[0])
 
-    def render(self) -> str | None:
-        """The game as text: `ansi` returns it, `human` prints it."""
+    def render(self) -> str | NDArray[np.uint8] | None:
+        """The game as `render_mode` says: text (`ansi`), a drawing (`svg`) or its pixels (`rgb_array`); `human` prints the text."""
         return render(self.game, self.render_mode)
 
     def _observation(self) -> Observation:

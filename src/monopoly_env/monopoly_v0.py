@@ -62,7 +62,8 @@ start) a player may be bankrupt before the first decision: its agent is then ter
 - `encoding`: `standard`; `ocnaru100` and `ocnaru100+` for two players; or an `Encoding`.
 - `reward`: `win`, `rank`, `net_worth`, each also with `_shaped`; or a `Reward`.
 - `turn_limit`: turns per player after which a game is truncated.
-- `render_mode`: `ansi` (`render()` returns text) or `human` (it prints the text).
+- `render_mode`: what `render()` gives: `ansi` text, `svg` a drawing (text too), `rgb_array` its pixels, (H, W, 3) uint8, which needs the
+  extra `pictures`. `human` prints the text.
 - `illegal`: what an illegal action does. `raise`: an error. `penalize`: the game ends for all, with a reward of -1 for the agent that
   chose it and 0 for the others, as PettingZoo's `TerminateIllegalWrapper` does. `random`: a random legal action is carried out instead,
   drawn from the game's own stream.
@@ -106,7 +107,7 @@ def env(
         encoding: The name of an encoding, or an `Encoding`.
         reward: The name of a reward, or a `Reward`.
         turn_limit: Turns per player after which a game is truncated.
-        render_mode: `ansi`, `human` or None.
+        render_mode: `ansi`, `human`, `svg`, `rgb_array` or None.
         illegal: What an illegal action does.
 
     Raises:

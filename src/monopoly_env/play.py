@@ -3,6 +3,7 @@
 python -m monopoly_env.play                                          # watch two policies
 python -m monopoly_env.play --players human algorithmic --seed 7     # play against a policy
 python -m monopoly_env.play replay games.replay --game 3             # step through a recorded game
+python -m monopoly_env.play replay games.replay --html game.html     # write it as a page for a browser
 """
 
 from __future__ import annotations
@@ -65,10 +66,10 @@ class Options:
 
 @dataclass(frozen=True)
 class ReplayOptions:
-    """Step through a recorded game in the terminal.
+    """Step through a recorded game in the terminal, or write it as a page or a moving picture.
 
     Each event is printed as a line. In a terminal, Enter shows the next event, a number goes to that turn, and ? lists the
-    other keys. With --delay, or without a terminal, the game is shown without stopping.
+    other keys. With --delay, or without a terminal, the game is shown without stopping. With --html or --picture it isn't shown.
     """
 
     file: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
@@ -83,6 +84,10 @@ class ReplayOptions:
     """Show the board at each new turn, not only at the end."""
     text: bool = False
     """After each action that leads to an event, also describe the whole position and the next decision in words."""
+    html: Path | None = None
+    """Write the game as one page (.html): the board step by step, with a log. It needs no server and no network."""
+    picture: Path | None = None
+    """Write the game as a moving picture (.gif, .png or .webp), an image a turn. It needs the extra `pictures`."""
 
 
 @renamed_told()
@@ -159,6 +164,8 @@ def run_replay(options: ReplayOptions, console: Console) -> int:
     if options.delay is not None and options.delay < 0:
         raise ConfigurationError("--delay must not be negative.")
     replay = recorded[options.game - 1]
+    if options.html or options.picture:
+        return _write(replay, options)
     end = replays.final(replay)  # a replay that does not play back is refused before anything is shown
     if not 1 <= options.start <= end.turns:
         raise ConfigurationError(f"The recorded game has {end.turns} turns: --from {options.start} does not exist.")
@@ -174,6 +181,15 @@ def run_replay(options: ReplayOptions, console: Console) -> int:
     console.print(board(end, colour=console.is_terminal), markup=False, highlight=False)
     if not core.is_over(end):
         console.print("The recording ends here; the game was not over.", markup=False)
+    return 0
+
+
+def _write(replay: Replay, options: ReplayOptions) -> int:
+    """Write a recorded game to the files that are asked for."""
+    if options.html:
+        print(f"Wrote {replays.save_html(replay, options.html)}.")
+    if options.picture:
+        print(f"Wrote {replays.save_animation(replay, options.picture)}.")
     return 0
 
 
@@ -214,10 +230,7 @@ class _Viewer:
 
     def _step(self, game: Game, number: int) -> list[str]:
         """Carry out the next action and return the events."""
-        events = narrate.step(game, int(self.replay.actions[number]), self.names)
-        before = core.clone(game)
-        replays.settle(self.replay, game, number)
-        return events + (narrate.compare(before, game, self.names) if core.is_over(game) else [])
+        return replays.tell(self.replay, game, number, self.names)
 
     def _ask(self, game: Game) -> bool:
         """Wait for the user's answer; False to quit. `from_turn` is then the turn to go to, or 0."""

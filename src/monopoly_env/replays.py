@@ -32,6 +32,8 @@ from monopoly_env.engine.step import apply, is_legal
 from monopoly_env.errors import ConfigurationError, FormatError, IllegalActionError, MonopolyError, PositionError, shortened
 from monopoly_env.game import BY_CAP, FORMAT_VERSION, Game, Games
 from monopoly_env.kernels import entry
+from monopoly_env.render import narrate
+from monopoly_env.render.text import PLAYERS
 from monopoly_env.rules import RULES_VERSION, Rules
 
 SUFFIX: Final = ".replay"
@@ -107,6 +109,12 @@ class Replay:
     def __hash__(self) -> int:
         return hash((self.rules, self.seed, self.actions.tobytes()))
 
+    def _repr_html_(self) -> str:
+        """The game in a notebook."""
+        from monopoly_env.render.page import framed
+
+        return framed(to_html(self))
+
     def _about(self) -> dict[str, Any]:
         """What a file holds besides the actions and the digest."""
         return {
@@ -169,6 +177,46 @@ def step(replay: Replay, game: Game, number: int) -> None:
     settle(replay, game, number)
 
 
+def tell(replay: Replay, game: Game, number: int, names: Sequence[str]) -> list[str]:
+    """Carry out one action of a replay in place, as `step` does, and describe what happened, a sentence each.
+
+    Args:
+        replay: The replay.
+        game: The game after the actions before this one.
+        number: The number of the action, from 0.
+        names: The players' names by seat.
+
+    Raises:
+        FormatError: The action is illegal, or the game does not end in the recorded position.
+    """
+    try:
+        told = narrate.step(game, int(replay.actions[number]), names)
+    except (IllegalActionError, PositionError) as error:
+        raise FormatError(f"{_which(replay, number)} cannot be played back: {error}") from error
+    before = core.clone(game)
+    settle(replay, game, number)
+    return told + (narrate.compare(before, game, names) if core.is_over(game) else [])
+
+
+def told(replay: Replay) -> Iterator[tuple[Game, list[str]]]:
+    """Yield a copy of the record and the sentences about what happened: at the start, then after each action that changed something.
+
+    Raises:
+        FormatError: An action is illegal, or the game does not end in the recorded position.
+    """
+    game, names = start(replay), labels(replay)
+    yield core.clone(game), []
+    for number in range(len(replay.actions)):
+        sentences = tell(replay, game, number, names)
+        if sentences:
+            yield core.clone(game), sentences
+
+
+def labels(replay: Replay) -> list[str]:
+    """The players as sentences call them: their letters, with their names."""
+    return [f"{PLAYERS[seat]} ({name})" for seat, name in enumerate(replay.names)]
+
+
 def settle(replay: Replay, game: Game, number: int) -> None:
     """Complete a step once its action is carried out: apply the turn limit and, after the last action, check the final position.
 
@@ -226,6 +274,62 @@ def _finish_by_cap(games: Games, limit: int) -> None:
     game = games[0]
     game.turns = limit
     finish(game, BY_CAP)
+
+
+# --- pictures -----------------------------------------------------------------------------------------------------------
+
+
+def to_html(replay: Replay) -> str:
+    """The whole game as one HTML page that needs nothing else: the board, step by step, with a log.
+
+    Raises:
+        FormatError: The replay can't be played back.
+    """
+    from monopoly_env.render.page import page  # here, so that an edit of pictures compiles no kernel of this file anew
+
+    ending = "" if core.is_over(final(replay)) else " The recording ends before the game does."
+    about = f"Seed {replay.seed}, {len(replay.actions):,} decisions.{ending}"
+    return page(f"Monopoly: {', '.join(replay.names)}", about, replay.names, told(replay))
+
+
+def save_html(replay: Replay, path: str | os.PathLike[str]) -> Path:
+    """Write the page of `to_html` to a file, atomically.
+
+    Raises:
+        FormatError: The replay can't be played back.
+        ConfigurationError: The file can't be written.
+    """
+    return core.write_atomically(path, to_html(replay).encode())
+
+
+def save_animation(replay: Replay, path: str | os.PathLike[str], width: int = 488, seconds: float = 0.5) -> Path:
+    """Write a moving picture of a game, an image a turn: a `.gif`, `.png` or `.webp` file. It needs the extra `pictures`.
+
+    Args:
+        replay: The replay.
+        path: The file.
+        width: Pixels.
+        seconds: How long each turn is shown; the last position is shown ten times as long.
+
+    Raises:
+        FormatError: The replay can't be played back.
+        ConfigurationError: The suffix, width or time is wrong, the file can't be written, or a library is not installed.
+    """
+    from monopoly_env.render.animation import animation
+
+    return core.write_atomically(path, animation(_turns(replay), Path(path).suffix, width, seconds))
+
+
+def _turns(replay: Replay) -> Iterator[Game]:
+    """The game at the start of each turn, and at its end."""
+    game = start(replay)
+    yield game
+    turn = game.turns
+    for game in games(replay):
+        if game.turns > turn:
+            turn = game.turns
+            yield game
+    yield game
 
 
 # --- files --------------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from monopoly_env.errors import ConfigurationError, RenderModeError, nearest
 from monopoly_env.game import Game
 from monopoly_env.kernels import entry, kernel
 
-RENDER_MODES: Final = ("ansi", "human")
+RENDER_MODES: Final = ("ansi", "human", "rgb_array", "svg")
 NUM_HEADS: Final = len(HEADS)
 
 
@@ -127,17 +127,30 @@ def check_render_mode(mode: str | None) -> str | None:
     """Validate a render mode and return it.
 
     Raises:
-        RenderModeError: There is no such mode.
+        RenderModeError: There is no such mode, or its libraries are not installed.
     """
     if mode is not None and mode not in RENDER_MODES:
         raise RenderModeError(f"Unknown render_mode {mode!r}. {nearest(mode, RENDER_MODES)}")
+    if mode == "rgb_array":
+        from monopoly_env.render import raster
+
+        try:
+            raster.libraries()
+        except ConfigurationError as error:
+            raise RenderModeError(f"render_mode='rgb_array': {error}") from error
     return mode
 
 
-def render(game: Game, mode: str | None) -> str | None:
-    """Render a game as text: `ansi` returns it, `human` prints it."""
+def render(game: Game, mode: str | None) -> str | NDArray[np.uint8] | None:
+    """Render a game: `ansi` returns text, `human` prints it, `svg` returns a drawing as text, `rgb_array` its pixels (H, W, 3) uint8."""
     if mode is None:
         return None
+    if mode in ("svg", "rgb_array"):
+        from monopoly_env.render import raster
+        from monopoly_env.render.svg import draw
+
+        svg = str(draw(game))
+        return svg if mode == "svg" else raster.pixels(svg)
     from monopoly_env.text import to_text
 
     if mode == "ansi":

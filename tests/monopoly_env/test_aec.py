@@ -56,6 +56,17 @@ def test_render(players: int, capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.rstrip("\n") == me.to_text(env.game).rstrip("\n")
 
 
+def test_pictures() -> None:
+    env = monopoly_v0.env(3, render_mode="rgb_array")
+    env.reset(seed=1)
+    pixels = env.render()
+    assert pixels.shape == (732, 732, 3)
+    assert pixels.dtype == np.uint8
+    drawn = monopoly_v0.env(3, render_mode="svg")
+    drawn.reset(seed=1)
+    assert drawn.render() == str(me.draw(env.game))
+
+
 def test_by_name() -> None:
     script = "import {0}; import {1}; print(pettingzoo.make('aec', 'monopoly-v0', num_players=3).possible_agents)"
     for order in (("pettingzoo", "monopoly_env"), ("monopoly_env", "pettingzoo")):
@@ -316,7 +327,7 @@ def test_seeds() -> None:
         ({"encoding": "standart"}, "'standard'"),
         ({"reward": "wins"}, "'win'"),
         ({"turn_limit": 0}, "turn_limit=0"),
-        ({"render_mode": "rgb_array"}, "ansi"),
+        ({"render_mode": "rgb"}, "ansi"),
         ({"illegal": "penalise"}, "'penalize'"),
     ],
 )

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import monopoly_env as me
+from monopoly_env import monopoly_v0
 from monopoly_env.board import NUM_SQUARES, SQUARE_NAME
 from monopoly_env.game import Game
+from monopoly_env.render import raster
 from tests.play import offer
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -82,8 +86,37 @@ def test_saved_pictures(tmp_path: Path) -> None:
     drawing = me.draw(me.new_game(2))
     drawing.save(tmp_path / "game.svg")
     assert (tmp_path / "game.svg").read_text() == drawing.svg
-    with pytest.raises(me.ConfigurationError, match=r"saved to a \.svg file, not to .*game\.bmp"):
+    drawing.save(tmp_path / "game.png", width=366)
+    with Image.open(tmp_path / "game.png") as image:
+        assert image.size == (366, 366)
+    with pytest.raises(me.ConfigurationError, match=r"saved to a \.svg or \.png file, not to .*game\.bmp"):
         drawing.save(tmp_path / "game.bmp")
+    with pytest.raises(me.ConfigurationError, match=r"width=50 must be .* from 64 to 4,096"):
+        drawing.save(tmp_path / "small.png", width=50)
+    assert not (tmp_path / "small.png").exists()
+
+
+def test_pixels_show_colours_and_text() -> None:
+    """Text is there on a machine without fonts too: the font comes with a library."""
+    game = me.position(2, lots={0: ["Boardwalk"]}, positions={0: 39})
+    seen = raster.pixels(str(me.draw(game)))
+    assert seen.shape == (732, 732, 3)
+    assert seen.dtype == np.uint8
+    assert (seen[625, 640] == [0x00, 0x72, 0xB2]).all()  # the strip of player A, who owns Boardwalk
+    turn = seen[125:150, 124:190]  # "Turn 1"
+    assert 0.1 < (turn.mean(axis=2) < 128).mean() < 0.5
+
+
+def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
+    raster.libraries.cache_clear()
+    try:
+        with pytest.raises(me.ConfigurationError, match=r"'resvg_py': pip install .monopoly-env\[pictures\]"):
+            me.draw(me.new_game(2)).save("game.png")
+        with pytest.raises(me.RenderModeError, match=r"rgb_array.*pip install .monopoly-env\[pictures\]"):
+            monopoly_v0.env(2, render_mode="rgb_array")
+    finally:
+        raster.libraries.cache_clear()
 
 
 @pytest.mark.parametrize("given", [None, 3, "game", np.zeros(2)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
+from gymnasium.wrappers import RecordVideo
 from stable_baselines3.common.env_checker import check_env as check_env_sb3
 from stable_baselines3.common.env_util import make_vec_env
 
@@ -20,6 +22,7 @@ import monopoly_env as me
 from monopoly_env import encoding, monopoly_v0
 from monopoly_env.actions import HEADS, NUM_ACTIONS
 from monopoly_env.gym import MonopolyEnv, MonopolyVectorEnv
+from monopoly_env.render import raster
 from monopoly_env.spaces import MaskedDiscrete
 
 ID = "monopoly_env/Monopoly-v0"
@@ -292,6 +295,31 @@ def test_render(mode: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert (text is None) == (mode == "human")
 
 
+def test_pictures() -> None:
+    env = gymnasium.make(ID, opponents=["random"], render_mode="svg")
+    env.reset(seed=0)
+    svg = env.render()
+    assert svg == str(me.draw(env.unwrapped.game))
+    env = gymnasium.make(ID, opponents=["random"], render_mode="rgb_array")
+    env.reset(seed=0)
+    pixels = env.render()
+    assert pixels.shape == (732, 732, 3)
+    assert pixels.dtype == np.uint8
+    assert (pixels == raster.pixels(svg)).all()
+
+
+def test_videos_are_recorded(tmp_path: Path) -> None:
+    env = gymnasium.make(ID, opponents=["random"], render_mode="rgb_array")
+    recorder = RecordVideo(env, str(tmp_path / "videos"), episode_trigger=lambda number: number == 0, video_length=3)
+    _, info = recorder.reset(seed=0)
+    for _ in range(3):
+        *_, info = recorder.step(int(info["action_mask"].argmax()))
+    recorder.close()
+    videos = list(tmp_path.glob("videos/*.mp4"))
+    assert len(videos) == 1
+    assert b"ftyp" in videos[0].read_bytes()[:16]
+
+
 @pytest.mark.parametrize(
     ("wrong", "named"),
     [
@@ -300,7 +328,7 @@ def test_render(mode: str, capsys: pytest.CaptureFixture[str]) -> None:
         ({"opponents": ["randon"]}, "'random'"),
         ({"seat": 9}, "seat=9"),
         ({"rules": "oficial"}, "'official'"),
-        ({"render_mode": "rgb_array"}, "rgb_array"),
+        ({"render_mode": "rgb"}, "rgb"),
     ],
 )
 def test_bad_arguments(wrong: Any, named: str) -> None:
@@ -502,9 +530,9 @@ def test_bad_arguments_of_the_vector_environment(wrong: Any, named: str) -> None
 
 
 def test_stable_baselines_makes_environments() -> None:
-    """It asks for pictures first."""
-    with pytest.raises(TypeError, match="rgb_array"):
-        MonopolyEnv(["random"], render_mode="rgb_array")
+    """It asks for pictures first, and takes a TypeError for a no."""
+    with pytest.raises(TypeError, match="rgb"):
+        MonopolyEnv(["random"], render_mode="rgb")
     envs = make_vec_env(ID, 2, seed=0, env_kwargs={"opponents": ["random"]})
     assert envs.reset().shape == (2, encoding.size("standard", 2))
     actions = np.array([mask.argmax() for mask in envs.env_method("action_masks")])

@@ -226,7 +226,7 @@ def test_files_without_recorded_games(tmp_path: Path, capsys: pytest.CaptureFixt
 
 def test_help_for_recorded_games_teaches(capsys: pytest.CaptureFixture[str]) -> None:
     for arguments, words in (
-        (["replay", "--help"], ("FILE", "--game", "--from", "--delay", "--board", "--text", "Enter shows the")),
+        (["replay", "--help"], ("FILE", "--game", "--from", "--delay", "--board", "--text", "--html", "--picture", "Enter shows the")),
         (["--help"], ("python -m monopoly_env.play replay FILE",)),
     ):
         with pytest.raises(SystemExit) as stopped:

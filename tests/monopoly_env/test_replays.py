@@ -268,3 +268,36 @@ def test_replays_are_compared_by_what_was_played() -> None:
     assert replay != "replay"
     with pytest.raises(ValueError, match="read-only"):
         replay.actions[0] = 1
+
+
+def test_plain_data_and_back() -> None:
+    replay, records = recorded()
+    data = json.loads(json.dumps(replays.to_dict(replay)))
+    again = replays.from_dict(data)
+    assert again == replay
+    assert again.digest == replays.digest(records[-1])
+    assert without_draws(replays.final(again)) == without_draws(records[-1])
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"actions": "no base 64"}, "no recorded game"),
+        ({"actions": ""}, "has 0"),
+        ({"actions": 3}, "no recorded game"),
+        ({"decisions": -1}, "claims -1"),
+        ({"rules": {"auction": "none!"}}, "auction"),
+        ({"seed": "x"}, "no recorded game"),
+        ({"names": []}, "2 to 8"),
+        ({"tables": "other"}, "another version of the board"),
+    ],
+)
+def test_damaged_plain_data(change: dict[str, Any], told: str) -> None:
+    with pytest.raises(me.FormatError, match=told):
+        replays.from_dict(replays.to_dict(recorded()[0]) | change)
+
+
+@pytest.mark.parametrize("nothing", [{}, [], None, "game"])
+def test_what_is_no_plain_data(nothing: Any) -> None:
+    with pytest.raises(me.FormatError, match="no recorded game"):
+        replays.from_dict(nothing)

@@ -85,5 +85,5 @@ class MonopolyMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]  # RLlib's typ
         return {"action_mask": seen["action_mask"].astype(np.float32), "observations": seen["observation"]}
 
     def render(self) -> Any:
-        """The game as text, as `render_mode` says."""
+        """The game, as `render_mode` says."""
         return self.env.render()

@@ -36,15 +36,17 @@ class Options:
     out: Path
     """The file to write (.json)."""
     count: int = 50
-    """How many puzzles to find, as evenly over the kinds (buy, bid, build, jail, trade, money) as the games allow."""
+    """How many puzzles to find: buy, bid, build, jail, trade, money, at most a fifth of one kind."""
     seed: int = 0
     """The seed of games and playouts: the same seed finds the same puzzles."""
     players: tuple[str, ...] = PLAYERS
     """The policies that play the games, two to four of them in each."""
     policy: str = "expert"
     """Who plays on, in every seat, when answers are compared. The best answer is the best for a player who goes on like this."""
+    also: str | None = None
+    """Another policy by whose playouts the same answer must be clearly the best too. Such puzzles depend less on who plays on."""
     rules: Annotated[str, tyro.conf.arg(help=f"The preset of rules: {', '.join(PRESETS)}.")] = "official"
-    playouts: int = 2000
+    playouts: int = 1000
     """Playouts of the best answers. More find puzzles in which the lead is smaller."""
     lead: float = 0.02
     """By how much of a win the best answer must lead every other one at least, at the near end of the 95% interval."""
@@ -64,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     kinds = ", ".join(f"{count} {kind}" for kind, count in Counter(puzzle.kind for puzzle in found).items())
-    print(f"{len(found)} puzzles in {options.out}: {kinds}." if found else f"No puzzle in {options.games} games: try more, or a smaller --lead.")
+    print(f"{len(found)} puzzles in {options.out}: {kinds}." if found else "No puzzle: try more --games, or a smaller --lead.")
     return 0 if len(found) == options.count else 1
 
 
@@ -73,7 +75,7 @@ def _search(options: Options) -> list[Puzzle]:
     with Progress(console=Console(stderr=True)) as bar:
         puzzles, games = bar.add_task("Puzzles", total=options.count), bar.add_task("Games", total=options.games)
         for puzzle in mine(
-            options.count, seed=options.seed, players=options.players, policy=options.policy, rules=options.rules,
+            options.count, seed=options.seed, players=options.players, policy=options.policy, also=options.also, rules=options.rules,
             playouts=options.playouts, lead=options.lead, games=options.games, progress=lambda: bar.advance(games),
         ):  # fmt: skip
             found.append(puzzle)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.random import Generator
 
 from monopoly_env import core
-from monopoly_env.actions import DECISION_NAMES, HEADS
+from monopoly_env.actions import DECISION_NAMES, HEAD_NAMES, HEAD_OF, HEADS
 from monopoly_env.analyse import Candidate, Comparison, compare_actions
 from monopoly_env.board import GROUP_OF
 from monopoly_env.errors import ConfigurationError
@@ -29,7 +29,8 @@ from monopoly_env.replays import Replay
 from monopoly_env.rules import Rules
 
 PLAYERS: Final = ("expert", "algorithmic", "gcp", "fp/a", "strategic", "landlord/balanced", "yasumura")
-_SCREENING: Final = 192  # playouts of an answer in the first comparison
+_SCREENING: Final = 128  # playouts of an answer in the first comparison
+_SHARE: Final = 0.2  # of the puzzles that may be of one kind; half of those may have the same solution
 _MOST_TURNS: Final = 400  # of all players together, after which a game is left
 
 # The kinds of puzzle by decision, with the heads whose actions are its answers.
@@ -37,7 +38,7 @@ _ASKED: Final[dict[str, Sequence[tuple[str, tuple[str, ...]]]]] = {
     "buy": [("buy", ("buy",))],
     "bid": [("bid", ("bid",))],
     "sealed_bid": [("bid", ("bid",))],
-    "turn": [("build", ("build", "turn")), ("jail", ("jail", "turn"))],
+    "turn": [("build", ("build", "turn")), ("jail", ("jail", "turn")), ("money", ("unmortgage", "turn"))],
     "jail": [("jail", ("jail", "turn"))],
     "reply": [("trade", ("reply",))],
     "debt": [("money", ("sell", "mortgage"))],
@@ -57,25 +58,28 @@ class Question:
     candidates: tuple[int, ...]
 
 
-def mine(
+def mine(  # noqa: PLR0913 - the options of a search
     count: int = 50,
     *,
     seed: int = 0,
     players: Sequence[str] = PLAYERS,
     policy: str = "expert",
+    also: str | None = None,
     rules: Rules | str = "official",
-    playouts: int = 2000,
+    playouts: int = 1000,
     lead: float = 0.02,
     games: int = 1000,
     progress: Callable[[], None] = lambda: None,
 ) -> Iterator[Puzzle]:
-    """Find puzzles of all kinds, at most one a game.
+    """Find puzzles of all kinds, at most one a game, and at most a fifth of them of one kind.
 
     Args:
-        count: How many puzzles, as evenly over the kinds as the games allow.
+        count: How many puzzles.
         seed: The seed of games and playouts: the same seed finds the same puzzles.
         players: Names of policies. Each game is played by two to four of them.
         policy: Who plays on, in every seat, when answers are compared.
+        also: Another policy by whose playouts the same answer must be clearly the best too. Such solutions depend less on who plays on,
+            and are rarer.
         rules: Rules, or the name of a preset.
         playouts: Playouts of the best answers.
         lead: By how much the best answer must lead every other one at least, at the near end of the interval.
@@ -90,7 +94,9 @@ def mine(
     """
     _check(count, players, playouts, lead, games)
     rules, generator, known = Rules.coerce(rules), np.random.default_rng(seed), {name: resolve(name) for name in players}
-    most = math.ceil(count / len(KINDS))
+    for judge in filter(None, (policy, also)):
+        resolve(judge)  # a wrong name is refused before anything is played
+    most = math.ceil(count * _SHARE)
     kinds: Counter[str] = Counter()
     solutions: Counter[tuple[str, str]] = Counter()
     for _ in range(games):
@@ -103,6 +109,8 @@ def mine(
             luck = int(generator.integers(1 << 31))
             compared = _solve(question, policy, luck, playouts, lead)
             if compared is None or 2 * solutions[question.kind, compared.best.text] >= most:
+                continue
+            if also and not _agrees(also, compared, question, luck, playouts):
                 continue
             replay = Replay(rules, _seed(start), len(names), tuple(names), np.array(actions[: question.number], np.uint8))
             kinds[question.kind] += 1
@@ -135,16 +143,16 @@ def _play(game: Game, policies: Sequence[Policy]) -> tuple[list[Question], list[
     while not core.is_over(game) and game.turns <= _MOST_TURNS:
         seat = int(game.player)
         for kind, candidates in asked(game):
-            if len(_opinions(batch, policies) & set(candidates)) > 1:
+            if len(_opinions(batch, policies) & {_alike(action) for action in candidates}) > 1:
                 questions.append(Question(kind, core.clone(game), len(actions), candidates))
         actions.append(int(answers(policies[seat], Decisions(batch, memory[seat]))[0]))
         core.step(game, actions[-1])
     return questions, actions
 
 
-def _opinions(batch: Games, policies: Sequence[Policy]) -> set[int]:
+def _opinions(batch: Games, policies: Sequence[Policy]) -> set[tuple[str, int]]:
     """What each of the policies would do here."""
-    return {int(answers(policy, Decisions(batch.copy()))[0]) for policy in policies}
+    return {_alike(int(answers(policy, Decisions(batch.copy()))[0])) for policy in policies}
 
 
 def asked(game: Game) -> Iterator[tuple[str, tuple[int, ...]]]:
@@ -153,18 +161,24 @@ def asked(game: Game) -> Iterator[tuple[str, tuple[int, ...]]]:
     for kind, heads in _ASKED.get(DECISION_NAMES[game.decision], ()):
         if legal[HEADS[heads[0]].slice].any():
             found = [action for head in heads for action in range(HEADS[head].start, HEADS[head].stop) if legal[action]]
-            candidates = tuple(_one_a_group(found))
+            candidates: dict[tuple[str, int], int] = {}
+            for action in found:
+                candidates.setdefault(_alike(action), action)
             if len(candidates) > 1:
-                yield kind, candidates
+                yield kind, tuple(candidates.values())
 
 
-def _one_a_group(actions: Sequence[int]) -> list[int]:
-    """The actions, but of those that build on or sell from one group only the last: its streets differ too little to tell them apart."""
-    kept: dict[tuple[str, int], int] = {}
-    for action in actions:
-        head = next((name for name in ("build", "sell") if HEADS[name].start <= action < HEADS[name].stop), "")
-        kept[head, int(GROUP_OF[action - HEADS[head].start]) if head else action] = action
-    return list(kept.values())
+def _alike(action: int) -> tuple[str, int]:
+    """The same for actions that a puzzle doesn't tell apart: the first of them stands for all.
+
+    The streets of a group that is built on or sold from differ too little. Whoever raises a bid by little may raise it again, so the
+    question is only whether to stay in.
+    """
+    head = HEAD_NAMES[HEAD_OF[action]]
+    index = action - HEADS[head].start
+    if head in ("build", "sell"):
+        return head, int(GROUP_OF[index])
+    return head, min(index, 1) if head == "bid" else index
 
 
 def _choice(questions: Sequence[Question], generator: Generator, found: dict[str, int]) -> Iterator[Question]:
@@ -178,10 +192,16 @@ def _choice(questions: Sequence[Question], generator: Generator, found: dict[str
 def _solve(question: Question, policy: str, seed: int, playouts: int, lead: float) -> Comparison | None:
     """What the answers are worth, if one of them is clearly the best."""
     screened = compare_actions(question.game, question.candidates, policy, min(_SCREENING, playouts), seed=seed + 1)
-    if max(one.difference for one in screened.candidates[1:]) > -lead:
+    if max(one.difference_high for one in screened.candidates[1:]) >= 0:
         return None
     compared = compare_actions(question.game, question.candidates, policy, playouts, seed=seed)
     return compared if max(one.difference_high for one in compared.candidates[1:]) < -lead else None
+
+
+def _agrees(policy: str, compared: Comparison, question: Question, seed: int, playouts: int) -> bool:
+    """Whether by another policy's playouts, too, the best answer is clearly the best."""
+    again = compare_actions(question.game, question.candidates, policy, playouts, seed=seed)
+    return again.best.action == compared.best.action and max(one.difference_high for one in again.candidates[1:]) < 0
 
 
 def _rounded(candidate: Candidate) -> Candidate:

@@ -24,7 +24,7 @@ from monopoly_env.text import to_text
 
 FORMAT: Final = "monopoly-puzzles"
 PUZZLES_VERSION: Final = 1  # of the file format: raised whenever its layout changes
-SHIPPED: Final = Path(__file__).parents[1] / "data" / "puzzles.json"
+SHIPPED: Final = Path(__file__).with_name("puzzles.json")
 DIGITS: Final = 4  # to which shares are rounded
 _MOST_BYTES: Final = 1 << 23
 _MOST_PUZZLES: Final = 10_000
@@ -32,11 +32,11 @@ _MOST_PUZZLES: Final = 10_000
 # What a puzzle can be about.
 KINDS: Final = {
     "buy": "a lot for sale at its price",
-    "bid": "an auction",
+    "bid": "whether to stay in an auction",
     "build": "where to build, or whether",
     "jail": "whether to leave jail, and how",
     "trade": "an offer was received",
-    "money": "what to sell or mortgage for a debt, a mortgage to take over, a tax",
+    "money": "what to sell or mortgage for a debt, whether to lift a mortgage, a tax",
 }
 
 

@@ -118,6 +118,11 @@ def test_bankruptcy_ends_the_game(server: Server, page: Any) -> None:
     while wait_for_own_question(page):
         click_on(page)
     assert "Bob won" in page.locator(OVER).inner_text()
+    page.get_by_role("link", name="Look back").click()
+    page.get_by_role("tab", name="Whole game").click()
+    page.locator("[data-report]").click()
+    page.wait_for_selector("table.verdict", timeout=30_000)
+    assert "Ann" in page.locator("table.verdict").inner_text()
 
 
 def test_a_reload_and_a_second_tab_agree(server: Server, page: Any) -> None:

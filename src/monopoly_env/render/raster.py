@@ -1,0 +1,70 @@
+"""A picture as pixels: SVG is drawn by resvg, with a font of its own, so that it looks the same on every machine."""
+
+from __future__ import annotations
+
+import io
+from functools import cache
+from importlib import import_module
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monopoly_env.errors import ConfigurationError
+
+WIDTH: Final = 732  # pixels, unless another width is asked for: one a user unit
+_WIDTHS: Final = range(64, 4097)
+_COMMAND: Final = 'pip install "monopoly-env[pictures]"'
+
+
+def png(svg: str, width: int = WIDTH) -> bytes:
+    """Draw an SVG document as a PNG file.
+
+    Args:
+        svg: The document.
+        width: Pixels, 64 to 4,096; the height follows.
+
+    Raises:
+        ConfigurationError: The width is out of range, or the libraries for it are not installed.
+    """
+    if isinstance(width, bool) or not isinstance(width, (int, np.integer)) or width not in _WIDTHS:
+        raise ConfigurationError(f"width={width!r} must be a whole number of pixels from {_WIDTHS[0]} to {_WIDTHS[-1]:,}.")
+    tools = libraries()
+    fonts = [tools.font.Lato, tools.font.LatoBold]
+    return bytes(
+        tools.resvg.svg_to_bytes(
+            svg_string=svg, width=int(width), font_files=fonts, sans_serif_family="Lato", font_family="Lato", skip_system_fonts=True
+        )
+    )
+
+
+def pixels(svg: str, width: int = WIDTH) -> NDArray[np.uint8]:
+    """Draw an SVG document as (H, W, 3) uint8.
+
+    Raises:
+        ConfigurationError: As `png`.
+    """
+    with libraries().image.open(io.BytesIO(png(svg, width))) as image:
+        return np.array(image.convert("RGB"))
+
+
+class Libraries(NamedTuple):
+    """The libraries of the extra `pictures`."""
+
+    resvg: Any
+    font: Any
+    image: Any
+
+
+@cache
+def libraries() -> Libraries:
+    """The libraries, imported when they are first needed.
+
+    Raises:
+        ConfigurationError: One is not installed. The message says how to install it.
+    """
+    try:
+        return Libraries(*(import_module(name) for name in ("resvg_py", "font_lato", "PIL.Image")))
+    except ImportError as error:
+        name = (error.name or "").partition(".")[0]
+        raise ConfigurationError(f"A picture as pixels needs the library {name!r}: {_COMMAND}") from error
