@@ -1,0 +1,110 @@
+"""Take the pictures of docs/table.md: `python docs/pictures_of_the_table.py` (extra `browser`, and a chromium on the PATH)."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any, Final
+
+from PIL import Image
+
+FOLDER: Final = Path(__file__).parent / "pictures-of-the-table"
+ARGUMENTS: Final = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
+DESKTOP: Final = {"width": 1280, "height": 800}
+PHONE: Final = {"width": 390, "height": 844}
+
+# A four-player game in its middle: Ann, at this screen, may build, trade, or throw.
+PLAYERS: Final = [
+    {"cash": 640, "square": 24, "lots": [0, 1, 5, 9, 10, 13, 22]},
+    {"cash": 1210, "square": 10, "jail": 0, "jail_cards": ["chance"], "lots": [2, 3, 4, 6, 14, 17]},
+    {"cash": 1500, "square": 33, "lots": [11, 12, 19, 24, 25]},
+    {"cash": 80, "square": 38, "lots": [20, 21, 26]},
+]
+BUILDINGS: Final = [{"lot": 0, "level": 5}, {"lot": 1, "level": 4}, {"lot": 2, "level": 3}, {"lot": 3, "level": 3}, {"lot": 4, "level": 3}]
+
+
+def main() -> None:
+    """Start a server on an empty folder, and take the pictures."""
+    from playwright.sync_api import sync_playwright
+
+    FOLDER.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as data:
+        command = [sys.executable, "-u", "-m", "monopoly_env.serve", "--no-browser", "--port", "0", "--data", data]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+            try:
+                assert server.stdout is not None
+                link = re.search(r"(http://\S+?)/#token=(\S+)", server.stdout.readline())
+                assert link is not None
+                while not ask(link[1], link[2], "about")["ready"]:
+                    time.sleep(0.5)
+                with sync_playwright() as playwright:
+                    browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
+                    take(browser, link[1], link[2])
+                    browser.close()
+            finally:
+                server.terminate()
+
+
+def ask(origin: str, token: str, path: str, body: Any = None) -> Any:
+    """Ask the server, as docs/protocol.md says."""
+    data = None if body is None else json.dumps(body).encode()
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    with urllib.request.urlopen(urllib.request.Request(f"{origin}/api/{path}", data, headers)) as answer:
+        return json.load(answer)
+
+
+def take(browser: Any, origin: str, token: str) -> None:
+    """Take all pictures."""
+    page = browser.new_page(viewport=DESKTOP, reduced_motion="reduce")
+    start = f"{origin}/#token={token}"
+    person, policy = {"kind": "person", "name": "Ann"}, {"kind": "policy", "policy": "expert"}
+    seats = [person, policy, {"kind": "person", "name": "Charlotte"}, policy]
+    position = {"players": PLAYERS, "buildings": BUILDINGS, "mortgaged": [24]}
+    game = ask(origin, token, "games", {"position": position, "seats": seats, "seed": 1, "speed": 0})["game"]
+
+    page.goto(f"{start}&game={game}")
+    page.wait_for_selector("main.table")
+    page.keyboard.press("h")
+    page.wait_for_selector(".candidates")
+    page.wait_for_timeout(3000)
+    save(page, "desktop")
+    page.locator("[data-trade]").click()
+    for side, lot in (("give", 5), ("ask", 6)):
+        page.locator(f"[data-side={side}] [data-lot='{lot}']").click()
+    page.wait_for_selector(".preview")
+    save(page, "trade")
+    page.set_viewport_size(PHONE)
+    page.keyboard.press("Escape")
+    page.evaluate("scrollTo(0, 0)")
+    save(page, "phone")
+
+    watched = ask(origin, token, "games", {"rules": {"preset": "short"}, "seats": [policy] * 2, "seed": 4, "speed": 0, "turn_limit": 5})[
+        "game"
+    ]
+    page.set_viewport_size(DESKTOP)
+    page.goto(f"{start}&game={watched}")
+    page.wait_for_selector(".question.over")
+    page.goto(f"{start}&game={watched}&frame=20")
+    page.get_by_role("tab", name="Whole game").click()
+    page.locator("[data-curve]").click()
+    page.wait_for_selector(".curve polyline")
+    page.wait_for_timeout(8000)  # the curve is refined
+    save(page, "replay")
+
+
+def save(page: Any, name: str) -> None:
+    """A picture of what the page shows, in few colours: a third of the size."""
+    shown = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+    shown.quantize(128, dither=Image.Dither.NONE).save(FOLDER / f"{name}.png", optimize=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,28 @@
+/** A job of the analysis socket as a hook: it runs while the component is shown, and is cancelled when it changes or goes. */
+import { useEffect, useRef, useState } from "./ui.js";
+import { AnalysisSocket } from "./server.js";
+
+/**
+ * @param {any} job a message of docs/protocol.md, or null for none
+ * @returns {{answer: any, error: string}} the latest answer to this very job
+ */
+export function useAnalysis(job) {
+  const socket = useRef(/** @type {AnalysisSocket|null} */ (null));
+  const [told, tell] = useState(/** @type {{key: string, answer: any, error: string}} */ ({ key: "", answer: null, error: "" }));
+  const key = job ? JSON.stringify(job) : "";
+  const current = useRef(key);
+  current.current = key;
+
+  useEffect(() => () => socket.current?.close(), []);
+  useEffect(() => {
+    if (!job) return socket.current?.stop();
+    socket.current ??= new AnalysisSocket(() => {});
+    socket.current.heard = (answer) => {
+      if (current.current !== key) return;
+      if (answer.type === "refused") tell({ key, answer: null, error: answer.error });
+      else tell({ key, answer, error: "" });
+    };
+    socket.current.start(job);
+  }, [key]);
+  return told.key === key ? told : { answer: null, error: "" };
+}

@@ -1,0 +1,77 @@
+/** Who will win, and which action is best: refined as long as one looks. */
+import { html, useState } from "./ui.js";
+import { useAnalysis } from "./analysing.js";
+import { Who } from "./players.js";
+import { capital, percent, points } from "./words.js";
+
+/**
+ * @param {{target: any, view: import("./protocol.js").View, about: import("./protocol.js").About, chosen?: number|null,
+ *   choose?: (action: number) => void, on: boolean, setOn: (on: boolean) => void}} props
+ *   chosen: the action that was taken in a replay.
+ */
+export function Analysis({ target, view, about, chosen = null, choose, on, setOn }) {
+  const [policies, setPolicies] = useState("expert");
+  const [deep, setDeep] = useState(false);
+  const job = on && !view.over ? { type: "analyse", target, policies, actions: true, most: deep ? 100000 : 20000, turns: null } : null;
+  const { answer, error } = useAnalysis(job);
+  const known = about.policies.filter((policy) => policy.plays_on);
+  return html`<section class="analysis" aria-label="Analysis">
+    <p class="buttons">
+      <button type="button" class=${on ? "" : "main"} aria-pressed=${on} data-analyse onClick=${() => setOn(!on)}><kbd>h</kbd> ${on ? "Stop analysing" : "Analyse this position"}</button>
+      <label>plays on: <select value=${policies} onChange=${(/** @type {any} */ event) => setPolicies(event.target.value)}>
+        ${known.map((policy) => html`<option value=${policy.name}>${policy.name}</option>`)}</select></label>
+    </p>
+    ${view.over && html`<p class="quiet">The game is over: nothing is left to play out.</p>`}
+    ${error && html`<p class="error" role="alert">${error}</p>`}
+    ${job && !answer && !error && html`<p class="quiet">Playing it out …</p>`}
+    ${answer && html`
+      <${Shares} shares=${answer.shares} players=${view.players} />
+      <p class="fine">${answer.playouts.toLocaleString("en-US")} playouts in ${answer.seconds.toFixed(1)} s, ${(100 * answer.confidence).toFixed(0)}% intervals;
+        ${" "}${describe(answer.policies)} on.${answer.done ? "" : " Refining …"}
+        ${answer.done && !deep && html` <button type="button" class="link" onClick=${() => setDeep(true)}>Look deeper</button>`}</p>
+      ${answer.candidates?.length > 0 && html`<${Candidates} candidates=${named(answer.candidates, view)} ...${{ chosen, choose }} />`}
+    `}
+  </section>`;
+}
+
+/**
+ * Candidates with the names of the partners: `trade with Bob`.
+ * @param {import("./protocol.js").Candidate[]} candidates @param {import("./protocol.js").View} view
+ */
+export function named(candidates, view) {
+  const partner = (/** @type {number} */ action) => view.players[view.actions.find((each) => each.action === action && each.kind === "trade")?.to ?? -1];
+  return candidates.map((each) => (partner(each.action) ? { ...each, text: `trade with ${partner(each.action).name}` } : each));
+}
+
+/** @param {string[]} policies */
+const describe = (policies) => (new Set(policies).size === 1 ? `everybody plays as ${policies[0]}` : `they play as ${policies.join(", ")}`);
+
+/** The win shares of all players as bars with intervals. @param {{shares: any[], players: import("./protocol.js").Player[]}} props */
+export function Shares({ shares, players }) {
+  return html`<ul class="shares" aria-label="Chances of winning">${shares.map((share) => html`<li key=${share.seat}>
+    <${Who} player=${players[share.seat]} />
+    <span class="bar" aria-hidden="true"><span class="fill seat-${share.seat}" style=${{ width: percent(share.share) }}></span>
+      <span class="range" style=${{ left: percent(share.low), width: percent(share.high - share.low) }}></span></span>
+    <span class="share">${percent(share.share)} <small>${percent(share.low)} to ${percent(share.high)}</small></span>
+  </li>`)}</ul>`;
+}
+
+/**
+ * Actions with their shares, the best first.
+ * @param {{candidates: import("./protocol.js").Candidate[], chosen?: number|null, choose?: (action: number) => void}} props
+ */
+export function Candidates({ candidates, chosen = null, choose }) {
+  const top = Math.max(...candidates.map((each) => each.high), 0.01);
+  return html`<table class="candidates">
+    <caption>Actions, by the share of wins that follows; behind the best, in points</caption>
+    <thead><tr><th scope="col">Action</th><th scope="col">Share</th><th scope="col">Behind</th></tr></thead>
+    <tbody>${candidates.map((each, number) => html`<tr key=${each.action} class=${each.action === chosen ? "chosen" : ""}>
+      <th scope="row">${choose ? html`<button type="button" class="link" onClick=${() => choose(each.action)}>${capital(each.text)}</button>` : capital(each.text)}
+        ${number === 0 && html` <span class="tag won">best</span>`}${each.action === chosen && html` <span class="tag">chosen</span>`}</th>
+      <td><span class="bar" aria-hidden="true"><span class="fill" style=${{ width: percent(each.share / top) }}></span>
+        <span class="range" style=${{ left: percent(each.low / top), width: percent((each.high - each.low) / top) }}></span></span>
+        ${percent(each.share)} <small>${percent(each.low)} to ${percent(each.high)}</small></td>
+      <td>${number === 0 ? "" : html`${points(each.difference)} <small>${points(each.difference_low)} to ${points(each.difference_high)}</small>`}</td>
+    </tr>`)}</tbody>
+  </table>`;
+}

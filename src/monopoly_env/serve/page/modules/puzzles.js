@@ -1,0 +1,67 @@
+/** Puzzles: guess the best move, then see. */
+import { html, useEffect, useState } from "./ui.js";
+import { Candidates, named } from "./analysis.js";
+import { useKeys } from "./keyboard.js";
+import { Players, Who } from "./players.js";
+import { address, ask } from "./server.js";
+import { Stage } from "./stage.js";
+import { capital, plain, points } from "./words.js";
+
+/** @param {{about: import("./protocol.js").About}} props */
+export function Puzzles({ about }) {
+  const [puzzles, setPuzzles] = useState(/** @type {any[]|null} */ (null));
+  const [error, setError] = useState("");
+  useEffect(() => void ask("GET", "/puzzles").then((told) => setPuzzles(told.puzzles), (refused) => setError(refused.message)), []);
+  return html`<main class="page"><h1>Puzzles</h1>
+    <p>In each of these positions one move is better than all others by more than chance explains. Guess, then see.</p>
+    <p class="error" role="alert">${error}</p>
+    ${puzzles && !puzzles.length && html`<p class="quiet">This table has no puzzles.</p>`}
+    <ol class="puzzles">${(puzzles ?? []).map((each) => html`<li><a href=${address({ puzzle: each.puzzle })}>${each.title}</a>
+      <small>${each.players} players, ${plain(each.decision)}</small></li>`)}</ol>
+  </main>`;
+}
+
+/** @param {{about: import("./protocol.js").About, number: number}} props */
+export function Puzzle({ about, number }) {
+  const [shown, setShown] = useState(/** @type {any} */ (null));
+  const [result, setResult] = useState(/** @type {any} */ (null));
+  const [guessed, setGuessed] = useState(-1);
+  const [square, setSquare] = useState(/** @type {number|null} */ (null));
+  const [error, setError] = useState("");
+  useEffect(() => {
+    setResult(null);
+    setGuessed(-1);
+    setSquare(null);
+    ask("GET", `/puzzles/${number}`).then(setShown, (refused) => setError(refused.message));
+  }, [number]);
+  const guess = async (/** @type {any} */ action) => {
+    if (result) return;
+    setGuessed(action.action);
+    setResult(await ask("POST", `/puzzles/${number}/guess`, { action: action.action }).catch((refused) => void setError(refused.message)));
+  };
+  const actions = /** @type {any[]} */ (shown?.view.actions ?? []);
+  useKeys({
+    ...Object.fromEntries(actions.slice(0, 9).map((action, at) => [String(at + 1), () => guess(action)])),
+    Escape: () => setSquare(null),
+  });
+  if (!shown) return html`<main class="page"><p class="wait" role=${error ? "alert" : "status"}>${error || "Setting up …"}</p></main>`;
+  const view = { ...shown.view, you: [] };
+  const cost = result?.candidates.find((/** @type {any} */ each) => each.action === guessed)?.difference;
+  return html`<main class="table puzzle">
+    <h1 class="unseen">${shown.title}</h1>
+    <${Players} ...${{ view, about }} show=${setSquare} />
+    <${Stage} ...${{ view, about, square, setSquare }} board=${shown.board}>
+      <section class="question mine" aria-label="The puzzle"><h2>${view.question && html`<${Who} player=${view.players[view.question.seat]} />`} to decide</h2>
+        <p class="subject">${shown.title} ${view.question?.subject}</p>
+        ${error && html`<p class="error" role="alert">${error}</p>`}
+        <p class="buttons answers">${actions.map((action, at) => html`<button type="button" class=${result ? (action.action === result.best ? "main" : "") : "main"} data-guess=${action.action}
+          aria-pressed=${action.action === guessed} disabled=${Boolean(result) && action.action !== guessed && action.action !== result.best} onClick=${() => guess(action)}>
+          ${at < 9 && html`<kbd>${at + 1}</kbd>`} ${capital(action.text)}</button>`)}</p>
+        ${result && html`<p role="status" class=${result.right ? "verdict good" : "verdict bad"}>
+          ${result.right ? "Right: that is the best move." : `Not the best: it costs ${cost === undefined ? "" : points(-Math.abs(cost)).slice(1)} points of the win.`}</p>`}
+      </section>
+      <p class="buttons tools"><a class="button" href=${address({ puzzle: number + 1 })}>Next puzzle</a><a class="button" href=${address({ puzzles: 1 })}>All puzzles</a></p>
+    <//>
+    <aside class="side" aria-label="The answer">${result ? html`<${Candidates} candidates=${named(result.candidates, view)} chosen=${guessed} />` : html`<p class="quiet">The shares of all moves appear here after the guess.</p>`}</aside>
+  </main>`;
+}

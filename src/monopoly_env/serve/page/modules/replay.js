@@ -1,0 +1,162 @@
+/** A recorded or a running game, moment by moment. */
+import { html, useEffect, useRef, useState } from "./ui.js";
+import { Analysis } from "./analysis.js";
+import { Help, useKeys } from "./keyboard.js";
+import { Players, Who } from "./players.js";
+import { Report } from "./report.js";
+import { address, ask, go } from "./server.js";
+import { Stage } from "./stage.js";
+import { Tabs } from "./tabs.js";
+import { capital } from "./words.js";
+
+const KEPT = 200; // frames held in memory
+
+/** @param {{game: string, start: number, about: import("./protocol.js").About}} props */
+export function Replay({ game, start, about }) {
+  const [index, setIndex] = useState(/** @type {any} */ (null));
+  const [frame, setFrame] = useState(start);
+  const [shown, setShown] = useState(/** @type {any} */ (null));
+  const [error, setError] = useState("");
+  const [running, setRunning] = useState(false);
+  const frames = useRef(/** @type {Map<number, any>} */ (new Map()));
+  const last = index?.version ?? 0;
+  const goTo = (/** @type {number} */ wanted) => setFrame(Math.max(0, Math.min(last, wanted)));
+
+  useEffect(() => {
+    frames.current.clear();
+    ask("GET", `/games/${game}/index`).then((told) => {
+      setIndex(told);
+      setFrame((now) => Math.min(now, told.version));
+    }, (refused) => setError(refused.message));
+  }, [game]);
+  useEffect(() => {
+    history.replaceState(null, "", address({ game, frame }));
+    const known = frames.current.get(frame);
+    if (known) return setShown(known);
+    const abort = new AbortController();
+    const load = async () => {
+      try {
+        const told = { ...(await ask("GET", `/games/${game}/frames/${frame}`, undefined, abort.signal)), frame };
+        if (frames.current.size >= KEPT) frames.current.delete(frames.current.keys().next().value ?? 0);
+        frames.current.set(frame, told);
+        setShown(told);
+        setError("");
+      } catch (refused) {
+        if (!abort.signal.aborted) setError(/** @type {Error} */ (refused).message);
+      }
+    };
+    const timer = setTimeout(load, 30); // a dragged scrubber asks only where it rests
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  }, [game, frame]);
+  useEffect(() => {
+    if (!running || !index) return undefined;
+    const timer = setInterval(() => setFrame((now) => {
+      if (now >= last) setRunning(false);
+      return Math.min(last, now + 1);
+    }), 600);
+    return () => clearInterval(timer);
+  }, [running, index]);
+
+  if (!shown || !index) return html`<main class="page"><p class="wait" role=${error ? "alert" : "status"}>${error || "Opening the game …"}</p></main>`;
+  return html`<${Moment} ...${{ game, about, index, frame, goTo, shown, error, running, setRunning }} />`;
+}
+
+/** The frame where the turn before or after begins. @param {number[]} turns @param {number} frame @param {number} by */
+function otherTurn(turns, frame, by) {
+  const wanted = by > 0 ? turns[frame] + 1 : turns[frame] - (turns.indexOf(turns[frame]) === frame ? 1 : 0);
+  const found = by > 0 ? turns.findIndex((turn) => turn >= wanted) : turns.indexOf(turns.findLast((turn) => turn <= wanted) ?? turns[0]);
+  return found < 0 ? turns.length - 1 : found;
+}
+
+/** @param {any} props */
+function Moment({ game, about, index, frame, goTo, shown, error, running, setRunning }) {
+  const view = /** @type {import("./protocol.js").View} */ (shown.view);
+  const [square, setSquare] = useState(/** @type {number|null} */ (null));
+  const [tab, setTab] = useState("analysis");
+  const [analysing, setAnalysing] = useState(false);
+  const [help, setHelp] = useState(false);
+  const [kind, setKind] = useState("all");
+  const last = index.version;
+  const marks = index.marks.filter((/** @type {any} */ mark) => kind === "all" || mark.kind === kind);
+  const next = () => goTo(marks.find((/** @type {any} */ mark) => mark.frame > frame)?.frame ?? last);
+  const previous = () => goTo(marks.findLast((/** @type {any} */ mark) => mark.frame < frame)?.frame ?? 0);
+  const decision = (/** @type {number} */ seat) => {
+    const found = index.seats.findIndex((/** @type {number} */ each, /** @type {number} */ at) => at > frame && each === seat);
+    goTo(found < 0 ? last : found);
+  };
+  useKeys({
+    ArrowLeft: () => goTo(frame - 1),
+    ArrowRight: () => goTo(frame + 1),
+    ArrowUp: () => goTo(otherTurn(index.turns, frame, -1)),
+    ArrowDown: () => goTo(otherTurn(index.turns, frame, 1)),
+    Home: () => goTo(0),
+    End: () => goTo(last),
+    " ": () => setRunning(!running),
+    n: next,
+    N: previous,
+    h: () => setAnalysing(!analysing),
+    "?": () => setHelp(true),
+    Escape: () => setSquare(null),
+  });
+  const chosen = view.chosen === null ? null : typeof view.chosen === "number" ? view.chosen : view.chosen.action;
+  const kinds = [...new Set(index.marks.map((/** @type {any} */ mark) => mark.kind))];
+  return html`<main class="table replay" data-frame=${shown.frame}>
+    <h1 class="unseen">Replay of game ${game}</h1>
+    <${Players} ...${{ view, about }} show=${setSquare} />
+    <${Stage} ...${{ view, about, square, setSquare }} board=${shown.board} recent=${shown.step?.sentences ?? []}>
+      ${error && html`<p class="error" role="alert">${error}</p>`}
+      <${Scrubber} ...${{ frame, last, goTo, running, setRunning, turn: view.turn }} />
+      <section class="question" aria-label="The open question">
+        ${view.question
+          ? html`<h2><${Who} player=${view.players[view.question.seat]} /> decides</h2><p class="subject">${view.question.subject || `${capital(view.question.text)}.`}</p>
+              ${view.chosen !== null && html`<p>Chose: <strong>${textOf(view, chosen)}</strong></p>`}`
+          : html`<h2>${view.winners.map((seat) => view.players[seat].name).join(" and ")} won</h2>`}
+      </section>
+      <p class="buttons small">
+        <label>Go to <select value=${kind} onChange=${(/** @type {any} */ event) => setKind(event.target.value)}>
+          <option value="all">any event</option>${kinds.map((/** @type {any} */ each) => html`<option value=${each}>${each}</option>`)}</select></label>
+        <button type="button" onClick=${previous}>‹ previous</button><button type="button" onClick=${next}>next ›</button>
+        ${view.players.map((player) => html`<button type="button" title=${`The next decision of ${player.name}`} onClick=${() => decision(player.seat)}>${player.letter}'s next</button>`)}
+      </p>
+      <p class="buttons tools">
+        <button type="button" onClick=${() => setHelp(true)}><kbd>?</kbd> Keys</button>
+        ${about.host && html`<a class="button" href=${address({ editor: 1, game, frame })}>Edit, or play on from here</a>`}
+        <a class="button" href=${address({ game })}>To the game</a>
+      </p>
+    <//>
+    <aside class="side" aria-label="More">
+      <${Tabs} label="More" open=${tab} setOpen=${setTab} tabs=${[
+        { id: "analysis", title: "This moment", body: () => html`<${Analysis} target=${{ game, version: frame }} ...${{ view, about, chosen }} on=${analysing} setOn=${setAnalysing} />` },
+        { id: "report", title: "Whole game", body: () => html`<${Report} ...${{ game, last, frame, goTo }} players=${view.players} />` },
+        { id: "events", title: "Events", body: () => html`<ol class="events">${index.marks.map((/** @type {any} */ mark) => html`<li class=${mark.frame === frame ? "now" : ""}>
+          <button type="button" class="link" onClick=${() => goTo(mark.frame)}>Turn ${index.turns[mark.frame]}: ${mark.text}</button></li>`)}</ol>` },
+      ]} />
+    </aside>
+    ${help && html`<${Help} close=${() => setHelp(false)} />`}
+  </main>`;
+}
+
+/** @param {import("./protocol.js").View} view @param {number|null} chosen */
+function textOf(view, chosen) {
+  if (typeof view.chosen === "object" && view.chosen) return view.chosen.text;
+  return view.actions.find((action) => action.action === chosen)?.text ?? `action ${chosen}`;
+}
+
+/** @param {any} props */
+function Scrubber({ frame, last, goTo, running, setRunning, turn }) {
+  return html`<div class="scrubber">
+    <p class="buttons">
+      <button type="button" aria-label="To the start" onClick=${() => goTo(0)}>«</button>
+      <button type="button" aria-label="One decision back" onClick=${() => goTo(frame - 1)}>◀</button>
+      <button type="button" class="main" aria-pressed=${running} aria-label=${running ? "Stop" : "Play"} onClick=${() => setRunning(!running)}>${running ? "❚❚" : "▶︎"}</button>
+      <button type="button" aria-label="One decision forward" onClick=${() => goTo(frame + 1)}>▶</button>
+      <button type="button" aria-label="To the end" onClick=${() => goTo(last)}>»</button>
+    </p>
+    <input type="range" min="0" max=${last} value=${frame} aria-label="Decision" aria-valuetext=${`Decision ${frame} of ${last}, turn ${turn}`}
+      onInput=${(/** @type {any} */ event) => goTo(Number(event.target.value))} />
+    <p class="fine">Decision ${frame} of ${last}, turn ${turn}</p>
+  </div>`;
+}

@@ -1,0 +1,26 @@
+/** Who sits where: a row for each seat, to begin a game with. */
+import { html } from "./ui.js";
+import { Badge } from "./players.js";
+
+/** The seats that a new game is proposed with: a person against `expert`. @param {number} count @param {any[]} [seats] */
+export function seated(count, seats = []) {
+  return Array.from({ length: count }, (_, seat) => seats[seat] ?? (seat === 0 ? { kind: "person", name: "You" } : { kind: "policy", policy: "expert" }));
+}
+
+/** @param {{seats: any[], setSeats: (seats: any[]) => void, about: import("./protocol.js").About}} props */
+export function Seats({ seats, setSeats, about }) {
+  const change = (/** @type {number} */ seat, /** @type {any} */ value) => setSeats(seats.map((each, other) => (other === seat ? value : each)));
+  return html`<ol class="seating">${seats.map((seat, number) => html`<li key=${number}>
+    <${Badge} seat=${number} letter=${about.letters[number]} />
+    <select aria-label=${`Who plays ${about.letters[number]}`} value=${seat.kind === "policy" ? `policy ${seat.policy}` : seat.kind} onChange=${(/** @type {any} */ event) => {
+      const [kind, ...policy] = event.target.value.split(" ");
+      change(number, kind === "policy" ? { kind, policy: policy.join(" ") } : { kind, name: seat.name ?? "" });
+    }}>
+      <option value="person">a person here</option>
+      <option value="guest">a guest, by a link</option>
+      <optgroup label="policies">${about.policies.map((policy) => html`<option value=${`policy ${policy.name}`}>${policy.name}</option>`)}</optgroup>
+    </select>
+    ${seat.kind !== "policy" && html`<input aria-label=${`Name of ${about.letters[number]}`} placeholder="name" maxlength="40" value=${seat.name ?? ""}
+      onInput=${(/** @type {any} */ event) => change(number, { ...seat, name: event.target.value })} />`}
+  </li>`)}</ol>`;
+}

@@ -1,0 +1,125 @@
+/** The first page: begin a game, open one, drop a recorded one. */
+import { html, useEffect, useState } from "./ui.js";
+import { Seats, seated } from "./seats.js";
+import { address, ask, go } from "./server.js";
+import { counted, plain } from "./words.js";
+
+/** @param {{about: import("./protocol.js").About}} props */
+export function Start({ about }) {
+  return html`<main class="page start">
+    <header class="welcome"><h1>The table</h1>
+      <p>Play, watch, replay and analyse Monopoly, against people or policies.</p></header>
+    ${about.host
+      ? html`<div class="columns"><${NewGame} about=${about} /><div><${Games} about=${about} /><${More} /></div></div>`
+      : html`<p>Ask the host of this table for a link to a seat, or to watch a game.</p><${More} />`}
+  </main>`;
+}
+
+/** The form of a new game. @param {{about: import("./protocol.js").About}} props */
+function NewGame({ about }) {
+  const [preset, setPreset] = useState("official");
+  const [options, setOptions] = useState(/** @type {Record<string, any>} */ ({}));
+  const [seats, setSeats] = useState(seated(2));
+  const [seed, setSeed] = useState("");
+  const [speed, setSpeed] = useState(0.6);
+  const [limit, setLimit] = useState(0);
+  const [error, setError] = useState("");
+  const [busy, setBusy] = useState(false);
+  const [low, high] = about.limits.players;
+  const begin = async (/** @type {any} */ event) => {
+    event.preventDefault();
+    setBusy(true);
+    try {
+      const body = { rules: { preset, options }, seats, seed: seed.trim() === "" ? null : Number(seed), speed, paused: false, turn_limit: limit };
+      const { game } = await ask("POST", "/games", body);
+      go({ game });
+    } catch (refused) {
+      setError(/** @type {Error} */ (refused).message);
+      setBusy(false);
+    }
+  };
+  return html`<form class="card new" onSubmit=${begin} aria-labelledby="new-title">
+    <h2 id="new-title">A new game</h2>
+    <p class="row"><label>Players <select id="players" value=${seats.length} onChange=${(/** @type {any} */ event) => setSeats(seated(Number(event.target.value), seats))}>
+      ${Array.from({ length: high - low + 1 }, (_, count) => html`<option value=${low + count}>${low + count}</option>`)}</select></label>
+    <label>Rules <select id="preset" value=${preset} onChange=${(/** @type {any} */ event) => { setPreset(event.target.value); setOptions({}); }}>
+      ${Object.keys(about.rules.presets).map((name) => html`<option value=${name}>${plain(name)}</option>`)}</select></label></p>
+    <${Seats} ...${{ seats, setSeats, about }} />
+    <details><summary>Seed, speed, length</summary>
+      <p class="row"><label>Seed <input inputmode="numeric" pattern="[0-9]*" placeholder="drawn" value=${seed} onInput=${(/** @type {any} */ event) => setSeed(event.target.value)} /></label>
+      <label>Seconds between the others' moves <input type="number" id="speed" min=${about.limits.speed[0]} max=${about.limits.speed[1]} step="0.1" value=${speed}
+        onInput=${(/** @type {any} */ event) => setSpeed(Number(event.target.value))} /></label>
+      <label>Turns of each player, then worth decides (0: no limit) <input type="number" id="turn-limit" min="0" value=${limit}
+        onInput=${(/** @type {any} */ event) => setLimit(Math.max(0, Math.floor(Number(event.target.value) || 0)))} /></label></p>
+    </details>
+    <details><summary>All rules${Object.keys(options).length ? html` <span class="tag">${counted(Object.keys(options).length, "change")}</span>` : ""}</summary>
+      <${Options} ...${{ about, preset, options, setOptions }} /></details>
+    <p class="error" role="alert">${error}</p>
+    <p class="buttons"><button class="main large" disabled=${busy} data-begin>${seats.some((seat) => seat.kind !== "policy") ? "Sit down" : "Watch"}</button></p>
+  </form>`;
+}
+
+/** Every option of the rules; what differs from the preset is sent. @param {any} props */
+function Options({ about, preset, options, setOptions }) {
+  const base = about.rules.presets[preset];
+  const set = (/** @type {any} */ option, /** @type {any} */ value) => {
+    const usual = base[option.name] ?? option.default;
+    const rest = Object.fromEntries(Object.entries(options).filter(([name]) => name !== option.name));
+    setOptions(value === usual ? rest : { ...rest, [option.name]: value });
+  };
+  return html`<div class="options">${about.rules.options.map((/** @type {any} */ option) => {
+    const value = options[option.name] ?? base[option.name] ?? option.default;
+    const id = `option-${option.name}`;
+    return html`<div class=${option.name in options ? "option changed" : "option"}>
+      <label for=${id}>${plain(option.name)}</label>
+      ${option.choices
+        ? html`<select id=${id} aria-describedby=${`${id}-doc`} value=${value} onChange=${(/** @type {any} */ event) => set(option, event.target.value)}>${option.choices.map((/** @type {string} */ choice) => html`<option value=${choice}>${plain(choice)}</option>`)}</select>`
+        : option.range
+          ? html`<input id=${id} aria-describedby=${`${id}-doc`} type="number" min=${option.range[0]} max=${option.range[1]} step=${option.range[1] === 1 && !Number.isInteger(option.default) ? 0.01 : 1} value=${value} onChange=${(/** @type {any} */ event) => set(option, Number(event.target.value))} />`
+          : html`<input id=${id} aria-describedby=${`${id}-doc`} type="checkbox" checked=${value} onChange=${(/** @type {any} */ event) => set(option, event.target.checked)} />`}
+      <small id=${`${id}-doc`}>${option.doc}</small></div>`;
+  })}</div>`;
+}
+
+/** The games of this table. @param {{about: import("./protocol.js").About}} props */
+function Games({ about }) {
+  const [games, setGames] = useState(/** @type {any[]} */ ([]));
+  const [error, setError] = useState("");
+  const [over, setOver] = useState(false);
+  const refresh = () => ask("GET", "/games").then((told) => setGames(told.games), (refused) => setError(refused.message));
+  useEffect(() => void refresh(), []);
+  const upload = async (/** @type {File|undefined} */ file) => {
+    if (!file) return;
+    try {
+      if (file.size > about.limits.upload) throw new Error(`The file is too large: ${Math.round(about.limits.upload / 2 ** 20)} MB at most.`);
+      const told = await ask("POST", "/replays", file);
+      setError(told.left_out ? `${counted(told.left_out, "game")} of the file were left out.` : "");
+      if (told.games.length === 1) go({ game: told.games[0].game, frame: 0 });
+      else await refresh();
+    } catch (refused) {
+      setError(/** @type {Error} */ (refused).message);
+    }
+  };
+  const drop = (/** @type {any} */ event) => {
+    event.preventDefault();
+    setOver(false);
+    upload(event.dataTransfer.files[0]);
+  };
+  return html`<section class="card games" aria-labelledby="games-title">
+    <h2 id="games-title">Games</h2>
+    ${games.length ? html`<ul>${games.slice(0, 12).map((game) => html`<li key=${game.game}>
+        <a href=${game.kind === "replay" ? address({ game: game.game, frame: 0 }) : address({ game: game.game })}>${game.title || game.names.join(", ")}</a>
+        <small>${game.over ? `over after ${counted(game.turns, "turn")}` : `turn ${game.turns}`}${game.kind === "replay" ? ", recorded" : ""}
+          ${game.kind === "live" && html` · <a href=${address({ game: game.game, frame: 0 })}>replay</a>`}</small></li>`)}</ul>` : html`<p class="quiet">None yet.</p>`}
+    <div class=${over ? "drop over" : "drop"} onDragOver=${(/** @type {any} */ event) => { event.preventDefault(); setOver(true); }} onDragLeave=${() => setOver(false)} onDrop=${drop}>
+      <label>Drop a recorded game here (<code>.replay</code>), or choose one: <input type="file" accept=".replay" onChange=${(/** @type {any} */ event) => upload(event.target.files[0])} /></label></div>
+    <p class="error" role="alert">${error}</p>
+  </section>`;
+}
+
+function More() {
+  return html`<section class="card" aria-labelledby="more-title"><h2 id="more-title">More</h2>
+    <p><a href=${address({ puzzles: 1 })}>Puzzles</a>: find the best move, then see.</p>
+    <p><a href=${address({ editor: 1 })}>Position editor</a>: set up a board, analyse it, play on from it.</p>
+  </section>`;
+}

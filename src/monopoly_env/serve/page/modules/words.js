@@ -1,0 +1,32 @@
+/** Numbers and names as the page writes them. */
+
+/** @param {number} amount */
+export const money = (amount) => (amount < 0 ? "−" : "") + "$" + Math.abs(amount).toLocaleString("en-US");
+
+/** A share as a percentage with one digit. @param {number} share */
+export const percent = (share) => `${(100 * share).toFixed(1)}%`;
+
+/** A difference of shares in points, with its sign. @param {number} share */
+export const points = (share) => `${share < 0 ? "−" : "+"}${Math.abs(100 * share).toFixed(1)}`;
+
+/** @param {number} count @param {string} noun */
+export const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+/** @param {string} text */
+export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** `light_blue` as people write it. @param {string} name */
+export const plain = (name) => name.replaceAll("_", " ");
+
+/** @param {number} level */
+export const built = (level) => (level === 5 ? "hotel" : level ? counted(level, "house") : "");
+
+export const CARDS = /** @type {Record<string, string>} */ ({ chance: "Chance jail card", community_chest: "Community Chest jail card" });
+
+/** Goods in words. @param {import("./protocol.js").Goods} goods @param {(lot: number) => string} nameOf */
+export function inWords(goods, nameOf) {
+  const names = [...goods.lots.map(nameOf), ...goods.cards.map((card) => CARDS[card] ?? card)];
+  if (goods.dollars > 0) names.push(money(goods.dollars));
+  if (names.length < 2) return names[0] ?? "nothing";
+  return `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+}

@@ -1,0 +1,20 @@
+/** What an offer would do to everybody's chances. */
+import { html } from "./ui.js";
+import { useAnalysis } from "./analysing.js";
+import { Who } from "./players.js";
+import { percent, points } from "./words.js";
+
+/** @param {{job: any, players: import("./protocol.js").Player[]}} props */
+export function Worth({ job, players }) {
+  const { answer, error } = useAnalysis(job);
+  if (error) return html`<p class="error">${error}</p>`;
+  if (!answer) return html`<p class="quiet">Playing it out …</p>`;
+  return html`<table class="worth">
+    <caption>If it is accepted (${answer.playouts.toLocaleString("en-US")} playouts${answer.done ? "" : ", refining"})</caption>
+    <thead><tr><th scope="col">Player</th><th scope="col">wins now</th><th scope="col">then</th><th scope="col">change, points</th></tr></thead>
+    <tbody>${answer.seats.map((/** @type {any} */ seat) => html`<tr>
+      <th scope="row"><${Who} player=${players[seat.seat]} /></th><td>${percent(seat.now)}</td><td>${percent(seat.after)}</td>
+      <td class=${seat.low > 0 ? "good" : seat.high < 0 ? "bad" : ""}>${points(seat.difference)} <small>(${points(seat.low)} to ${points(seat.high)})</small></td></tr>`)}
+    </tbody>
+  </table>`;
+}

@@ -1,0 +1,3 @@
+/** What the page uses of Preact. */
+export function h(...parts: any[]): any;
+export function render(node: any, into: Element): void;
