@@ -53,7 +53,7 @@ class DQNOptions(LearnerOptions):
 
     out: Path = Path("runs/dqn")
     temperature: float = 0.1
-    """The expert's choices are learned as drawn by exp(A / temperature). In own games they are drawn at `cooling` of it."""
+    """In own games choices are drawn by exp(A / temperature)."""
     munchausen: float = 1.0
     """How much of what A was stays in what it learns; 0: the plain target."""
 
@@ -67,13 +67,13 @@ class DQN(ChoiceLearner):
     name: ClassVar[str] = "dqn"
 
     @property
-    def warm(self) -> float:
-        """At which the expert's choices are learned."""
+    def temperature(self) -> float:
+        """At which choices are drawn in own games."""
         return float(self.options.temperature)
 
     def watching(self, batch: Part, scores: Tensor) -> tuple[Tensor, Mapping[str, Tensor]]:
         """The cross-entropy of the expert's choices at the temperature."""
-        loss = cross_entropy(scores, batch.choice, self.warm)
+        loss = cross_entropy(scores, batch.choice, self.temperature)
         return loss, {"watching/entropy": loss, "watching/agreement": agreement(batch, scores)}
 
     def learning(self, batch: Part, scores: Tensor) -> tuple[Tensor, Mapping[str, Tensor]]:

@@ -80,14 +80,13 @@ class LearnerOptions(RunOptions):
     """Choices in a gradient step on own games; while watching it is a quarter of that."""
     epochs: int = 2
     """How often each block is learned from."""
-    cooling: float = 0.3
-    """In own games choices are drawn at so much of the temperature at which the expert's were learned: what a network that watched is
-    unsure of is mostly error, and games full of errors teach little."""
     td_lambda: float = 0.95
     """How far ahead the advantage of a choice looks: the weight of what comes later against the networks' own estimate of it, as in
     TD(lambda); 1: the outcome alone."""
     value_lambda: float = 0.99
     """The same for what the value of a state learns: it looks farther ahead, for its errors would stay in every advantage."""
+    value_weight: float = 0.5
+    """Weight of the squared error of the value that every network learns beside its choices."""
     value_share: float = 0.4
     """Share of the choices whose states the network of values learns from."""
     sure_share: float = 0.5
@@ -118,7 +117,7 @@ _RANGES: Final[Ranges] = {
     "num_players": (MIN_PLAYERS, MOST_PLAYERS),
     "seed": (0, 1 << 20),
     "learning_rate": (1e-9, 1),
-    "cooling": (1e-3, 1),
+    "value_weight": (0, 1000),
     **dict.fromkeys(("td_lambda", "value_lambda", "value_share", "sure_share"), (0, 1)),
 }
 
@@ -173,6 +172,7 @@ class Part(NamedTuple):
         choice: (n,) int64, the output that was chosen.
         score: (n,) float32, what the networks that played gave the choice: its log-probability, or its advantage.
         advantage: (n,) float32, what the choice led to, less the value of the state.
+        goal: (n,) float32, what the value of the state learns.
     """
 
     observation: Tensor
@@ -180,6 +180,7 @@ class Part(NamedTuple):
     choice: Tensor
     score: Tensor
     advantage: Tensor
+    goal: Tensor
 
     def take(self, rows: Any) -> Part:
         """Some of the rows."""
@@ -229,8 +230,8 @@ class ChoiceLearner(ABC):
 
     @property
     @abstractmethod
-    def warm(self) -> float:
-        """The temperature at which the expert's choices are learned."""
+    def temperature(self) -> float:
+        """At which choices are drawn in own games."""
 
     @abstractmethod
     def watching(self, batch: Part, scores: Tensor) -> tuple[Tensor, Mapping[str, Tensor]]:
@@ -245,11 +246,6 @@ class ChoiceLearner(ABC):
         """(M,) what the networks give a choice: see `Part.score`."""
 
     # The two phases.
-
-    @property
-    def temperature(self) -> float:
-        """At which choices are drawn in own games."""
-        return self.warm * float(self.options.cooling)
 
     def agent(self) -> LearnedAgent:
         """The networks as they are now, as a policy that plays its best choice."""
@@ -268,7 +264,7 @@ class ChoiceLearner(ABC):
         )  # fmt: skip
         self.finished += options.games
         self._set_rate(3 * options.learning_rate)
-        parts, size = {name: part for name, (_, part) in self.parts_of(choices).items()}, max(1, options.batch // 4)
+        parts, size = {name: part for name, (_, part) in self.parts_of(choices, choices.outcome).items()}, max(1, options.batch // 4)
         for _ in range(options.epochs):
             metrics = self.descend(parts, self.watching, size)
         metrics |= self.descend_values(choices.observation, choices.outcome, size)
@@ -297,14 +293,16 @@ class ChoiceLearner(ABC):
         for keep, out in ((options.value_lambda, goals), (options.td_lambda, returns)):
             lambda_returns(values, choices.outcome, choices.game, choices.player, keep, out)
         self.spread = max(1e-6, float((returns - values).std()))
-        parts = {name: self._judged(name, part, returns[rows] - values[rows]) for name, (rows, part) in self.parts_of(choices).items()}
+        parts = {
+            name: self._judged(name, part, returns[rows] - values[rows]) for name, (rows, part) in self.parts_of(choices, goals).items()
+        }
         for _ in range(options.epochs):
             metrics = self.descend(parts, self.learning, options.batch)
         metrics |= self.descend_values(choices.observation, goals, options.batch)
         self.step += choices.size
         return metrics
 
-    def parts_of(self, choices: Choices) -> dict[str, tuple[NDArray[np.int64], Part]]:
+    def parts_of(self, choices: Choices, goals: NDArray[np.float32]) -> dict[str, tuple[NDArray[np.int64], Part]]:
         """For each network, the rows that it answers and its choices; scores and advantages are zeros."""
         parts = {}
         for number, name in enumerate(NAMES):
@@ -315,14 +313,14 @@ class ChoiceLearner(ABC):
                 open_ = np.unpackbits(choices.open[rows], axis=1, count=NUM_CHOICES)[:, CHOICES[number]]
                 blank = torch.zeros(len(rows), device=self.device)
                 seen, chosen = self._tensor(choices.observation[rows]), self._tensor(where[choices.choice[rows]])
-                parts[name] = rows, Part(seen, self._tensor(open_.astype(np.bool_)), chosen, blank, blank)
+                parts[name] = rows, Part(seen, self._tensor(open_.astype(np.bool_)), chosen, blank, blank, self._tensor(goals[rows]))
         return parts
 
     @torch.no_grad()
     def _judged(self, name: str, part: Part, advantage: NDArray[np.float32]) -> Part:
         """The choices of a network with scores and advantages, without most of those that it was sure of."""
         chunks = [part.take(rows) for rows in _slices(len(part.choice), _CHUNK)]
-        passes = [(self.scores(name, chunk), chunk.choice) for chunk in chunks]
+        passes = [(self.outputs(name, chunk)[1], chunk.choice) for chunk in chunks]
         score = torch.cat([self.score(scores, choice) for scores, choice in passes])
         logs = torch.cat([-cross_entropy(scores, choice, self.temperature) for scores, choice in passes])
         kept = (logs < _SURE) | (torch.rand(len(logs)).to(self.device) < self.options.sure_share)
@@ -331,10 +329,10 @@ class ChoiceLearner(ABC):
     def _tensor(self, array: NDArray[Any]) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
 
-    def scores(self, name: str, batch: Part) -> Tensor:
-        """(M, outputs) what a network says about its choices; very low where one is not open."""
+    def outputs(self, name: str, batch: Part) -> tuple[Tensor, Tensor]:
+        """(M,) the value that a network gives the states, and (M, outputs) what it says about its choices; very low for closed ones."""
         outputs: Tensor = self.networks[name](batch.observation.float())
-        return outputs.masked_fill(~batch.open, _CLOSED)
+        return outputs[:, 0], outputs[:, 1:].masked_fill(~batch.open, _CLOSED)
 
     @torch.no_grad()
     def values(self, observation: NDArray[np.float16]) -> NDArray[np.float32]:
@@ -358,7 +356,9 @@ class ChoiceLearner(ABC):
                 rows = shares[name][step]
                 if len(rows):
                     batch = part.take(rows)
-                    losses, report = loss_of(batch, self.scores(name, batch))
+                    values, scores = self.outputs(name, batch)
+                    losses, report = loss_of(batch, scores)
+                    losses = losses + self.options.value_weight * (values - batch.goal) ** 2
                     loss, count = loss + losses.sum(), count + len(rows)
                     for key, values in report.items():
                         sums[key] = sums.get(key, torch.zeros((), device=self.device)) + values.detach().sum()

@@ -6,7 +6,7 @@ python -m training.ppo --resume                            # continue a run that
 python -m training.ppo --expert none --opponents self      # from nothing, by self-play alone
 
 The networks give the log-probability of each choice, up to a constant; one more network gives V(s), the chance to win. The agent plays
-the likeliest choice; while it learns it draws choices by exp(score / temperature).
+the likeliest choice; while it learns it draws choices by their probability.
 
 - Watching: cross-entropy of the expert's choices; V learns the outcomes.
 - Own games: the clipped objective of Schulman et al., "Proximal policy optimization algorithms" (2017), with the advantages of
@@ -53,7 +53,7 @@ class PPO(ChoiceLearner):
     name: ClassVar[str] = "ppo"
 
     @property
-    def warm(self) -> float:
+    def temperature(self) -> float:
         """1: the scores are log-probabilities, up to a constant."""
         return 1.0
 
@@ -64,7 +64,7 @@ class PPO(ChoiceLearner):
 
     def learning(self, batch: Part, scores: Tensor) -> tuple[Tensor, Mapping[str, Tensor]]:
         """The clipped objective and minus the entropy."""
-        clip, logs = self.options.clip, torch.log_softmax(scores / self.temperature, 1)
+        clip, logs = self.options.clip, torch.log_softmax(scores, 1)
         ratio = (logs.gather(1, batch.choice[:, None])[:, 0] - batch.score).exp()
         advantage = batch.advantage / self.spread
         policy = -torch.min(ratio * advantage, ratio.clamp(1 - clip, 1 + clip) * advantage)
@@ -75,7 +75,7 @@ class PPO(ChoiceLearner):
 
     def score(self, scores: Tensor, choice: Tensor) -> Tensor:
         """(M,) the log-probability."""
-        return -cross_entropy(scores, choice, self.temperature)
+        return -cross_entropy(scores, choice)
 
 
 def execute(options: PPOOptions, console: Console) -> dict[str, Any]:

@@ -68,7 +68,7 @@ def test_the_league_seats_everyone_in_their_share_and_every_seat() -> None:
 
 def batch(**given: Any) -> Part:
     columns: dict[str, Any] = {
-        "observation": [[0.0]], "open": [[True, True, False]], "choice": [1], "score": [0.0], "advantage": [0.25],
+        "observation": [[0.0]], "open": [[True, True, False]], "choice": [1], "score": [0.0], "advantage": [0.25], "goal": [0.5],
     }  # fmt: skip
     return Part(**{name: torch.tensor(column) for name, column in (columns | given).items()})
 
@@ -77,7 +77,7 @@ SCORES = torch.tensor([[0.0, 0.1, -1e9]])
 
 
 def test_q_losses_by_hand() -> None:
-    q = made(DQN, dataclasses.replace(LEARNERS[0][1], temperature=0.05, munchausen=0.5, cooling=1.0))
+    q = made(DQN, dataclasses.replace(LEARNERS[0][1], temperature=0.05, munchausen=0.5))
     logs = torch.log_softmax(torch.tensor([0.0, 0.1]) / 0.05, 0)
     loss, report = q.watching(batch(), SCORES)
     assert report["watching/agreement"].item() == 1
@@ -86,16 +86,13 @@ def test_q_losses_by_hand() -> None:
     assert report["watching/agreement"].item() == 0
     assert loss.item() == pytest.approx(-logs[0].item())
     assert q.score(SCORES, torch.tensor([1])).item() == pytest.approx(0.05 * logs[1].item())  # exp(A / temperature) sums to 1
-    cold = made(DQN, dataclasses.replace(LEARNERS[0][1], temperature=0.05, cooling=0.4))
-    assert cold.temperature == pytest.approx(0.02)  # own games are cooler, watching is not
-    assert cold.watching(batch(), SCORES)[0].item() == pytest.approx(-logs[1].item())
     q.spread = 0.2
     loss, _ = q.learning(batch(score=[-0.3]), SCORES)
     assert loss.item() == pytest.approx((0.05 * logs[1].item() - (0.25 + 0.5 * -0.3)) ** 2 / (2 * 0.05 * 0.2))
 
 
 def test_ppo_losses_by_hand() -> None:
-    p = made(PPO, dataclasses.replace(LEARNERS[1][1], clip=0.2, entropy_weight=0.0, cooling=1.0))
+    p = made(PPO, dataclasses.replace(LEARNERS[1][1], clip=0.2, entropy_weight=0.0))
     logs = torch.log_softmax(torch.tensor([0.0, 0.1]), 0)
     loss, _ = p.watching(batch(), SCORES)
     assert loss.item() == pytest.approx(-logs[1].item())
@@ -105,7 +102,7 @@ def test_ppo_losses_by_hand() -> None:
     assert report["clipped"].item() == 1
     loss, _ = p.learning(batch(score=[old], advantage=[-0.25]), SCORES)
     assert loss.item() == pytest.approx(np.e * 0.25, rel=1e-5)
-    p = made(PPO, dataclasses.replace(LEARNERS[1][1], entropy_weight=0.5, cooling=1.0))
+    p = made(PPO, dataclasses.replace(LEARNERS[1][1], entropy_weight=0.5))
     loss, report = p.learning(batch(score=[logs[1].item()], advantage=[0.0]), SCORES)
     assert loss.item() == pytest.approx(0.5 * (logs.exp() * logs).sum().item())
 

@@ -4,7 +4,8 @@ There is a network for each kind of decision, since what matters in an auction i
 choice. What it says, an advantage or a log-probability, is up to the learner: the agent takes the highest.
 
 One more network values states: the chance to win of the player who decides, whatever the decision. It is one for all, so that values
-before and after a choice are of the same measure; learners need it, playing does not.
+before and after a choice are of the same measure; learners need it, playing does not. Every other network has an output for the same
+chance, too, which nothing reads: to learn it teaches the hidden layers what matters in a state.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ NETWORKS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
 }
 NAMES: Final = tuple(NETWORKS)
 STATE: Final = "state"  # the network that values states
+VALUE: Final = "value"  # the first output of the others
 NONE: Final = -1
 
 
@@ -55,7 +57,7 @@ def _size(head: str) -> int:
 @cache
 def architectures(num_players: int, hidden: tuple[int, ...]) -> dict[str, Architecture]:
     """All networks by name, that of states last."""
-    heads = {name: tuple((head, _size(head)) for head in heads) for name, (_, heads) in NETWORKS.items()}
+    heads = {name: ((VALUE, 1), *((head, _size(head)) for head in heads)) for name, (_, heads) in NETWORKS.items()}
     return {name: Architecture(length(num_players), hidden, parts) for name, parts in {**heads, STATE: ((STATE, 1),)}.items()}
 
 
@@ -71,7 +73,7 @@ def _output() -> NDArray[np.int64]:
     table = np.full((len(NETWORKS), NUM_CHOICES), NONE, np.int64)
     for number, name in enumerate(NAMES):
         network = architectures(2, ())[name]
-        for head, _ in network.heads:
+        for head, _ in network.heads[1:]:
             part = network.head(head)
             table[number, choices_of(head)] = np.arange(part.start, part.stop)
     return table

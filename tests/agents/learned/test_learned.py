@@ -180,8 +180,8 @@ def test_tables_agree() -> None:
     networks = architectures(2, SMALL)
     assert list(networks) == [*NAMES, STATE]
     for number, name in enumerate(NAMES):
-        assert networks[name].outputs == len(CHOICES[number])
-        assert (OUTPUT[number, CHOICES[number]] == np.arange(networks[name].outputs)).all()
+        assert networks[name].outputs == 1 + len(CHOICES[number])  # the first one values the state
+        assert (OUTPUT[number, CHOICES[number]] == np.arange(1, networks[name].outputs)).all()
     assert PRICE + len(PREMIUMS) == NUM_CHOICES
     assert NO_CHOICE not in range(NUM_CHOICES)
 
