@@ -87,7 +87,7 @@ class LearnerOptions(RunOptions):
     """The same for what the value of a state learns: it looks farther ahead, for its errors would stay in every advantage."""
     value_weight: float = 0.5
     """Weight of the squared error of the value that every network learns beside its choices."""
-    value_share: float = 0.4
+    value_share: float = 1.0
     """Share of the choices whose states the network of values learns from."""
     sure_share: float = 0.5
     """Share of the choices drawn with a probability above 0.99 that are learned from: most choices are such, and they teach little."""
