@@ -20,7 +20,7 @@ import monopoly_env as me
 from monopoly_env import replays
 from monopoly_env.serve.__main__ import main
 
-GAMES = 40
+GAMES = 24
 
 
 def start(data: Path) -> tuple[subprocess.Popen[str], str, str]:

@@ -46,7 +46,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         process.terminate()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # its event loop runs as long as it does, and other tests need their own
 def browser() -> Iterator[Any]:
     if not CHROMIUM:
         pytest.skip("THE PAGE IS NOT TESTED: no chromium on the PATH.")
