@@ -21,7 +21,7 @@ from monopoly_env.game import MAX_PLAYERS, Game, Games, empty_games
 from monopoly_env.kernels import entry
 from monopoly_env.rewards import Reward, Terms, staying, write_reward
 from monopoly_env.rules import Rules
-from monopoly_env.spaces import NUM_HEADS, RENDER_MODES, check_render_mode, observation_space, render, write_heads
+from monopoly_env.spaces import INSTALLED_MODES, NUM_HEADS, check_render_mode, observation_space, render, write_heads
 from monopoly_env.stepping import following_seed, replace_illegal, write_observations
 from monopoly_env.vector import check_count, check_illegal
 
@@ -46,7 +46,7 @@ def _look(games: Games, terms: Terms, memory: Any, reward: Any, mask: Any, heads
 class MonopolyAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZoo ships no types
     """A PettingZoo environment; `monopoly_v0` documents observations, actions, rewards and arguments."""
 
-    metadata: dict[str, Any] = {"name": "monopoly_v0", "render_modes": list(RENDER_MODES), "is_parallelizable": False, "render_fps": 2}  # noqa: RUF012
+    metadata: dict[str, Any] = {"name": "monopoly_v0", "render_modes": list(INSTALLED_MODES), "is_parallelizable": False, "render_fps": 2}  # noqa: RUF012
 
     def __init__(
         self,

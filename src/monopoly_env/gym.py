@@ -46,8 +46,8 @@ from monopoly_env.registration import register
 from monopoly_env.rewards import Reward
 from monopoly_env.rules import Rules
 from monopoly_env.spaces import (
+    INSTALLED_MODES,
     NUM_HEADS,
-    RENDER_MODES,
     MaskedDiscrete,
     MaskedMultiDiscrete,
     check_options,
@@ -73,7 +73,7 @@ _AUTORESET: Final[dict[AutoresetMode, bool | Literal["next_step"]]] = {
 class MonopolyEnv(gymnasium.Env[Observation, np.int64]):
     """One learner against policies. The module docstring lists observation, action, reward and info."""
 
-    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 2}  # noqa: RUF012 - as Gymnasium has it
+    metadata: dict[str, Any] = {"render_modes": list(INSTALLED_MODES), "render_fps": 2}  # noqa: RUF012 - as Gymnasium has it
 
     def __init__(  # noqa: PLR0917 - the options of a table
         self,

@@ -13,8 +13,11 @@ from monopoly_env.actions import HEAD_OF, HEADS, NUM_ACTIONS
 from monopoly_env.errors import ConfigurationError, RenderModeError, nearest
 from monopoly_env.game import Game
 from monopoly_env.kernels import entry, kernel
+from monopoly_env.render import raster
 
 RENDER_MODES: Final = ("ansi", "human", "rgb_array", "svg")
+# Those that can be drawn here: checkers of environments try every mode that is listed.
+INSTALLED_MODES: Final = tuple(mode for mode in RENDER_MODES if mode != "rgb_array" or raster.installed())
 NUM_HEADS: Final = len(HEADS)
 
 
@@ -132,8 +135,6 @@ def check_render_mode(mode: str | None) -> str | None:
     if mode is not None and mode not in RENDER_MODES:
         raise RenderModeError(f"Unknown render_mode {mode!r}. {nearest(mode, RENDER_MODES)}")
     if mode == "rgb_array":
-        from monopoly_env.render import raster
-
         try:
             raster.libraries()
         except ConfigurationError as error:
@@ -146,7 +147,6 @@ def render(game: Game, mode: str | None) -> str | NDArray[np.uint8] | None:
     if mode is None:
         return None
     if mode in ("svg", "rgb_array"):
-        from monopoly_env.render import raster
         from monopoly_env.render.svg import draw
 
         svg = str(draw(game))

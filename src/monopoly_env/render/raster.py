@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from monopoly_env.errors import ConfigurationError
 
 WIDTH: Final = 732  # pixels, unless another width is asked for: one a user unit
 _WIDTHS: Final = range(64, 4097)
+_MODULES: Final = ("resvg_py", "font_lato", "PIL.Image")
 _COMMAND: Final = 'pip install "monopoly-env[pictures]"'
 
 
@@ -56,6 +58,11 @@ class Libraries(NamedTuple):
     image: Any
 
 
+def installed() -> bool:
+    """Whether the extra `pictures` is installed; nothing is imported."""
+    return all(find_spec(name.partition(".")[0]) for name in _MODULES)
+
+
 @cache
 def libraries() -> Libraries:
     """The libraries, imported when they are first needed.
@@ -64,7 +71,7 @@ def libraries() -> Libraries:
         ConfigurationError: One is not installed. The message says how to install it.
     """
     try:
-        return Libraries(*(import_module(name) for name in ("resvg_py", "font_lato", "PIL.Image")))
+        return Libraries(*(import_module(name) for name in _MODULES))
     except ImportError as error:
         name = (error.name or "").partition(".")[0]
         raise ConfigurationError(f"A picture as pixels needs the library {name!r}: {_COMMAND}") from error
