@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.monopoly_env.serve.browser.driver import Server
+from tests.monopoly_env.serve.browser.driver import PATIENCE, Server
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 ARGUMENTS = [
@@ -62,7 +62,7 @@ def page(browser: Any) -> Iterator[Any]:
     """A fresh page whose errors fail the test."""
     context = browser.new_context(viewport={"width": 1280, "height": 860}, reduced_motion="reduce")
     page = context.new_page()
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(PATIENCE)
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
 

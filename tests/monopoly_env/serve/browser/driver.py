@@ -11,6 +11,7 @@ from typing import Any
 
 OWN = "main.table:not([data-asked=''])"
 OVER = ".question.over"
+PATIENCE = 60_000  # milliseconds; a busy machine is slow, and a test that fails shows it only once
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,14 @@ class Server:
         if "position" in setup:
             del body["rules"]
         return str(self.ask("POST", "/games", body)["game"])
+
+
+def expect(what: Any) -> Any:
+    """Playwright's assertions, which wait: a page is right once it has drawn, not the moment that a key was sent."""
+    from playwright.sync_api import expect
+
+    expect.set_options(timeout=PATIENCE)
+    return expect(what)
 
 
 def moved(page: Any, act: Callable[[], None]) -> None:

@@ -1,5 +1,5 @@
 /** The server's drawing of the board, made usable: squares get the focus one at a time, and can be clicked. */
-import { html, useEffect, useLayoutEffect, useRef } from "./ui.js";
+import { html, useLayoutEffect, useRef } from "./ui.js";
 
 const STILL = matchMedia("(prefers-reduced-motion: reduce)");
 const KEYS = /** @type {Record<string, [number, number]>} */ ({ ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] });
@@ -64,7 +64,7 @@ export function Board({ svg, marked = new Map(), chosen = null, pick, label = "T
     if (!STILL.matches) glide(held, before);
   }, [svg]);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     for (const group of root.current.querySelectorAll("[id^=square-]")) {
       const square = Number(group.id.slice(7));
       const does = marked.get(square);

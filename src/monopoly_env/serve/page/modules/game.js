@@ -1,5 +1,5 @@
 /** A live game: play it, or watch it. */
-import { html, useEffect, useRef, useState } from "./ui.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "./ui.js";
 import { Analysis } from "./analysis.js";
 import { bids } from "./auction.js";
 import { Help, useKeys } from "./keyboard.js";
@@ -35,22 +35,23 @@ function Table({ game, about, state, socket }) {
   const [hints, setHints] = useState(false);
   const [tab, setTab] = useState("log");
   const [error, setError] = useState("");
-  const busy = useRef(false);
+  const answered = useRef(""); // the position whose answer is under way
 
   const mine = view.you.includes(view.question?.seat ?? -1);
   useTitle(view, mine);
   useFocusKept(view.version);
-  useEffect(() => {
+  useLayoutEffect(() => { // at once: a key pressed after the paint opens what stays open
     setError("");
     setDesk(false);
     if (!view.actions.some((action) => action.kind === verb)) setVerb(null);
   }, [view.version, view.digest]);
-  useEffect(() => setError(state.error ?? ""), [state.error]);
+  useLayoutEffect(() => setError(state.error ?? ""), [state.error]);
 
-  /** Send what was chosen; a click while the last one is under way does nothing. @param {any} message */
+  /** Send what was chosen; a second click on the same position does nothing. @param {any} message */
   const act = async (message) => {
-    if (busy.current) return;
-    busy.current = true;
+    const position = `${view.version} ${view.digest}`;
+    if (answered.current === position) return;
+    answered.current = position;
     try {
       await socket.act(message);
       setError("");
@@ -58,7 +59,7 @@ function Table({ game, about, state, socket }) {
     } catch (refused) {
       setError(/** @type {Error} */ (refused).message);
     } finally {
-      busy.current = false;
+      if (answered.current === position) answered.current = "";
     }
   };
   const choose = (/** @type {any} */ action) => act({ type: "act", action: action.action });

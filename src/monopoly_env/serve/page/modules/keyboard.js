@@ -1,5 +1,5 @@
 /** Single-key shortcuts, which can be switched off, and the page of help that lists them. */
-import { html, useEffect, useRef, useState } from "./ui.js";
+import { html, useLayoutEffect, useRef, useState } from "./ui.js";
 
 const SETTING = "monopoly-env single keys";
 
@@ -19,7 +19,7 @@ const wanted = () => {
 export function useKeys(keys) {
   const latest = useRef(keys);
   latest.current = keys;
-  useEffect(() => {
+  useLayoutEffect(() => { // with the first paint: a key pressed at what is seen must not be lost
     const pressed = (/** @type {KeyboardEvent} */ event) => {
       const into = /** @type {HTMLElement} */ (event.target);
       if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
@@ -61,7 +61,7 @@ const REPLAY = [
 export function Help({ close }) {
   const box = useRef(/** @type {any} */ (null));
   const [on, setOn] = useState(wanted());
-  useEffect(() => box.current.showModal(), []);
+  useLayoutEffect(() => box.current.showModal(), []);
   const flip = (/** @type {any} */ event) => {
     setOn(event.target.checked);
     try {
