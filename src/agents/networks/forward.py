@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.networks.layout import AT_ACTIVATION, AT_CELL, AT_LAYERS, AT_UNITS, BLOCK, ELMAN, GATES, NONE, SIZES, TANH
+from agents.networks.layout import AT_ACTIVATION, AT_CELL, AT_LAYERS, AT_UNITS, BLOCK, ELMAN, GATES, LOGISTIC, NONE, SIZES, TANH
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.kernels import array_kernel, borrowed, entry
 
@@ -61,7 +61,7 @@ def step(row: Any, seen: Any, state: Any, first: int, out: Any) -> None:
     for layer in range(1, layers):
         result = room[layer % 2, : int(row[SIZES + layer])]
         at = _dense(row, at, signal, len(result), 0, index, result)
-        _activate(row[AT_ACTIVATION] == TANH, result)
+        _activate(int(row[AT_ACTIVATION]), result)
         signal = result
     if cell != NONE:
         at = _recur(row, at, cell, signal, state, room[layers % 2], room[2], index)
@@ -102,11 +102,13 @@ def _weights(row: Any, at: int, count: int) -> Any:
 
 
 @array_kernel
-def _activate(bounded: bool, out: Any) -> None:
-    """Apply tanh if `bounded`, else ReLU."""
+def _activate(activation: int, out: Any) -> None:
+    """Apply an activation to each number."""
     for k in range(len(out)):
-        if bounded:
+        if activation == TANH:
             out[k] = math.tanh(np.float64(out[k]))
+        elif activation == LOGISTIC:
+            out[k] = _sigmoid(out[k])
         elif not out[k] > 0:
             out[k] = 0
 
@@ -119,7 +121,9 @@ def _recur(row: Any, at: int, cell: int, signal: Any, state: Any, from_signal: A
     at = _dense(row, at, signal, width, 0, index, from_signal[:width])
     at = _dense(row, at, state, width, 0, index, from_state[:width])
     for k in range(units):
-        if cell == ELMAN:
+        if cell == ELMAN and row[AT_ACTIVATION] == LOGISTIC:
+            state[k] = _sigmoid(from_signal[k] + from_state[k])
+        elif cell == ELMAN:
             state[k] = math.tanh(np.float64(from_signal[k] + from_state[k]))
         else:
             reset, update = _sigmoid(from_signal[k] + from_state[k]), _sigmoid(from_signal[units + k] + from_state[units + k])
