@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from monopoly_env.errors import ConfigurationError, IllegalActionError
-from monopoly_env.kernels import borrowed, entry
+from monopoly_env.kernels import borrowed, entry, inlined
 from pente_env.core import check_players, name_of, split_seeds
-from pente_env.game import MAX_PLAYERS, RUNNING, empty_games
+from pente_env.game import MAX_PLAYERS, RUNNING, Game, empty_games
 from pente_env.moves import is_legal, put, start
 from pente_env.player import MEMORY, Player, call
 from pente_env.rules import Rules
@@ -85,6 +85,27 @@ class Table(NamedTuple):
         return cls(handles if numba.config.DISABLE_JIT else np.array(handles, np.int64), params, lengths, watches)
 
 
+@inlined
+def ask(game: Game, table: Table, seats: Any, memory: Any) -> int:
+    """The point that the player to move chooses, unchecked; the others that watch look at the board, too.
+
+    Args:
+        game: A game that is not over.
+        table: The players.
+        seats: (P,) the number of the player in each seat; -1: somebody outside the loop, for whom the answer is -1.
+        memory: (P, 64), the memory of each seat.
+    """
+    point, to_move = -1, int(game.player)
+    for seat in range(len(seats)):
+        number = seats[seat]
+        if number >= 0 and (seat == to_move or table.watches[number]):
+            row = table.params[number][: table.lengths[number]]
+            chosen = call(table.kernels[number], game, seat, row, memory[seat])
+            if seat == to_move:
+                point = chosen
+    return point
+
+
 @entry()
 def _play(template: Any, seeds: Any, seats: Any, table: Table, memory: Any, games: Any, out: Any) -> None:
     """Play games one after another; `memory` and `games` are scratch."""
@@ -98,14 +119,7 @@ def _play(template: Any, seeds: Any, seats: Any, table: Table, memory: Any, game
         memory[:] = 0.0
         result = out[g]
         while game.ending == RUNNING:
-            seat, point = int(game.player), -1
-            for other in range(players):
-                number = seats[g, other]
-                if other == seat or table.watches[number]:
-                    row = table.params[number][: table.lengths[number]]
-                    chosen = call(table.kernels[number], game, other, row, memory[other])
-                    if other == seat:
-                        point = chosen
+            point = ask(game, table, seats[g], memory)
             if not is_legal(game, point):
                 game.ending, game.last = ILLEGAL, 0
                 result.point = point
