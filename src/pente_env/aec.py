@@ -73,7 +73,7 @@ class PenteAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZ
     def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
         """As in PettingZoo: observation, reward, termination, truncation and info of the agent to move."""
         _ = self.game
-        return super().last(observe)  # type: ignore[no-any-return]
+        return super().last(observe)
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Start a game.

@@ -80,7 +80,7 @@ def check_players(num_players: object) -> int:
     whole = isinstance(num_players, (int, np.integer)) and not isinstance(num_players, bool)
     if not whole or not MIN_PLAYERS <= num_players <= MAX_PLAYERS:  # type: ignore[operator]  # it is whole
         raise ConfigurationError(f"num_players={shortened(num_players)}: Pente is for {MIN_PLAYERS} or {MAX_PLAYERS} players.")
-    return int(num_players)  # type: ignore[call-overload,no-any-return]
+    return int(num_players)  # type: ignore[call-overload]
 
 
 def split_seeds(seeds: Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:

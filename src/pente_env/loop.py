@@ -155,7 +155,9 @@ def play_games(
         raise ConfigurationError(f"seats must be (G, P) for the {len(words)} seeds, not of shape {who.shape}.")
     check_players(who.shape[1])
     if who.size and not 0 <= who.min() <= who.max() < len(table.lengths):
-        raise ConfigurationError(f"seats hold numbers from {who.min()} to {who.max()}; there are the players 0 to {len(table.lengths) - 1}.")
+        raise ConfigurationError(
+            f"seats hold numbers from {who.min()} to {who.max()}; there are the players 0 to {len(table.lengths) - 1}."
+        )
     template = empty_games(1)
     template["rules"] = Rules.coerce(rules).to_record()
     out = np.zeros(len(who), RESULT)

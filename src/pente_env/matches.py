@@ -2,6 +2,8 @@
 
     results = play(["better", "capturer"], games=1000, seed=0)
     print(results)
+
+A player is a `Player`, or the name of a scripted one.
 """
 
 from __future__ import annotations

@@ -15,7 +15,8 @@ def choice(doc: str, *choices: str) -> Any:
 
 def choices_of(kind: type, option: str) -> tuple[str, ...]:
     """The values of an option; the index of a value is its number."""
-    return tuple(kind.__dataclass_fields__[option].metadata["choices"])
+    fields: Any = dataclasses.fields(kind)
+    return tuple(next(field.metadata["choices"] for field in fields if field.name == option))
 
 
 def check_names(kind: Any, given: Any, error: type[MonopolyError]) -> None:

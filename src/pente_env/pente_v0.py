@@ -67,9 +67,7 @@ from pente_env.rules import Rules
 __all__ = ["env", "raw_env"]
 
 
-def env(
-    num_players: int = 2, rules: Rules | str = "schrum", encoding: str = "standard", render_mode: str | None = None
-) -> PenteAEC:
+def env(num_players: int = 2, rules: Rules | str = "schrum", encoding: str = "standard", render_mode: str | None = None) -> PenteAEC:
     """Make an environment. It checks actions and their order itself, so it is returned without PettingZoo's wrappers.
 
     Args:

@@ -18,6 +18,7 @@ The arrays of `batch` are the same from step to step: copy what you keep.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -257,7 +258,7 @@ class VectorPente:
             self._pool = self._pool or ThreadPoolExecutor(self.threads, "pente")
             jobs = [
                 self._pool.submit(_advance, self._arrays, self._settings, self._table, actions, *part)
-                for part in zip(bounds[:-1], bounds[1:], strict=True)
+                for part in itertools.pairwise(bounds)
             ]
             failures = [job.result() for job in jobs]
         self._check(max(failures))
@@ -269,7 +270,9 @@ class VectorPente:
             row, point = divmod(failure, 1 << 16)
             game = self.games[row]
             opponent = self.opponents[self._arrays.seats[row, game.player]]
-            raise IllegalActionError(f"Game {row} of {self.num_games}: {opponent} chose {name_of(point, self.rules.size)}, which is not legal.")
+            raise IllegalActionError(
+                f"Game {row} of {self.num_games}: {opponent} chose {name_of(point, self.rules.size)}, which is not legal."
+            )
 
     def _collect(self) -> None:
         """Collect the final records and observations of the games that ended."""

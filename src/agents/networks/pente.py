@@ -76,9 +76,7 @@ def _last_capture(game: Game, seat: int, outputs: Any, allowed: Any) -> int:
     return _highest(outputs, allowed)
 
 
-def architecture(
-    hidden: int, rules: Rules | str = "schrum", *, recurrent: bool = False, activation: str = "logistic"
-) -> Architecture:
+def architecture(hidden: int, rules: Rules | str = "schrum", *, recurrent: bool = False, activation: str = "logistic") -> Architecture:
     """A network for a board: one hidden layer, or one cell that sees its own last state.
 
     Args:

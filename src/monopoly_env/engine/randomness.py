@@ -11,6 +11,7 @@ from monopoly_env.philox import philox
 
 THROWS, UTILITY_THROWS, START, DECKS, POLICIES = range(5)
 
+
 @kernel
 def draw(game: Game, stream: int, seat: int, count: int) -> int:
     """The 32-bit word number `count` of a stream."""
