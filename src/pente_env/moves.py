@@ -61,7 +61,8 @@ def turn_over(game: Game, seat: int, r: int, c: int) -> None:
 @kernel
 def put(game: Game, point: int) -> int:
     """Put a stone of the seat to move on a legal point; how many stones it takes."""
-    seat, r, c, taken = int(game.player), point // game.rules.side, point % game.rules.side, 0
+    seat, side, taken = int(game.player), int(game.rules.side), 0
+    r, c = point // side, point % side
     turn_over(game, seat, r, c)
     game.moves += 1
     game.last = point
@@ -102,12 +103,12 @@ def bracketed(game: Game, seat: int, opponent: int, r: int, c: int, direction: i
 @kernel
 def takes(game: Game, seat: int, point: int) -> int:
     """How many stones a seat would take by a stone at this point."""
-    r, c, taken = point // game.rules.side, point % game.rules.side, 0
+    side, taken = int(game.rules.side), 0
     if game.rules.captures != _NO_CAPTURES:
         for opponent in range(game.num_players):
             if opponent != seat:
                 for direction in range(8):
-                    taken += bracketed(game, seat, opponent, r, c, direction)
+                    taken += bracketed(game, seat, opponent, point // side, point % side, direction)
     return taken
 
 

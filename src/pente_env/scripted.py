@@ -140,8 +140,8 @@ def play_better(game: Any, seat: int, params: Row, memory: Row) -> int:
 @kernel
 def _build(game: Game, seat: int, params: Row, memory: Row, axes: int, needs_room: bool) -> int:
     """Extend the run through the seed on the first axis that is not boxed in; begin again if there is none."""
-    seed = int(memory[SEED]) - 1
-    if seed >= 0 and holds(game, seat, seed // game.rules.side, seed % game.rules.side):
+    seed, side = int(memory[SEED]) - 1, int(game.rules.side)
+    if seed >= 0 and holds(game, seat, seed // side, seed % side):
         axis = open_axis(game, seat, seed, int(memory[AXIS]), axes, needs_room)
         if axis < axes:
             memory[AXIS] = axis
