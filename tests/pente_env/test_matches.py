@@ -24,9 +24,9 @@ def leaning(game: Any, seat: int, params: Any, memory: Any) -> int:
     """Play the legal point nearest to a number of its row, or any: a player whose rows differ."""
     best, point = 1e9, -1
     for candidate in range(49):
-        if abs(candidate - params[0]) < best and (game.empty[5 + candidate // 7] >> (5 + candidate % 7)) & 1:
-            if game.moves > 0 or candidate == 24:
-                best, point = abs(candidate - params[0]), candidate
+        empty = (game.empty[5 + candidate // 7] >> (5 + candidate % 7)) & 1
+        if empty and abs(candidate - params[0]) < best and (game.moves > 0 or candidate == 24):
+            best, point = abs(candidate - params[0]), candidate
     return anywhere(game, seat) if draw(game, seat, 4) == 0 else point
 
 
@@ -88,21 +88,22 @@ def test_threads_do_not_matter(threads: int) -> None:
 
 
 def test_a_player_that_watches_is_called_before_every_stone() -> None:
-    opponent = pe.make("better", ends="forward", opening_stone="first")
-    own, all_stones = (
-        play_games(Table.of([Player("watching", watching, watches=watches), opponent]), [[1, 0]], [0], threads=1)[0]["point"]
-        for watches in (False, True)
-    )
-    game = pe.new_game()
-    memory, player = np.zeros((2, 64)), Player("watching", watching)
-    calls = 0
-    while not pe.is_over(game):
-        player.act(core.batch_of(game), 1, memory[1])
-        calls += 1
-        pe.step(game, opponent.act(core.batch_of(game), 0, memory[0]) if game.player == 0 else player.act(core.batch_of(game), 1, np.full(64, calls - 1.0)))
-    assert game.last == all_stones
-    assert calls == game.moves
-    assert own != -1
+    opponent, stories = pe.make("better", ends="forward", opening_stone="first"), []
+    for watches in (False, True):
+        player = Player("watching", watching, watches=watches)
+        games, memory, story = core.new_games([0]), np.zeros((2, 64)), []
+        while not pe.is_over(games[0]):
+            seat = int(games[0].player)
+            if watches or seat == 1:
+                point = player.act(games, 1, memory[1])
+            if seat == 0:
+                point = opponent.act(games, 0, memory[0])
+            story.append(point)
+            pe.step(games[0], point)
+        result = play_games(Table.of([player, opponent]), [[1, 0]], [0], threads=1)[0]
+        assert (result["point"], result["moves"], result["winner"]) == (story[-1], len(story), games[0].winner)
+        stories.append(story)
+    assert stories[0] != stories[1]
 
 
 def test_an_illegal_choice_is_an_error() -> None:
