@@ -141,6 +141,8 @@ def legal_row(game: Game, r: int) -> int:
 def _fives(game: Game, seat: int, block: int) -> int:
     """Where one more stone makes a run of five or more; or of exactly five."""
     found, exact = 0, game.rules.overlines == _EXACT
+    if game.rules.side <= SMALL and _count_bits(game.whole[seat]) < 4:
+        return found
     for axis in range(4):
         # The points before and after which stand so many stones of the seat.
         b1, b2, b3, b4, b5 = _followed(game, seat, block, axis + 4)

@@ -40,21 +40,34 @@ def length_of(encoding: str, size: int) -> int:
 
 
 @kernel
-def write_stones(game: Game, seat: int, enemy_twice: bool, out: Any) -> None:
-    """Write the stones as a seat sees them into zeros; if `enemy_twice`, an only enemy's stones are written as k = 1 and as k = 2."""
-    side, players = int(game.rules.side), int(game.num_players)
-    twice = enemy_twice and players == 2
-    for k in range(players):
-        owner = (seat + k) % players
-        for r in range(side):
-            row, at = int(game.stones[owner, PAD + r]) >> PAD, 3 * side * r + k
-            while row:
-                if row & 1:
-                    out[at] = 1
-                    if k == 1 and twice:
-                        out[at + 1] = 1
-                row >>= 1
-                at += 3
+def list_stones(game: Game, seat: int, enemy_twice: bool, out: Any) -> int:
+    """Write which numbers of an observation are 1 because of a stone, in rising order.
+
+    Args:
+        game: A game.
+        seat: The seat that looks.
+        enemy_twice: Whether an only enemy's stones are written as k = 1 and as k = 2.
+        out: (N,) integers, long enough, receives the numbers.
+
+    Returns:
+        How many there are.
+    """
+    side, players, count = int(game.rules.side), int(game.num_players), 0
+    second, third = (seat + 1) % players, (seat + 2) % players
+    if players == 2:
+        third = second if enemy_twice else MAX_PLAYERS - 1  # the stones of a seat that is not there
+    for r in range(side):
+        own, next_ = int(game.stones[seat, PAD + r]) >> PAD, int(game.stones[second, PAD + r]) >> PAD
+        after, at = int(game.stones[third, PAD + r]) >> PAD, 3 * side * r
+        while own | next_ | after:  # each step writes a number in any case, and keeps it if there is such a stone
+            out[count] = at
+            count += own & 1
+            out[count] = at + 1
+            count += next_ & 1
+            out[count] = at + 2
+            count += after & 1
+            own, next_, after, at = own >> 1, next_ >> 1, after >> 1, at + 3
+    return count
 
 
 @kernel
@@ -62,7 +75,9 @@ def write_observation(game: Game, seat: int, encoding: int, out: Any) -> None:
     """Write what a seat sees."""
     for i in range(len(out)):
         out[i] = 0
-    write_stones(game, seat, encoding == SCHRUM, out)
+    marked = np.empty(len(out) + 3, np.int64)
+    for n in range(list_stones(game, seat, encoding == SCHRUM, marked)):
+        out[marked[n]] = 1
     if encoding == STANDARD:
         side, players = int(game.rules.side), int(game.num_players)
         for k in range(players):

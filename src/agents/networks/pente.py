@@ -18,14 +18,14 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.networks.forward import step
+from agents.networks.forward import step_marked
 from agents.networks.layout import AT_UNITS, BLOCK, Architecture
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.kernels import kernel
 from pente_env.game import Game
 from pente_env.lines import CAPTURES, FIVES, LEGAL, first, write_points
 from pente_env.moves import takes
-from pente_env.observation import write_stones
+from pente_env.observation import list_stones
 from pente_env.player import MEMORY, Player, Row, player_kernel
 from pente_env.rules import Rules, number
 
@@ -41,9 +41,9 @@ def play(game: Any, seat: int, params: Row, memory: Row) -> int:
     """Play the legal point with the highest output; -1 if this is not its turn."""
     points = int(game.rules.side) * int(game.rules.side)
     weights = params[WEIGHTS:].view(np.float32)
-    seen, outputs, allowed = np.zeros(3 * points, np.float32), np.empty(points, np.float32), np.empty(points, np.uint8)
-    write_stones(game, seat, True, seen)
-    step(weights, seen, memory.view(np.float32)[: int(weights[AT_UNITS])], 0, outputs)
+    marked, outputs, allowed = np.empty(3 * points + 3, np.int64), np.empty(points, np.float32), np.empty(points, np.uint8)
+    marked = marked[: list_stones(game, seat, True, marked)]
+    step_marked(weights, marked, memory.view(np.float32)[: int(weights[AT_UNITS])], 0, outputs)
     if seat != game.player:
         return -1
     if params[TAKES] != 0:
