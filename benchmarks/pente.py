@@ -1,7 +1,7 @@
 """Measure the speed of Pente: `python benchmarks/pente.py`.
 
 CPU time on one thread; each figure is the median of several repetitions, and the best beside it, since other programs on the machine only
-ever slow it down. Networks are random rows of weights, a new one in every game.
+ever slow it down. Networks are 200 random rows of weights; as in an evaluation, each plays all its games before the next one does.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def weights(network: pente.Architecture) -> NDArray[np.float64]:
 
 def tables(games: int) -> Iterator[tuple[str, Table, NDArray[np.int64]]]:
     """What plays: a name, the players, and who sits where in each game."""
-    names, generator = scripted.names(), np.random.default_rng(1)
+    names = scripted.names()
     everyone = Table.of([scripted.make(name) for name in names])
     yield "scripted players, all 25 tables of two", everyone, np.stack([np.arange(games) % 5, np.arange(games) // 5 % 5], axis=1)
     for name in names:
@@ -75,7 +75,8 @@ def tables(games: int) -> Iterator[tuple[str, Table, NDArray[np.int64]]]:
         for experiment, tests in EXPERIMENTS.items():
             opponents = np.array([[NETWORKS + names.index(str(name)) for name in test] for test in tests])
             players = 1 + opponents.shape[1]
-            seats = np.hstack([generator.integers(NETWORKS, size=(games, 1)), opponents[np.arange(games) % len(tests)]])
+            networks = np.arange(games)[:, None] * NETWORKS // games
+            seats = np.hstack([networks, opponents[np.arange(games) % len(tests)]])
             turned = (np.arange(players) - (np.arange(games) // len(tests) % players)[:, None]) % players
             yield f"{kind} network, 10 units, experiment {experiment}", table, np.take_along_axis(seats, turned, axis=1)
 
@@ -100,7 +101,7 @@ def measure(options: Options) -> Iterator[Figure]:
     run()
     seconds = [timed(run) / (steps * vec.num_games) for _ in range(repeats)]
     yield Figure(
-        "vector step against better, choice of the action included (steps, not games)", 1 / median(seconds), 0, 1 / min(seconds), 0, 0
+        "vector steps against better, choosing included", 1 / median(seconds), 0, 1 / min(seconds), 0, 0
     )
 
 

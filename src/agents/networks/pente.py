@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from agents.networks.forward import step_marked
 from agents.networks.layout import AT_UNITS, BLOCK, Architecture
 from monopoly_env.errors import ConfigurationError
-from monopoly_env.kernels import kernel
+from monopoly_env.kernels import borrowed, kernel
 from pente_env.game import Game
 from pente_env.lines import CAPTURES, FIVES, LEGAL, first, write_points
 from pente_env.moves import takes
@@ -39,6 +39,7 @@ _KERYO: Final = number("captures", "keryo")
 @player_kernel
 def play(game: Any, seat: int, params: Row, memory: Row) -> int:
     """Play the legal point with the highest output; -1 if this is not its turn."""
+    params, memory = borrowed(params), borrowed(memory)
     points = int(game.rules.side) * int(game.rules.side)
     weights = params[WEIGHTS:].view(np.float32)
     marked, outputs, allowed = np.empty(3 * points + 3, np.int64), np.empty(points, np.float32), np.empty(points, np.uint8)
