@@ -100,9 +100,7 @@ def measure(options: Options) -> Iterator[Figure]:
 
     run()
     seconds = [timed(run) / (steps * vec.num_games) for _ in range(repeats)]
-    yield Figure(
-        "vector steps against better, choosing included", 1 / median(seconds), 0, 1 / min(seconds), 0, 0
-    )
+    yield Figure("vector steps against better, choosing included", 1 / median(seconds), 0, 1 / min(seconds), 0, 0)
 
 
 def timed(run: Callable[[], Any]) -> float:
