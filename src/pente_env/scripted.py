@@ -1,8 +1,8 @@
-"""The five scripted players of Schrum's paper: each file of decisions is a list of rungs, and the first that has a point decides.
+"""The five scripted players of Schrum's paper: each goes down a list of rungs, and the first that offers a point decides.
 
 Random puts a stone anywhere. Blocker fills the ends of runs of four, then of three. Capturer takes pairs, then prepares brackets.
 Simple builds a row through its first stone, then a column. Better does so on all four lines, and only where there is room for five.
-Nobody else looks at its own chances, and nobody distinguishes between two opponents.
+Builders neither block nor take on purpose, the others do not try to win by five, and nobody distinguishes between two opponents.
 """
 
 from __future__ import annotations

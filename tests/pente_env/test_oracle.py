@@ -73,8 +73,8 @@ def test_positions(size: int, players: int, captures: str, overlines: str, posit
             ended = board.put(p)
             assert (pe.winner(game), pe.ending(game)) == ended
             stones = pe.stones(game)
-            assert len(board.stones) == np.count_nonzero(stones)
-            assert all(stones[q] == owner + 1 for q, owner in board.stones.items())
+            assert sorted(board.stones) == list(zip(*(axis.tolist() for axis in np.nonzero(stones)), strict=True))
+            assert [owner + 1 for _, owner in sorted(board.stones.items())] == stones[stones > 0].tolist()
             assert game.captured[:players].tolist() == board.captured
             if ended[1] == "none":
                 compare(game, board, generator)
