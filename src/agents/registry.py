@@ -14,7 +14,7 @@ from agents.networks.ocnaru import OcnaruNetworks
 from agents.players import POLICIES, genetic
 from agents.players.expert import Bargainer, bargainer
 from agents.players.human import Human
-from agents.players.search import SearchPolicy
+from agents.players.search import OnePlyPolicy, SearchPolicy
 from agents.values import saved as saved_values
 from monopoly_env.analyse import values as values_of_states
 from monopoly_env.policy import names
@@ -30,6 +30,7 @@ KINDS: Final[dict[str, Factory]] = {
     OCNARU_NETWORKS: OcnaruNetworks,
     "human": Human,
     "search": SearchPolicy,
+    "one_ply": OnePlyPolicy,
 }
 
 # Earlier names of policies, which are made with a warning and are not listed.
