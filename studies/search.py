@@ -105,8 +105,8 @@ def section(rows: Sequence[dict[str, Any]], options: Options) -> str:
     offers = f", own offers out of {options.offers} packages," if options.offers else ""
     about = (
         f"`search` on `{options.base}` with the advice of {', '.join(f'`{name}`' for name in options.advisers)}, playouts of "
-        f"{options.turns} rounds{offers} ended by the value `{options.value}`, rules `{options.rules}`, seed {options.seed}. Seconds are those of "
-        "whole games, divided by the decisions that were played out."
+        f"{options.turns} rounds{offers} ended by the value `{options.value}`, rules `{options.rules}`, seed {options.seed}. Seconds are "
+        "those of whole games, divided by the decisions that were played out."
     )
     return f"{about}\n\n{markdown(_HEADINGS, lines)}"
 
