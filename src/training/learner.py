@@ -32,12 +32,13 @@ from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import MIN_PLAYERS
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
 from monopoly_env.rules import Rules
-from training.experience.choices import Choices, lambda_returns, play_games
+from training.cluster import HERE, PlayGames
+from training.experience.choices import Choices, lambda_returns
 from training.league import LEARNER, PAST, SELF, League
 from training.networks import Networks, arrays_of, optimizer_arrays, set_arrays_of, set_optimizer_arrays
 from training.run.checkpoints import Parts
 from training.run.devices import device_of
-from training.run.options import NONE, Device, Ranges, RulesName, RunOptions, check_ranges, find_policy
+from training.run.options import NONE, ClusterName, Device, Ranges, RulesName, RunOptions, check_ranges, find_policy
 from training.run.session import DivergenceError
 
 WATCH_SEED: Final = 1 << 20  # added to the seed: games that are watched differ from own ones
@@ -103,6 +104,7 @@ class LearnerOptions(RunOptions):
     device: Device = "cpu"
     threads: int = 2
     """Threads that play. The result does not depend on them."""
+    cluster: ClusterName = None
 
     @property
     def checkpoint_every(self) -> int:
@@ -206,11 +208,12 @@ class ChoiceLearner(ABC):
 
     name: ClassVar[str]
 
-    def __init__(self, options: Any, named: Named) -> None:
-        """Start at step 0."""
+    def __init__(self, options: Any, named: Named, play_games: PlayGames = HERE.play_games) -> None:
+        """Start at step 0; `play_games` plays the games that are learned from."""
         torch.set_num_threads(1)
         torch.manual_seed(options.seed)
         self.options = options
+        self._play_games = play_games
         self.panel: Sequence[Policy] = named.panel
         self.step = self.watched = self.blocks = 0
         self.finished = 0
@@ -258,7 +261,7 @@ class ChoiceLearner(ABC):
         assert self.expert is not None
         options = self.options
         seats = np.zeros((options.games, options.num_players), np.int64)
-        choices = play_games(
+        choices = self._play_games(
             [self.expert], seats, np.ones(1, np.bool_), rules=self.rules, seed=options.seed + WATCH_SEED, first=self.finished,
             threads=options.threads,
         )  # fmt: skip
@@ -277,7 +280,7 @@ class ChoiceLearner(ABC):
         if self.blocks % options.past_every == 0:
             self.league.remember(self.agent().drawing(self.temperature, PAST))
         policies, seats = self.league.seat(self.agent().drawing(self.temperature), options.games, self.blocks)
-        choices = play_games(
+        choices = self._play_games(
             policies, seats, np.arange(len(policies)) == LEARNER, rules=self.rules, seed=options.seed, first=self.blocks * options.games,
             threads=options.threads,
         )  # fmt: skip

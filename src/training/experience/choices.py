@@ -28,11 +28,11 @@ from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
 from monopoly_env.rules import Rules
 from training.experience.recording import begin_games, write_halves
 
+SLICE: Final = 8  # games that a thread plays at a time; who cuts a block of games cuts it here, or the choices differ
 PACKED: Final = -(-NUM_CHOICES // 8)  # bytes of a packed mask
 TURN_LIMIT: Final = 1000  # turns of each player after which the score decides
 
-_SLICE: Final = 8  # games that a thread plays at a time
-_ROWS: Final = 2048  # choices recorded before they are copied
+_ROWS: Final = 2048  # choices recorded before they are copied; the parts of an offer that is being made then are left out
 _COUNTER: Final = A_REPLY + trade.COUNTER
 
 
@@ -114,7 +114,7 @@ def play_games(
     empty["rules"] = rules.to_record()
 
     def play(start: int) -> list[Choices]:
-        seated = seats[start : start + _SLICE]
+        seated = seats[start : start + SLICE]
         count = len(seated)
         games, progress = empty_games(count), np.zeros(count, PROGRESS)
         begin_games(games, empty, seats.shape[1], seed, first + start)
@@ -137,7 +137,7 @@ def play_games(
         return [part._replace(outcome=shares[part.game, part.player], game=part.game + np.int32(start)) for part in parts]
 
     with ThreadPoolExecutor(threads or os.cpu_count() or 1, "games") as pool:
-        return Choices.joined([part for parts in pool.map(play, range(0, len(seats), _SLICE)) for part in parts])
+        return Choices.joined([part for parts in pool.map(play, range(0, len(seats), SLICE)) for part in parts])
 
 
 @entry()

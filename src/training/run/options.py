@@ -40,6 +40,10 @@ Device: TypeAlias = Annotated[
 ]
 
 
+_CLUSTER: Final = "local (one is started here), auto (the one that runs here), host:port or ray://host:port"
+ClusterName: TypeAlias = Annotated[str | None, tyro.conf.arg(help=f"Play on a Ray cluster: {_CLUSTER}. The results are the same.")]
+
+
 @dataclass(frozen=True)
 class RunOptions:
     """What every run has."""
