@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from agents.learned import observation
 from agents.learned.choices import ASK, GIVE, NO_CHOICE, NUM_CHOICES, is_asked, part_of, price_of, write_open
 from agents.learned.networks import NETWORK_OF
-from monopoly_env.actions import A_REPLY, NUM_ACTIONS
+from monopoly_env.actions import A_BID, A_REPLY, NUM_ACTIONS, RAISES
 from monopoly_env.engine import agenda, trade
 from monopoly_env.engine.step import apply
 from monopoly_env.game import Game, Games, empty_games
@@ -33,6 +33,7 @@ PACKED: Final = -(-NUM_CHOICES // 8)  # bytes of a packed mask
 TURN_LIMIT: Final = 1000  # turns of each player after which the score decides
 
 _ROWS: Final = 2048  # choices recorded before they are copied; the parts of an offer that is being made then are left out
+_LAST_BID: Final = A_BID + len(RAISES)
 _COUNTER: Final = A_REPLY + trade.COUNTER
 
 
@@ -58,10 +59,10 @@ class Choices(NamedTuple):
     outcome: NDArray[Any]
 
     @classmethod
-    def empty(cls, count: int, features: int) -> Choices:
+    def empty(cls, count: int, features: int, packed: int = PACKED) -> Choices:
         """Room for so many, not yet filled."""
         return cls(
-            np.empty((count, features), np.float16), np.empty((count, PACKED), np.uint8), np.empty(count, np.int16),
+            np.empty((count, features), np.float16), np.empty((count, packed), np.uint8), np.empty(count, np.int16),
             np.empty(count, np.int8), np.empty(count, np.int8), np.empty(count, np.int32), np.empty(count, np.float32),
         )  # fmt: skip
 
@@ -189,6 +190,11 @@ def _note(
         rows.choice[at] = A_REPLY
     elif open_[action]:
         rows.choice[at] = action
+    else:
+        for raised in range(action + 1, _LAST_BID + 1 if action > A_BID else 0):  # a small raise: the smallest that is open
+            if open_[raised]:
+                rows.choice[at] = raised
+                break
 
 
 @kernel
