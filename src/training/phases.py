@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from training import cluster
+from training.cluster import PlayGames
 from training.learner import ChoiceLearner, LearnerOptions, Named
 from training.run.options import FREE, NONE, result_settings
 from training.run.panel import FINAL_SEED
@@ -33,6 +34,9 @@ def train(learner: ChoiceLearner, session: Session) -> None:
             choices = learner.play()
         with clock("learning"):
             report.log(learner.learn(choices) | {"won": float(choices.outcome.mean())})
+        if learner.exploit_due(before):
+            with clock("exploiting"):
+                report.log(learner.exploit())
         session.after_iteration(learner, before, "own games", learner.blocks * options.games)
     _measure(learner, session, 2, "after own games")
 
@@ -50,8 +54,17 @@ def _measure(learner: ChoiceLearner, session: Session, stage: int, title: str) -
     session.save(learner, learner.step)
 
 
-def execute(options: LearnerOptions, learner_of: type[ChoiceLearner], named: Named, console: Console) -> dict[str, Any]:
+def execute(
+    options: LearnerOptions, learner_of: type[ChoiceLearner], named: Named, console: Console, play_games: PlayGames | None = None
+) -> dict[str, Any]:
     """Train from the beginning or from a checkpoint; the agent is what the networks are at the end.
+
+    Args:
+        options: Of the run.
+        learner_of: The learner.
+        named: What `learner.check` found.
+        console: Where progress is shown.
+        play_games: Plays the games that are learned from; by default where `--cluster` says.
 
     Raises:
         MonopolyError: A folder that can't be used, a checkpoint that is missing or damaged, a loss that is not finite,
@@ -63,7 +76,7 @@ def execute(options: LearnerOptions, learner_of: type[ChoiceLearner], named: Nam
         cluster.joined(options.cluster, options.threads) as place,
         Session.open(options, settings, console, budget, table_type=place.table) as session,
     ):
-        learner = learner_of(options, named, place.play_games)
+        learner = learner_of(options, named, play_games or place.play_games)
         if options.resume:
             session.restore(learner)
         train(learner, session)

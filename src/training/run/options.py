@@ -62,7 +62,7 @@ class RunOptions:
 
 @dataclass(frozen=True)
 class TrainingOptions(RunOptions):
-    """What `training.dqn --preset plain` and `training.ppo` have in common."""
+    """The options of `training.maskable_ppo`, which trains on the environment as it is."""
 
     steps: int = 1_000_000
     """Budget: decisions answered in all games. Evaluations and checkpoints are counted in steps too."""
