@@ -43,7 +43,7 @@ class ResponseOptions(RunOptions):
     hidden: tuple[int, ...] = (128, 64)
     """Units of the hidden layers of each network."""
     final_games: int = 2000
-    """Games of the best response at the end."""
+    """Games of the best response at the end; a quarter of them at each evaluation on the way."""
     out: Path = Path("runs/exploit")
     """Folder of the run."""
     device: Device = "cpu"
@@ -56,8 +56,8 @@ class ResponseOptions(RunOptions):
         return kind(
             out=self.out, seed=self.seed, resume=self.resume, overwrite=self.overwrite, rules=self.rules, num_players=self.players,
             expert=self.agent, watch=self.watch, steps=self.steps, opponents=(self.agent,), hidden=self.hidden, panel=(self.agent,),
-            final_games=self.final_games, evaluate_every=max(1, self.steps // 8), device=self.device, threads=self.threads,
-            cluster=self.cluster,
+            panel_games=-(-self.final_games // 4), final_games=self.final_games, evaluate_every=max(1, self.steps // 8),
+            device=self.device, threads=self.threads, cluster=self.cluster,
         )  # fmt: skip
 
 

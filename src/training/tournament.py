@@ -245,7 +245,7 @@ class Tournament:
             "rules_version": RULES_VERSION,
         }
 
-    def play(self, kept: Kept | None, table_type: type[Table]) -> Outcome:
+    def play(self, kept: Kept | None, table_type: type[Table] = Table) -> Outcome:
         """Play the tables that are not kept yet.
 
         Args:
