@@ -40,6 +40,8 @@ class ResponseOptions(RunOptions):
     """Choices of the player that are watched first."""
     steps: int = 4_000_000
     """Choices of the learner in its own games."""
+    games: int = 512
+    """Games in a block."""
     hidden: tuple[int, ...] = (128, 64)
     """Units of the hidden layers of each network."""
     final_games: int = 2000
@@ -55,7 +57,8 @@ class ResponseOptions(RunOptions):
         """The options of a learner."""
         return kind(
             out=self.out, seed=self.seed, resume=self.resume, overwrite=self.overwrite, rules=self.rules, num_players=self.players,
-            expert=self.agent, watch=self.watch, steps=self.steps, opponents=(self.agent,), hidden=self.hidden, panel=(self.agent,),
+            expert=self.agent, watch=self.watch, steps=self.steps, opponents=(self.agent,), games=self.games,
+            hidden=self.hidden, panel=(self.agent,),
             panel_games=-(-self.final_games // 4), final_games=self.final_games, evaluate_every=max(1, self.steps // 8),
             device=self.device, threads=self.threads, cluster=self.cluster,
         )  # fmt: skip

@@ -161,6 +161,8 @@ def _record(
             if action < 0:
                 break
             seat = int(game.player)
+            if game.decision == agenda.ASK and game.offer_ask == 0:
+                pending[i, seat] = NO_CHOICE  # an offer begins; the one before was perhaps given up
             if recorded[seats[i, seat]] and is_asked(game) and write_open(game, open_) > 1:
                 _note(game, i, seat, action, open_, seen, pending[i, seat], rows, count)
                 count += 1
@@ -203,13 +205,17 @@ def _resolve(game: Game, pending: Any, rows: Choices) -> None:
     maker, partner = int(game.offer_from), int(game.offer_to)
     asked = part_of(game, partner, maker, int(game.offer_ask))
     given = part_of(game, maker, partner, int(game.offer_give))
-    if pending[0] != NO_CHOICE and asked != NO_CHOICE:
-        rows.choice[int(pending[0])] = ASK + asked
-    if pending[1] != NO_CHOICE and given != NO_CHOICE:
-        rows.choice[int(pending[1])] = GIVE + given
-    if pending[2] != NO_CHOICE:
-        rows.choice[int(pending[2])] = price_of(game, int(game.offer_cash))
+    _settle(rows, int(pending[0]), NO_CHOICE if asked == NO_CHOICE else ASK + asked)
+    _settle(rows, int(pending[1]), NO_CHOICE if given == NO_CHOICE else GIVE + given)
+    _settle(rows, int(pending[2]), price_of(game, int(game.offer_cash)))
     pending[:] = NO_CHOICE
+
+
+@kernel
+def _settle(rows: Choices, at: int, choice: int) -> None:
+    """Note a choice, if there is one and it was open."""
+    if min(at, choice) >= 0 and rows.open[at, choice >> 3] >> (7 - (choice & 7)) & 1:
+        rows.choice[at] = choice
 
 
 @entry()

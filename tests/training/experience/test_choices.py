@@ -66,6 +66,15 @@ def test_a_scripted_policy_is_recorded_in_the_same_terms() -> None:
         assert sum(shares.values()) == 1
 
 
+@pytest.mark.parametrize("name", ["random", "expert/bargaining"])
+def test_a_recorded_choice_was_open(name: str) -> None:
+    """Of any policy: `random` gives offers up half-way, and asks for nothing to give nothing."""
+    recorded = play([agents.make(name)], [[0, 0, 0]] * 16, [True])
+    open_ = np.unpackbits(recorded.open, axis=1, count=NUM_CHOICES).astype(np.bool_)
+    assert open_[np.arange(recorded.size), recorded.choice].all()
+    assert set(np.unique(recorded.network)) >= {NAMES.index(name) for name in ("ask", "give", "price")}
+
+
 def test_threads_and_blocks_do_not_matter(agent: LearnedAgent) -> None:
     policies, rows = [agent, agents.make("algorithmic")], [[0, 1, 1], [1, 0, 1], [1, 1, 0]] * 8
     one = play(policies, rows, [True, False], threads=1)
