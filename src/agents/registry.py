@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from agents.learned import shipped
 from agents.learned.policy import LearnedAgent
-from agents.networks import actor, values
+from agents.networks import actor
 from agents.networks.ocnaru import KIND as OCNARU_NETWORKS
 from agents.networks.ocnaru import OcnaruNetworks
 from agents.players import POLICIES, genetic
@@ -23,7 +23,6 @@ from monopoly_env.policy.names import Factory
 BUILT_IN: Final[dict[str, Factory]] = {**POLICIES, **genetic.POLICIES, **shipped.POLICIES}
 # Kinds that need more than a name: options, a console, or the file of a saved policy.
 KINDS: Final[dict[str, Factory]] = {
-    "neural": values.NeuralPolicy,
     "actor": actor.ActorPolicy,
     "networks": LearnedAgent,
     bargainer.KIND: Bargainer,

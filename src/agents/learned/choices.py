@@ -9,7 +9,8 @@ The picks follow from that.
     GIVE on     the part given
     PRICE on    the premium
 
-A choice is open if it is legal, and only where there is something to choose.
+A choice is open if it is legal, and only where there is something to choose. A raise in an auction is open if it is a twentieth of the
+standing bid or more: by single dollars three of them could bid for thousands of decisions.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import numpy as np
 from agents.players.vocabulary.offers import OFFICIAL, ONE_FOR_ONE
 from agents.players.vocabulary.parts import PART_GROUPS, PARTS, groups_of, lots_of
 from agents.players.vocabulary.reading import total_price
-from monopoly_env.actions import A_REPLY, NUM_ACTIONS
+from monopoly_env.actions import A_BID, A_REPLY, NUM_ACTIONS, RAISES
 from monopoly_env.board import ALL_LOTS, GROUPS, NUM_GROUPS
 from monopoly_env.engine import agenda, trade
 from monopoly_env.game import NOBODY, Game
@@ -36,6 +37,8 @@ NO_CHOICE: Final = -1
 
 _SINGLES: Final = 1 + NUM_GROUPS  # parts of one group at most
 _PREMIUMS: Final = np.array(PREMIUMS)
+_DOLLARS: Final = np.array(RAISES)
+_NOTICED: Final = 20  # the smallest raise is the bid divided by this
 _COUNTER: Final = A_REPLY + trade.COUNTER
 
 
@@ -119,6 +122,10 @@ def write_open(game: Game, mask: Any) -> int:
         for action in range(NUM_ACTIONS):
             mask[action] = (int(game.legal[action >> 5]) >> (action & 31)) & 1
         mask[_COUNTER] = False
+        if game.decision == agenda.BID or game.decision == agenda.SEALED_BID:
+            bid = int(game.auction_bid) if game.decision == agenda.BID else int(game.sealed[game.player])
+            for level in range(len(RAISES)):
+                mask[A_BID + 1 + level] &= _DOLLARS[level] * _NOTICED >= bid
     count = 0
     for choice in range(NUM_CHOICES):
         count += mask[choice]
