@@ -28,6 +28,7 @@ Policies: TypeAlias = Sequence[Policy]  # who plays on, one a seat
 _STEP: Final = 0.2  # seconds that a step should take
 _FIRST: Final = 32  # playouts of the first step, whose speed nobody knows
 _EACH: Final = 32  # playouts of every action in the first round
+_KNOWN: Final = 2500  # playouts whose standard error is at most a point of the win
 _MISTAKES: Final = 5
 _SUSPECTS: Final = 8  # decisions that are looked at closely to find the worst
 _CLOSELY: Final = 300  # playouts of the best of their actions
@@ -73,7 +74,7 @@ def analyse(game: Game, policies: Policies, with_actions: bool, most: int, turns
     while not done:
         pace.begin()
         count = min(pace.count, most - len(shares))
-        if count and (len(shares) <= race.fewest or not with_actions):
+        if count and (not with_actions or race.is_over or len(shares) <= _share_of(len(shares)) * race.played):
             more = rollout(game, list(policies), count, first=len(shares), turns=turns)
             shares, played = np.concatenate([shares, more.shares]), count
         else:
@@ -85,6 +86,11 @@ def analyse(game: Game, policies: Policies, with_actions: bool, most: int, turns
         yield message | _about(policies, time.monotonic() - began)
 
 
+def _share_of(playouts: int) -> float:
+    """How many playouts the position gets for one of all its actions together: more until its shares are known to a point."""
+    return 2.0 if playouts < _KNOWN else 0.5
+
+
 class _Race:
     """The legal actions of a position. Those that may be the best are played out more and more, the others rest."""
 
@@ -93,6 +99,7 @@ class _Race:
         self.player = int(game.player)
         none = np.zeros((0, int(game.num_players)), np.float32)
         self.shares: dict[int, NDArray[np.float32]] = {int(action): none for action in core.legal_actions(game)}
+        self.played = 0
         self._due: list[int] = []
         self._goal = 0
 
@@ -120,6 +127,7 @@ class _Race:
         for other, shares in zip(together, more.shares, strict=True):
             self.shares[other] = np.concatenate([self.shares[other], shares])
         self._due = [other for other in self._due if len(self.shares[other]) < self._goal]
+        self.played += count * len(together)
         return count * len(together)
 
     def _running(self) -> list[int]:

@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Final, TypeVar
+from weakref import WeakValueDictionary
 
 import anyio
 from anyio import CapacityLimiter
@@ -25,7 +26,7 @@ from monopoly_env.serve.tables import GUEST, Table
 
 Result = TypeVar("Result")
 
-MOST_ROOMS: Final = 64  # tables in memory
+MOST_ROOMS: Final = 256  # tables in memory
 _MOST_WAITING: Final = 100  # messages that a slow client may be behind
 _AT_ONCE: Final = 0.05  # seconds that policies play without pause before the clients hear of it
 
@@ -332,7 +333,7 @@ class Rooms:
     def __init__(self, storage: Storage, catalogue: Catalogue, run: Runner) -> None:
         self.storage, self.catalogue, self.run = storage, catalogue, run
         self._rooms: OrderedDict[str, Room] = OrderedDict()
-        self._opening = asyncio.Lock()
+        self._opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # while a game is read or removed, others wait
 
     def __len__(self) -> int:
         return len(self._rooms)
@@ -343,13 +344,18 @@ class Rooms:
         Raises:
             RefusedError: There is no such live game, or there are too many rooms.
         """
-        async with self._opening:
-            if row.id not in self._rooms:
-                self._make_place()
-                table = await self.run(lambda: self._table(row.id))
-                self._rooms[row.id] = Room(table, self.run)
-            self._rooms.move_to_end(row.id)
-            return self._rooms[row.id]
+        if row.id not in self._rooms:
+            async with self._lock(row.id):
+                if row.id not in self._rooms:
+                    table = await self.run(lambda: self._table(row.id))
+                    self._make_place()
+                    self._rooms[row.id] = Room(table, self.run)
+        self._rooms.move_to_end(row.id)
+        return self._rooms[row.id]
+
+    def _lock(self, game: str) -> asyncio.Lock:
+        """The lock of one game: many games may be opened at once."""
+        return self._opening.setdefault(game, asyncio.Lock())
 
     def _table(self, game: str) -> Table:
         row = self.storage.find(game)
@@ -366,7 +372,7 @@ class Rooms:
 
     async def remove(self, game: str) -> None:
         """Forget a game."""
-        async with self._opening:
+        async with self._lock(game):
             room = self._rooms.pop(game, None)
             if room is None:
                 await self.run(lambda: self.storage.remove(game))

@@ -12,7 +12,8 @@ from monopoly_env import core
 from monopoly_env.analyse import rollout
 from monopoly_env.policy.resolve import make
 from monopoly_env.positions import position
-from monopoly_env.serve import analysis
+from monopoly_env.serve import analysis, setups
+from tests.monopoly_env.endgames import LEADER_WINS, last_throw
 from tests.monopoly_env.serve.clients import Player, begin
 
 EDITED = {"players": [{"lots": [20, 21], "cash": 900}, {"lots": [0, 5], "cash": 700}]}
@@ -64,6 +65,17 @@ def test_the_end_is_exact() -> None:
     assert ended["done"]
     assert [row["share"] for row in ended["shares"]] == [1, 0]
     assert ended["candidates"] == []
+
+
+def test_shares_over_the_socket_are_the_ones_worked_out_by_hand(client: TestClient) -> None:
+    target, exact = {"position": setups.described(last_throw())}, float(LEADER_WINS)
+    (told,) = jobs(client, {"type": "analyse", "target": target, "policies": "friedman", "most": 20_000})
+    assert told["playouts"] == 20_000
+    error = np.sqrt(exact * (1 - exact) / 20_000)
+    (throw,) = (one for one in told["candidates"] if one["text"] == "go on")
+    for row, truth in zip((*told["shares"], throw), (exact, 1 - exact, exact), strict=True):
+        assert abs(row["share"] - truth) < 5 * error
+        assert (row["high"] - row["low"]) / 2 == pytest.approx(1.96 * error, rel=0.05)
 
 
 def test_accuracy_is_the_published_formula() -> None:
