@@ -25,7 +25,7 @@ class Step(TypedDict):
 
     version: int
     seat: int
-    action: int
+    action: int | None
     text: str
     sentences: list[str]
     digest: str

@@ -16,8 +16,9 @@ from anyio import CapacityLimiter
 
 from monopoly_env import actions
 from monopoly_env.errors import ConfigurationError, MonopolyError, nearest
+from monopoly_env.render import words
 from monopoly_env.render.text import PLAYERS
-from monopoly_env.serve import choices, messages, offers, views
+from monopoly_env.serve import choices, messages, offers, sealed, views
 from monopoly_env.serve.players import Catalogue
 from monopoly_env.serve.refusals import MOVED_ON, NOT_YOURS, TOO_MANY, UNKNOWN, RefusedError
 from monopoly_env.serve.safety import Rights
@@ -236,7 +237,7 @@ class Room:
     # --- what clients see -----------------------------------------------------------------------------------------------
 
     def _shown(self) -> tuple[dict[str, Any], str]:
-        return self.table.view(), views.picture(self.table.game)
+        return self.table.view(), views.picture(sealed.without_bids(self.table.game))
 
     async def state(self, rights: Rights) -> dict[str, Any]:
         """The whole state for somebody who asks once."""
@@ -254,17 +255,24 @@ class Room:
                 client.send(self._events(client, version, steps, view, board))
 
     def _events(self, client: Client, version: int, steps: Sequence[Step], view: dict[str, Any], board: str) -> dict[str, Any]:
-        told = [step.told() for step in steps]
+        told = self._told(client, steps)
         return {"type": "events", "from": version, "steps": told, "view": self._personal(client, view), "board": board, "undone": False}
 
     def _state(self, client: Client, view: dict[str, Any], board: str) -> dict[str, Any]:
-        log = [step.told() for step in self.table.log if step.sentences]
+        log = self._told(client, [step for step in self.table.log if step.sentences])
         return {"type": "state", "view": self._personal(client, view), "board": board, "log": log}
+
+    def _told(self, client: Client, steps: Sequence[Step]) -> list[dict[str, Any]]:
+        """Steps as one client may see them."""
+        secret, mine = self.table.secret, client.rights.seats
+        return [sealed.hidden_step(step.told()) if step.version in secret and step.seat not in mine else step.told() for step in steps]
 
     def _personal(self, client: Client, view: dict[str, Any]) -> dict[str, Any]:
         """The view with what one client may do."""
         seats, here = client.rights.seats, {seat for each in self.clients for seat in each.rights.seats}
         players = [player | {"connected": player["kind"] == "policy" or player["seat"] in here} for player in view["players"]]
+        if sealed.are_running(self.table.game) and int(self.table.game.player) not in seats:
+            view = sealed.hidden_view(view, words.subject(sealed.without_bids(self.table.game), self.table.names))
         return view | {"players": players, "you": list(seats), "undo": self.table.undo_to(seats) is not None}
 
 
