@@ -2,6 +2,7 @@
 
 python benchmarks/table.py crowd       # 200 games at once, 50 of them cut off and resumed: moves a second, memory
 python benchmarks/table.py analysis    # how soon an analysis answers, how sure it is after two seconds, who waits meanwhile
+python benchmarks/table.py report      # how soon a long game has its first report, and its last
 
 The clients run beside the server on the same cores. Figures are in docs/table.md.
 """
@@ -31,7 +32,7 @@ import websockets
 import monopoly_env as me
 from monopoly_env import replays
 
-_PATIENCE: Final = 60  # seconds until a client gives up
+_PATIENCE: Final = 300  # seconds until a client gives up
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,9 @@ class Server:
     token: str
 
     @classmethod
-    def start(cls, data: Path) -> Server:
+    def start(cls, data: Path, python: str = sys.executable) -> Server:
         """Start a server that keeps its games in a folder."""
-        command = [sys.executable, "-m", "monopoly_env.serve", "--no-browser", "--port", "0", "--data", str(data)]
+        command = [python, "-m", "monopoly_env.serve", "--no-browser", "--port", "0", "--data", str(data)]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         assert process.stdout is not None
         printed = process.stdout.readline()
@@ -195,7 +196,19 @@ class Analysis:
     """How long each."""
 
 
-Part = Annotated[Crowd, tyro.conf.subcommand("crowd")] | Annotated[Analysis, tyro.conf.subcommand("analysis")]
+@dataclass(frozen=True)
+class Report:
+    """Let four experts play a game, and judge it."""
+
+    seed: int = 7
+    """The seed of the game."""
+
+
+Part = (
+    Annotated[Report, tyro.conf.subcommand("report")]
+    | Annotated[Crowd, tyro.conf.subcommand("crowd")]
+    | Annotated[Analysis, tyro.conf.subcommand("analysis")]
+)
 
 
 def main() -> int:
@@ -206,6 +219,8 @@ def main() -> int:
         print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
         if isinstance(part, Crowd):
             crowd(server, part)
+        elif isinstance(part, Report):
+            asyncio.run(report(server, part))
         else:
             asyncio.run(analysis(server, part))
     return 0
@@ -239,7 +254,7 @@ def crowd(server: Server, part: Crowd) -> None:
 
 async def analysis(server: Server, part: Analysis) -> None:
     """First answer and standard error of an analysis; a move of another game alone and beside it."""
-    game = await _game_of_experts(server, part.decision)
+    game, _ = await _game_of_experts(server, part.decision)
     other = Client(server, server.begin(PEOPLE, 1))
     await other.connect()
     await other.play(60)
@@ -262,6 +277,18 @@ async def analysis(server: Server, part: Analysis) -> None:
               f"standard error {100 * error:.2f} points; meanwhile a move of another game: {_spread(other.waits)}")  # fmt: skip
 
 
+async def report(server: Server, part: Report) -> None:
+    """How soon the versions of a report come."""
+    game, decisions = await _game_of_experts(server, sys.maxsize, part.seed)
+    async with _analysing(server) as socket:
+        began, told = time.monotonic(), {"done": False}
+        await socket.send(json.dumps({"type": "report", "id": 1, "game": game}))
+        while not told["done"]:
+            told = json.loads(await asyncio.wait_for(socket.recv(), _PATIENCE))
+            if "players" in told:
+                print(f"{decisions:,} decisions, {told['playouts']} playouts of each: {time.monotonic() - began:.1f} s")
+
+
 @asynccontextmanager
 async def _analysing(server: Server) -> AsyncIterator[Any]:
     """A socket for analyses."""
@@ -271,16 +298,15 @@ async def _analysing(server: Server) -> AsyncIterator[Any]:
         yield socket
 
 
-async def _game_of_experts(server: Server, decisions: int) -> str:
-    """A game of four experts with so many decisions or more."""
-    game = server.begin([{"kind": "policy", "policy": "expert"}] * 4, 7, speed=0)
+async def _game_of_experts(server: Server, decisions: int, seed: int = 7) -> tuple[str, int]:
+    """A game of four experts with so many decisions or more, or to its end; and how many it has."""
+    game = server.begin([{"kind": "policy", "policy": "expert"}] * 4, seed, speed=0)
     client = Client(server, game)
     await client.connect()
-    while client.view["version"] < decisions:
-        assert not client.view["over"], "The game is over: analyse an earlier decision."
+    while client.view["version"] < decisions and not client.view["over"]:
         client.take(await client.next())
     await client.socket.close()
-    return game
+    return game, int(client.view["version"])
 
 
 def _spread(waits: list[float]) -> str:
