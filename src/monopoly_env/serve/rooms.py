@@ -208,15 +208,21 @@ class Room:
         """Let policies play as long as somebody looks."""
         while True:
             self._wake.clear()
-            while self.clients and self.table.waits_for_policy and not self.table.row.about["paused"]:
+            while self._policies_play:
                 seconds = float(self.table.row.about["speed"]) if await self._let_play() else 0.0
                 await self._pause(seconds)
             await self._wake.wait()
+
+    @property
+    def _policies_play(self) -> bool:
+        return bool(self.clients) and self.table.waits_for_policy and not self.table.row.about["paused"]
 
     async def _let_play(self) -> bool:
         """Let policies play; whether something was told."""
         table = self.table
         async with self.lock:
+            if not self._policies_play:  # somebody paused while this waited
+                return False
             version, until_event = table.version, float(table.row.about["speed"]) > 0
             try:
                 steps = await self.run(lambda: table.play(_AT_ONCE, until_event))
