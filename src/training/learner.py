@@ -64,7 +64,8 @@ class LearnerOptions(RunOptions):
     watch: int = 2_000_000
     """Choices of the expert that are watched."""
     start: str = NONE
-    """A saved agent of this kind to continue from, for instance `ppo/best/ocnaru`, instead of new networks; nothing is watched then."""
+    """A saved agent of this kind to continue from, for instance `ppo/best/ocnaru`, instead of new networks: with its hidden layers, and
+    nothing is watched then."""
     opponents: tuple[str, ...] = (SELF, PAST, "expert", "algorithmic", "strategic")
     """Opponents, each in an equal share of the games: names of policies, files, `self` (all seats), `past` (earlier copies) or `exploiters`
     (copies that were trained to beat the learner)."""
@@ -259,6 +260,7 @@ class ChoiceLearner(ABC):
         self.spread = 1.0
         self.rules = Rules.preset(options.rules)
         self.device = device_of(options.device)
+        self.hidden = tuple(options.hidden) if named.agent is None else named.agent.hidden
         self._family = self.family()
         self.networks = Networks(self._family.architectures).to(self.device)
         if named.agent is not None:
@@ -291,8 +293,8 @@ class ChoiceLearner(ABC):
     def family(self) -> Family:
         """The kind of agent that is trained."""
         options = self.options
-        blank = LearnedAgent(options.num_players, options.hidden, rules=self.rules.changed(), name=self.name)
-        return Family(blank, architectures(options.num_players, tuple(options.hidden)), CHOICES)
+        blank = LearnedAgent(options.num_players, self.hidden, rules=self.rules.changed(), name=self.name)
+        return Family(blank, architectures(options.num_players, self.hidden), CHOICES)
 
     def watch_games(self, expert: CompiledPolicy, games: range, seed: int) -> Choices:
         """The choices of an expert that plays itself."""

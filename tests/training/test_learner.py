@@ -220,8 +220,10 @@ def test_what_a_run_leaves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert agents.arena.play([agent, "random"], games=2, rules="ocnaru").games == 2
     assert list((tmp_path / "run" / "curves").rglob("events.*"))
     words = [*words[:-1], str(tmp_path / "more"), "--start", str(tmp_path / "run" / "agent.safetensors")]
-    assert dqn.main(words) == 0  # and its networks can be trained further
+    words[words.index("--hidden") + 1] = "16"
+    assert dqn.main(words) == 0  # and its networks can be trained further, as large as they are
     assert "as given" in capsys.readouterr().out
+    assert agents.load(tmp_path / "more" / "agent.safetensors").hidden == (8,)
 
 
 @pytest.mark.parametrize("players", [3, 4])
