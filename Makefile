@@ -12,10 +12,10 @@ PIP   := $(BIN)/python -m pip --quiet --disable-pip-version-check
 READY := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup train test bounds clients bench lint format docs clean
+.PHONY: help setup train test bounds clients bench lint format docs check-page check-wheel clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo '  PYTHON=$(PYTHON) VENV=$(VENV) JOBS=$(JOBS); ARGS="..." goes through to the program'
 
@@ -68,6 +68,12 @@ docs: $(READY)  ## write the generated pages and pictures of docs/
 	$(BIN)/python -m monopoly_env.reference $(ARGS)
 	$(BIN)/python -m agents.reference $(ARGS)
 	$(BIN)/python docs/packages.py $(ARGS)
+
+check-page:  ## check the types of the page's modules; needs node
+	npx --yes -p typescript tsc -p src/monopoly_env/serve/page/jsconfig.json
+
+check-wheel: $(READY)  ## build the wheel, install it into a fresh environment, start its server and play a move
+	PYTHONPATH=. $(BIN)/python -m tests.check_wheel $(ARGS)
 
 clean:  ## remove .venv and what tools left behind
 	rm -rf $(VENV) $(GUEST) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache

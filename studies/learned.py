@@ -3,6 +3,7 @@
 python -m studies.learned                      # every shipped agent at its own table: writes docs/results/learned.md
 python -m studies.learned --games 1000 --only ppo/best/ocnaru
 python -m studies.learned --curve runs/ppo     # the learning curve of a run, as docs/results/learned/curve.png
+python -m studies.learned --ship runs/ppo/agent.safetensors ppo_ocnaru   # keep an agent for the library: half the bytes
 """
 
 from __future__ import annotations
@@ -67,6 +68,8 @@ class Options:
     """Seed of the games."""
     curve: Path | None = None
     """Folder of a run: draw its learning curve instead."""
+    ship: tuple[Path, str] | None = None
+    """A saved agent, and the name of the file: write it where the agents that come with the library are."""
     out: Path = PAGE
     """The page."""
     json: bool = False
@@ -147,6 +150,13 @@ def curve(folder: Path) -> Figure:
 
 def execute(options: Options, console: Console) -> dict[str, Any]:
     """Measure and write the page, or draw a curve."""
+    if options.ship is not None:
+        path, name = options.ship
+        agent = resolve(str(path))
+        if not isinstance(agent, LearnedAgent):
+            raise ConfigurationError(f"{str(path)!r} is not a learned agent but a policy of kind {agent.kind!r}.")
+        shipped.write(agent, name)
+        return {"rows": []}
     page = Page(options.out, TEMPLATE)
     if options.curve is not None:
         page.write("curve", page.picture("curve", curve(options.curve), "Share of games won over a run"))

@@ -48,6 +48,8 @@ class Options:
     """Seats at the tables."""
     playouts: tuple[int, ...] = (25, 100)
     """Playouts of each answer; a row for each."""
+    offers: int = 0
+    """Packages that are played out when looking for an offer of its own; 0: only the base policy offers."""
     turns: int = 10
     """Rounds after which a playout is cut off and valued."""
     value: str = "best"
@@ -76,7 +78,7 @@ def measure(options: Options, console: Console) -> list[dict[str, Any]]:
         lineup = Lineup((resolve(opponent),) * (size - 1), options.rules)
         (alone,) = arena.against([base], [lineup], [options.games], options.seed)
         for playouts in options.playouts:
-            player = SearchPolicy(options.base, playouts, options.advisers, turns=options.turns, value=options.value)
+            player = SearchPolicy(options.base, playouts, options.advisers, turns=options.turns, value=options.value, offers=options.offers)
             began = time.perf_counter()
             (score,) = arena.against([player], [lineup], [options.games], options.seed)
             seconds = time.perf_counter() - began
@@ -100,10 +102,11 @@ def section(rows: Sequence[dict[str, Any]], options: Options) -> str:
         )
         for row in rows
     ]  # fmt: skip
+    offers = f", own offers out of {options.offers} packages," if options.offers else ""
     about = (
         f"`search` on `{options.base}` with the advice of {', '.join(f'`{name}`' for name in options.advisers)}, playouts of "
-        f"{options.turns} rounds ended by the value `{options.value}`, rules `{options.rules}`, seed {options.seed}. Seconds are those of "
-        "whole games, divided by the decisions that were played out."
+        f"{options.turns} rounds{offers} ended by the value `{options.value}`, rules `{options.rules}`, seed {options.seed}. Seconds are "
+        "those of whole games, divided by the decisions that were played out."
     )
     return f"{about}\n\n{markdown(_HEADINGS, lines)}"
 

@@ -401,20 +401,20 @@ FOREIGN: dict[str, tuple[Callable[[], Any], type[me.MonopolyError], str]] = {
     "a policy that is a list": (lambda: agents.make(["expert"]), me.ConfigurationError, "Unknown policy"),
     "a policy that is a number": (lambda: arena.play([7, "random"], 2), me.ConfigurationError, "Unknown policy"),
     "an option of a wrong type": (
-        lambda: agents.make("neural", heads=["buy"], hidden=7, parent="random"), me.ConfigurationError,
-        "'neural' cannot be made with .*hidden=7",
+        lambda: agents.make("actor", heads=["buy"], hidden=7, parent="random"), me.ConfigurationError,
+        "'actor' cannot be made with .*hidden=7",
     ),
     "layers of a wrong type": (
-        lambda: agents.make("neural", heads=["buy"], hidden=["many"], parent="random"), me.ConfigurationError, "whole numbers from 1"
+        lambda: agents.make("actor", heads=["buy"], hidden=["many"], parent="random"), me.ConfigurationError, "whole numbers from 1"
     ),
     "a layer without end": (
-        lambda: agents.make("neural", heads=["buy"], hidden=[10**9], parent="random"), me.ConfigurationError, "from 1 to 65,536"
+        lambda: agents.make("actor", heads=["buy"], hidden=[10**9], parent="random"), me.ConfigurationError, "from 1 to 65,536"
     ),
     "layers without end": (
-        lambda: agents.make("neural", heads=["buy"], hidden=[60_000, 60_000], parent="random"), me.ConfigurationError, "too large"
+        lambda: agents.make("actor", heads=["buy"], hidden=[60_000, 60_000], parent="random"), me.ConfigurationError, "too large"
     ),
     "rules that are no dictionary": (
-        lambda: agents.make("neural", heads=["buy"], hidden=[4], parent="random", rules=3), me.ConfigurationError, "cannot be made"
+        lambda: agents.make("actor", heads=["buy"], hidden=[4], parent="random", rules=3), me.ConfigurationError, "cannot be made"
     ),
     "memory of another length": (
         lambda: agents.Decisions(me.new_games([1]), np.zeros((1, 3))), me.ConfigurationError, r"memory of decisions .* \(1, 64\)"

@@ -8,13 +8,13 @@ from typing import Any, Final
 
 from agents.learned import shipped
 from agents.learned.policy import LearnedAgent
-from agents.networks import actor, values
+from agents.networks import actor
 from agents.networks.ocnaru import KIND as OCNARU_NETWORKS
 from agents.networks.ocnaru import OcnaruNetworks
 from agents.players import POLICIES, genetic
 from agents.players.expert import Bargainer, bargainer
 from agents.players.human import Human
-from agents.players.search import SearchPolicy
+from agents.players.search import OnePlyPolicy, SearchPolicy
 from agents.values import saved as saved_values
 from monopoly_env.analyse import values as values_of_states
 from monopoly_env.policy import names
@@ -23,13 +23,13 @@ from monopoly_env.policy.names import Factory
 BUILT_IN: Final[dict[str, Factory]] = {**POLICIES, **genetic.POLICIES, **shipped.POLICIES}
 # Kinds that need more than a name: options, a console, or the file of a saved policy.
 KINDS: Final[dict[str, Factory]] = {
-    "neural": values.NeuralPolicy,
     "actor": actor.ActorPolicy,
     "networks": LearnedAgent,
     bargainer.KIND: Bargainer,
     OCNARU_NETWORKS: OcnaruNetworks,
     "human": Human,
     "search": SearchPolicy,
+    "one_ply": OnePlyPolicy,
 }
 
 # Earlier names of policies, which are made with a warning and are not listed.

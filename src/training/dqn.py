@@ -6,6 +6,7 @@ python -m training.dqn --resume                            # continue a run that
 python -m training.dqn --rules official --num-players 4    # another game
 python -m training.dqn --expert none                       # without an expert
 python -m training.dqn --start ppo/best/ocnaru            # continue from the agent that comes with the library
+python -m training.dqn --preset thesis                     # the seven networks of Ocnaru's thesis, by the same recipe
 python -m training.dqn --preset ocnaru --budget 0.01       # the agent of Ocnaru's thesis, with a hundredth of its games
 
 `training.presets` is the table of the presets; `--preset NAME --help` explains the options of one of them.
@@ -58,7 +59,7 @@ class DQNOptions(LearnerOptions):
     """How much of what A was stays in what it learns; 0: the plain target."""
 
 
-_RANGES: Final[Ranges] = {"temperature": (1e-6, 10), "munchausen": (0, 1)}
+RANGES: Final[Ranges] = {"temperature": (1e-6, 10), "munchausen": (0, 1)}
 
 
 class DQN(ChoiceLearner):
@@ -93,7 +94,7 @@ def execute(options: DQNOptions, console: Console) -> dict[str, Any]:
     Raises:
         MonopolyError: Wrong options, a folder that can't be used, a checkpoint that is missing or damaged, a loss that is not finite.
     """
-    return phases.execute(options, DQN, learner.check(options, _RANGES), console)
+    return phases.execute(options, DQN, learner.check(options, RANGES), console)
 
 
 main = presets.main  # `python -m training.dqn` is the command of all presets

@@ -121,7 +121,7 @@ def execute(options: ExpertOptions, console: Console) -> dict[str, Any]:
     policies = check(options)
     tables = tables_of(policies, options.num_players)
     with Session.open(
-        options, settings(options, policies), console, f"{options.games:,} games", datasets.FILES, marker="dataset"
+        options, settings(options, policies), console, f"{options.games:,} games", files=datasets.FILES, marker="dataset"
     ) as session:
         encoding = encodings.make(options.encoding, options.num_players)
         writer = datasets.Writer(options.out, _about(options, tables), encoding, options.format)

@@ -1,6 +1,6 @@
 """Who plays in a learner's own games: the learner, its past selves, and other policies, in shares that the options name.
 
-    league = League([SELF, PAST, expert, algorithmic], num_players=4, seed=0)
+    league = League([SELF, PAST, EXPLOITERS, expert, algorithmic], num_players=4, seed=0, kept=8)
     policies, seats = league.seat(agent, games=512, iteration=7)
 
 Self-play alone fails here: nobody makes good offers, so nobody learns to answer them. Strong opponents from the start are what helps.
@@ -8,17 +8,21 @@ Self-play alone fails here: nobody makes good offers, so nobody learns to answer
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agents.learned.policy import LearnedAgent
+from agents.networks.ocnaru import OcnaruNetworks
 from monopoly_env.policy.protocol import CompiledPolicy
 
 SELF: Final = "self"  # all seats: the learner as it is
 PAST: Final = "past"  # the other seats: the learner as it was
+EXPLOITERS: Final = "exploiters"  # the other seats: agents that were trained to beat the learner as it was
+WORDS: Final = (SELF, PAST, EXPLOITERS)
+Trained: TypeAlias = LearnedAgent | OcnaruNetworks  # agents that can be in training
 LEARNER: Final = 0  # its number among the policies of a game
 
 
@@ -27,31 +31,37 @@ class League:
 
     Attributes:
         past: Copies of the learner, the oldest first.
+        exploiters: Agents that were trained against it, the oldest first.
     """
 
     def __init__(self, opponents: Sequence[CompiledPolicy | str], num_players: int, seed: int, kept: int) -> None:
         """Make a league.
 
         Args:
-            opponents: Policies, SELF or PAST. Copies of one policy fill the other seats, or different ones (`_row`).
+            opponents: Policies, SELF, PAST or EXPLOITERS. Copies of one policy fill the other seats, or different ones (`_row`).
             num_players: Seats at the table.
             seed: Decides who meets whom.
-            kept: How many copies of the learner are kept.
+            kept: How many copies of the learner, and how many exploiters, are kept.
         """
-        self.past: list[LearnedAgent] = []
+        self.past: list[Trained] = []
+        self.exploiters: list[Trained] = []
         self._opponents = list(opponents)
         self._others = [opponent for opponent in opponents if not isinstance(opponent, str)]
         self._num_players = num_players
         self._seed = seed
         self._kept = kept
 
-    def remember(self, agent: LearnedAgent) -> None:
+    def remember(self, agent: Trained) -> None:
         """Add a copy of the learner; the oldest one beyond those that are kept goes."""
         self.past = [*self.past, agent][-self._kept :]
 
-    def seat(self, agent: LearnedAgent, games: int, iteration: int) -> tuple[list[CompiledPolicy], NDArray[np.int64]]:
+    def challenge(self, exploiter: Trained) -> None:
+        """Add an exploiter; the oldest one beyond those that are kept goes."""
+        self.exploiters = [*self.exploiters, exploiter][-self._kept :]
+
+    def seat(self, agent: Trained, games: int, iteration: int) -> tuple[list[CompiledPolicy], NDArray[np.int64]]:
         """The policies, of which the learner is the first, and (games, P) the number of the policy in each seat."""
-        policies: list[CompiledPolicy] = [agent, *self.past, *self._others]
+        policies: list[CompiledPolicy] = [agent, *self.past, *self.exploiters, *self._others]
         generator = np.random.Generator(np.random.PCG64([self._seed, iteration]))
         seats = np.zeros((games, self._num_players), np.int64)
         for game in range(games):
@@ -62,11 +72,12 @@ class League:
     def _row(self, opponent: CompiledPolicy | str, generator: np.random.Generator) -> list[int]:
         """The learner, and who sits in the other seats: copies of the opponent, or in half of such games any of the other policies."""
         rest = self._num_players - 1
-        if opponent == SELF or (opponent == PAST and not self.past):
-            return [LEARNER] * (1 + rest)
-        if opponent == PAST:
-            return [LEARNER, *(1 + int(number) for number in generator.integers(len(self.past), size=rest))]
-        begins = 1 + len(self.past)
+        begins = 1 + len(self.past) + len(self.exploiters)
+        if isinstance(opponent, str):
+            first, count = {PAST: (1, len(self.past)), EXPLOITERS: (1 + len(self.past), len(self.exploiters))}.get(opponent, (0, 0))
+            if not count:
+                return [LEARNER] * (1 + rest)
+            return [LEARNER, *(first + int(number) for number in generator.integers(count, size=rest))]
         number = next(place for place, other in enumerate(self._others) if other is opponent)
         if rest > 1 and generator.random() < 0.5:
             mixed = begins + generator.integers(len(self._others), size=rest - 1)
@@ -74,15 +85,19 @@ class League:
         return [LEARNER, *([begins + number] * rest)]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The copies of the learner, for a checkpoint."""
-        return {f"{number}.{name}": array for number, agent in enumerate(self.past) for name, array in agent.arrays().items()}
+        """The copies of the learner and the exploiters, for a checkpoint."""
+        agents = {str(number): agent for number, agent in enumerate(self.past)}
+        agents |= {f"{EXPLOITERS} {number}": agent for number, agent in enumerate(self.exploiters)}
+        return {f"{number}.{name}": array for number, agent in agents.items() for name, array in agent.arrays().items()}
 
-    def set_arrays(self, arrays: Any, agent: LearnedAgent) -> None:
+    def set_arrays(self, arrays: Mapping[str, NDArray[Any]], agent: Trained) -> None:
         """Take over what `arrays` returned; `agent` is any agent of the same kind."""
-        count = 1 + max((int(name.split(".")[0]) for name in arrays), default=-1)
-        self.past = []
-        for number in range(count):
+        found: dict[str, dict[str, NDArray[Any]]] = {}
+        for key, array in arrays.items():
+            number, _, name = key.partition(".")
+            found.setdefault(number, {})[name] = array
+        self.past, self.exploiters = [], []
+        for number in sorted(found, key=lambda number: int(number.split()[-1])):
             copy = agent.drawing(agent.temperature, PAST)
-            prefix = f"{number}."
-            copy.set_arrays({name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)})
-            self.past.append(copy)
+            copy.set_arrays(found[number])
+            (self.past if number.isdecimal() else self.exploiters).append(copy)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
@@ -24,23 +24,25 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from agents.learned.choices import NUM_CHOICES
-from agents.learned.networks import CHOICES, NAMES, STATE, architectures
+from agents.learned.networks import CHOICES, STATE, architectures
 from agents.learned.observation import MOST_PLAYERS
 from agents.learned.policy import LearnedAgent
+from agents.networks.layout import Architecture
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import MIN_PLAYERS
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
 from monopoly_env.rules import Rules
-from training.experience.choices import Choices, lambda_returns, play_games
-from training.league import LEARNER, PAST, SELF, League
+from training.cluster import HERE, PlayGames
+from training.experience.choices import Choices, lambda_returns
+from training.league import EXPLOITERS, LEARNER, PAST, SELF, WORDS, League, Trained
 from training.networks import Networks, arrays_of, optimizer_arrays, set_arrays_of, set_optimizer_arrays
 from training.run.checkpoints import Parts
 from training.run.devices import device_of
-from training.run.options import NONE, Device, Ranges, RulesName, RunOptions, check_ranges, find_policy
+from training.run.options import NONE, ClusterName, Device, Ranges, RulesName, RunOptions, check_ranges, find_policy
 from training.run.session import DivergenceError
 
 WATCH_SEED: Final = 1 << 20  # added to the seed: games that are watched differ from own ones
+_EXPLOIT_SEED: Final = 1 << 21
 _CLOSED: Final = -1e9  # the score of a choice that is not open
 _CHUNK: Final = 16_384  # choices in a forward pass without gradients
 _COUNTERS: Final = ("step", "watched", "blocks", "finished", "stages")  # in a checkpoint
@@ -62,13 +64,20 @@ class LearnerOptions(RunOptions):
     watch: int = 2_000_000
     """Choices of the expert that are watched."""
     start: str = NONE
-    """A saved agent of this kind to continue from, for instance `ppo/best/ocnaru`, instead of new networks; nothing is watched then."""
+    """A saved agent of this kind to continue from, for instance `ppo/best/ocnaru`, instead of new networks: with its hidden layers, and
+    nothing is watched then."""
     opponents: tuple[str, ...] = (SELF, PAST, "expert", "algorithmic", "strategic")
-    """Opponents, each in an equal share of the games: names of policies, files, `self` (all seats) or `past` (earlier copies)."""
+    """Opponents, each in an equal share of the games: names of policies, files, `self` (all seats), `past` (earlier copies) or `exploiters`
+    (copies that were trained to beat the learner)."""
     past: int = 8
-    """Earlier copies of the learner that are kept as opponents."""
+    """Earlier copies of the learner that are kept as opponents; as many exploiters."""
     past_every: int = 10
     """Blocks of games between two copies."""
+    exploit_every: int = 5_000_000
+    """Own choices between two exploiters: a copy of the learner learns to beat the learner as it is then, and joins its opponents. Only
+    with `exploiters` among --opponents."""
+    exploit_steps: int = 1_000_000
+    """Choices of an exploiter."""
     games: int = 512
     """Games in a block."""
     hidden: tuple[int, ...] = (128, 64)
@@ -103,6 +112,7 @@ class LearnerOptions(RunOptions):
     device: Device = "cpu"
     threads: int = 2
     """Threads that play. The result does not depend on them."""
+    cluster: ClusterName = None
 
     @property
     def checkpoint_every(self) -> int:
@@ -113,7 +123,7 @@ class LearnerOptions(RunOptions):
 _RANGES: Final[Ranges] = {
     **dict.fromkeys(("steps", "watch"), (0, float("inf"))),
     **dict.fromkeys(("past", "past_every", "games", "hidden", "batch", "epochs", "panel_games", "final_games"), (1, 1 << 30)),
-    **dict.fromkeys(("evaluate_every", "threads"), (1, float("inf"))),
+    **dict.fromkeys(("evaluate_every", "threads", "exploit_every", "exploit_steps"), (1, float("inf"))),
     "num_players": (MIN_PLAYERS, MOST_PLAYERS),
     "seed": (0, 1 << 20),
     "learning_rate": (1e-9, 1),
@@ -148,12 +158,16 @@ def check(options: LearnerOptions, ranges: Ranges) -> Named:
         raise ConfigurationError(f"--start {options.start!r} is no agent whose networks choose every action.")
     if agent is not None and agent.num_players != options.num_players:
         raise ConfigurationError(f"--start {options.start!r} plays at tables of {agent.num_players}, not of {options.num_players}.")
-    return Named(
+    named = Named(
         agent=agent,
         expert=None if options.expert == NONE else _compiled(options.expert, NONE),
-        opponents=[name if name in {SELF, PAST} else _compiled(name, SELF, PAST) for name in options.opponents],
+        opponents=[name if name in WORDS else _compiled(name, *WORDS) for name in options.opponents],
         panel=[find_policy(name) for name in options.panel],
     )
+    for policy in (named.expert, *named.opponents, *named.panel):
+        if isinstance(policy, LearnedAgent) and policy.num_players != options.num_players:
+            raise ConfigurationError(f"{policy.name!r} plays at tables of {policy.num_players}, not of {options.num_players}.")
+    return named
 
 
 def _compiled(name: str, *words: str) -> CompiledPolicy:
@@ -187,6 +201,33 @@ class Part(NamedTuple):
         return Part(*(column[rows] for column in self))
 
 
+@dataclass(frozen=True)
+class Family:
+    """A kind of agent, as it is trained.
+
+    Attributes:
+        blank: An agent of this kind.
+        architectures: Its networks by name, that of states last. The first output of the others is the value of the state.
+        choices: [network][output, not counting the value] -> the choice.
+        weights: The agent's arrays, from those of the networks.
+    """
+
+    blank: Trained
+    architectures: Mapping[str, Architecture]
+    choices: Sequence[NDArray[np.int64]]
+    weights: Callable[[dict[str, NDArray[Any]]], dict[str, NDArray[Any]]] = dict
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The networks that choose."""
+        return tuple(self.architectures)[:-1]
+
+    @property
+    def num_choices(self) -> int:
+        """Choices in all."""
+        return 1 + max(int(choices.max()) for choices in self.choices)
+
+
 Loss = Callable[[Part, Tensor], tuple[Tensor, Mapping[str, Tensor]]]
 
 
@@ -206,11 +247,12 @@ class ChoiceLearner(ABC):
 
     name: ClassVar[str]
 
-    def __init__(self, options: Any, named: Named) -> None:
-        """Start at step 0."""
+    def __init__(self, options: Any, named: Named, play_games: PlayGames = HERE.play_games) -> None:
+        """Start at step 0; `play_games` plays the games that are learned from."""
         torch.set_num_threads(1)
         torch.manual_seed(options.seed)
         self.options = options
+        self._play_games = play_games
         self.panel: Sequence[Policy] = named.panel
         self.step = self.watched = self.blocks = 0
         self.finished = 0
@@ -218,8 +260,9 @@ class ChoiceLearner(ABC):
         self.spread = 1.0
         self.rules = Rules.preset(options.rules)
         self.device = device_of(options.device)
-        self.networks = Networks(architectures(options.num_players, tuple(options.hidden))).to(self.device)
-        self._blank = LearnedAgent(options.num_players, options.hidden, rules=self.rules.changed(), name=self.name)
+        self.hidden = tuple(options.hidden) if named.agent is None else named.agent.hidden
+        self._family = self.family()
+        self.networks = Networks(self._family.architectures).to(self.device)
         if named.agent is not None:
             set_arrays_of(self.networks, named.agent.arrays())
         self._optimizer = torch.optim.Adam(self.networks.parameters(), lr=options.learning_rate, fused=True)
@@ -245,23 +288,35 @@ class ChoiceLearner(ABC):
     def score(self, scores: Tensor, choice: Tensor) -> Tensor:
         """(M,) what the networks give a choice: see `Part.score`."""
 
+    # What is trained: other agents than `LearnedAgent` replace these.
+
+    def family(self) -> Family:
+        """The kind of agent that is trained."""
+        options = self.options
+        blank = LearnedAgent(options.num_players, self.hidden, rules=self.rules.changed(), name=self.name)
+        return Family(blank, architectures(options.num_players, self.hidden), CHOICES)
+
+    def watch_games(self, expert: CompiledPolicy, games: range, seed: int) -> Choices:
+        """The choices of an expert that plays itself."""
+        seats, recorded = np.zeros((len(games), self.options.num_players), np.int64), np.ones(1, np.bool_)
+        return self._play_games(
+            [expert], seats, recorded, rules=self.rules, seed=seed, first=games.start, threads=self.options.threads
+        )  # fmt: skip
+
     # The two phases.
 
-    def agent(self) -> LearnedAgent:
+    def agent(self) -> Trained:
         """The networks as they are now, as a policy that plays its best choice."""
-        agent = self._blank.drawing(0.0)
-        agent.set_arrays(arrays_of(self.networks))
+        agent = self._family.blank.drawing(0.0)
+        agent.set_arrays(self._family.weights(arrays_of(self.networks)))
         return agent
 
     def watch(self) -> dict[str, float]:
         """Watch a block of the expert's games; returns means of what was reported."""
         assert self.expert is not None
         options = self.options
-        seats = np.zeros((options.games, options.num_players), np.int64)
-        choices = play_games(
-            [self.expert], seats, np.ones(1, np.bool_), rules=self.rules, seed=options.seed + WATCH_SEED, first=self.finished,
-            threads=options.threads,
-        )  # fmt: skip
+        games = range(self.finished, self.finished + options.games)
+        choices = self.watch_games(self.expert, games, options.seed + WATCH_SEED)
         self.finished += options.games
         self._set_rate(3 * options.learning_rate)
         parts, size = {name: part for name, (_, part) in self.parts_of(choices, choices.outcome).items()}, max(1, options.batch // 4)
@@ -277,7 +332,7 @@ class ChoiceLearner(ABC):
         if self.blocks % options.past_every == 0:
             self.league.remember(self.agent().drawing(self.temperature, PAST))
         policies, seats = self.league.seat(self.agent().drawing(self.temperature), options.games, self.blocks)
-        choices = play_games(
+        choices = self._play_games(
             policies, seats, np.arange(len(policies)) == LEARNER, rules=self.rules, seed=options.seed, first=self.blocks * options.games,
             threads=options.threads,
         )  # fmt: skip
@@ -302,15 +357,34 @@ class ChoiceLearner(ABC):
         self.step += choices.size
         return metrics
 
+    def exploit_due(self, before: int) -> bool:
+        """Whether an exploiter is due, where `before` is the step before the last block."""
+        every = self.options.exploit_every
+        return EXPLOITERS in self.options.opponents and self.step // every > before // every
+
+    def exploit(self) -> dict[str, float]:
+        """Train a copy against the agent as it is now, and add it to the league; returns what share it won in the end."""
+        frozen, steps = self.agent(), self.options.exploit_steps
+        options = replace(self.options, steps=steps, seed=self.options.seed + _EXPLOIT_SEED + self.blocks, opponents=("the learner",))
+        with torch.random.fork_rng(devices=[]):
+            exploiter = type(self)(options, Named(None, None, [frozen], []), self._play_games)
+            exploiter.networks.load_state_dict(self.networks.state_dict())
+            while exploiter.step < steps:
+                choices = exploiter.play()
+                exploiter.learn(choices)
+        self.league.challenge(exploiter.agent().drawing(self.temperature, EXPLOITERS))
+        return {"exploiter won": float(choices.outcome.mean())}
+
     def parts_of(self, choices: Choices, goals: NDArray[np.float32]) -> dict[str, tuple[NDArray[np.int64], Part]]:
         """For each network, the rows that it answers and its choices; scores and advantages are zeros."""
-        parts = {}
-        for number, name in enumerate(NAMES):
+        parts, size = {}, self._family.num_choices
+        for number, name in enumerate(self._family.names):
             rows = np.flatnonzero(choices.network == number)
             if len(rows):
-                where = np.zeros(NUM_CHOICES, np.int64)
-                where[CHOICES[number]] = np.arange(len(CHOICES[number]))
-                open_ = np.unpackbits(choices.open[rows], axis=1, count=NUM_CHOICES)[:, CHOICES[number]]
+                mine = self._family.choices[number]
+                where = np.zeros(size, np.int64)
+                where[mine] = np.arange(len(mine))
+                open_ = np.unpackbits(choices.open[rows], axis=1, count=size)[:, mine]
                 blank = torch.zeros(len(rows), device=self.device)
                 seen, chosen = self._tensor(choices.observation[rows]), self._tensor(where[choices.choice[rows]])
                 parts[name] = rows, Part(seen, self._tensor(open_.astype(np.bool_)), chosen, blank, blank, self._tensor(goals[rows]))

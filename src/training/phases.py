@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from training import cluster
+from training.cluster import PlayGames
 from training.learner import ChoiceLearner, LearnerOptions, Named
 from training.run.options import FREE, NONE, result_settings
-from training.run.panel import FINAL_SEED, measure
+from training.run.panel import FINAL_SEED
 from training.run.session import Session
 
 
@@ -33,6 +34,9 @@ def train(learner: ChoiceLearner, session: Session) -> None:
             choices = learner.play()
         with clock("learning"):
             report.log(learner.learn(choices) | {"won": float(choices.outcome.mean())})
+        if learner.exploit_due(before):
+            with clock("exploiting"):
+                report.log(learner.exploit())
         session.after_iteration(learner, before, "own games", learner.blocks * options.games)
     _measure(learner, session, 2, "after own games")
 
@@ -43,23 +47,36 @@ def _measure(learner: ChoiceLearner, session: Session, stage: int, title: str) -
         return
     options = learner.options
     with session.report.clock("evaluation"):
-        rows = measure(
-            learner.agent(), learner.panel, [options.final_games] * len(learner.panel), learner.rules, FINAL_SEED, options.num_players
-        )
+        games = [options.final_games] * len(learner.panel)
+        rows = session.measure(learner.agent(), learner.panel, games, learner.rules, FINAL_SEED, options.num_players)
     session.report.evaluated(learner.step, rows)
     learner.stages.append({"stage": stage, "title": title, "choices": learner.watched + learner.step, "opponents": rows})
     session.save(learner, learner.step)
 
 
-def execute(options: LearnerOptions, learner_of: Callable[[Any, Named], ChoiceLearner], named: Named, console: Console) -> dict[str, Any]:
+def execute(
+    options: LearnerOptions, learner_of: type[ChoiceLearner], named: Named, console: Console, play_games: PlayGames | None = None
+) -> dict[str, Any]:
     """Train from the beginning or from a checkpoint; the agent is what the networks are at the end.
 
+    Args:
+        options: Of the run.
+        learner_of: The learner.
+        named: What `learner.check` found.
+        console: Where progress is shown.
+        play_games: Plays the games that are learned from; by default where `--cluster` says.
+
     Raises:
-        MonopolyError: A folder that can't be used, a checkpoint that is missing or damaged, a loss that is not finite.
+        MonopolyError: A folder that can't be used, a checkpoint that is missing or damaged, a loss that is not finite,
+            a cluster that fails.
     """
-    settings = result_settings(options, (*FREE, "threads", "device"), learner=learner_of.__name__)
-    with Session.open(options, settings, console, f"{options.watch:,} + {options.steps:,} choices") as session:
-        learner = learner_of(options, named)
+    settings = result_settings(options, (*FREE, "threads", "device", "cluster"), learner=learner_of.__name__)
+    budget = f"{options.watch:,} + {options.steps:,} choices"
+    with (
+        cluster.joined(options.cluster, options.threads) as place,
+        Session.open(options, settings, console, budget, table_type=place.table) as session,
+    ):
+        learner = learner_of(options, named, play_games or place.play_games)
         if options.resume:
             session.restore(learner)
         train(learner, session)

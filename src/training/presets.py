@@ -22,10 +22,17 @@ def _ocnaru() -> Command[Any, Any]:
     return Command(options.OcnaruOptions(), train.execute, show)
 
 
+def _thesis() -> Command[Any, Any]:
+    from training import phases, thesis
+
+    return Command(thesis.ThesisOptions(), thesis.execute, phases.show)
+
+
 DEFAULT: Final = "dqn"
 PRESETS: Final = {
     DEFAULT: Preset("deep Q-learning, one network per kind of decision, that watches an expert and then plays in a league", _dqn),
     "ocnaru": Preset("the thesis's hybrid: seven networks, trained one at a time on experts' games and then their own", _ocnaru),
+    "thesis": Preset("the same seven networks, trained by this library's recipe", _thesis),
 }
 
 

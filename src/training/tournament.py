@@ -4,6 +4,7 @@ python -m training.tournament --players algorithmic random --games 2000
 python -m training.tournament --players algorithmic random random/no_trades --table-size 3 --json
 python -m training.tournament --players 'strategic/*' --games 10000 --out runs/field          # kept table by table
 python -m training.tournament --players 'strategic/*' --games 10000 --out runs/field --resume # go on where it was stopped
+python -m training.tournament --players all --out runs/all --cluster auto                     # on all machines of a Ray cluster
 """
 
 from __future__ import annotations
@@ -26,12 +27,13 @@ from typing import Any, Final
 
 import tyro
 from rich.console import Console
-from rich.table import Table
+from rich.table import Table as RichTable
 
 from agents import arena
 from agents.arena.progress import games_bar
 from agents.arena.ratings import CrossTable, Ratings, Strengths, cross_table, strengths
 from agents.arena.results import Results, merge
+from agents.arena.table import Table
 from monopoly_env import replays
 from monopoly_env.core import read_file, read_json, write_atomically
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, nearest
@@ -42,8 +44,9 @@ from monopoly_env.policy.names import names, renamed_told
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.policy.resolve import resolve_all
 from monopoly_env.rules import RULES_VERSION, Rules
+from training import cluster
 from training.run.folder import CONFIG, MOST_CONFIG, Run, alone
-from training.run.options import RulesName
+from training.run.options import ClusterName, RulesName
 
 GAMES: Final = ".parquet"  # results with every game, which `Results.load` reads
 SUFFIXES: Final = (".json", ".csv", GAMES)
@@ -75,6 +78,7 @@ class Options:
     """How many sit at a table, 2 to 8. All tables that the field allows are played. Default: 2, or all players if one sits twice."""
     threads: int | None = None
     """Cores to play on; default: all. The results are the same."""
+    cluster: ClusterName = None
     turn_limit: int = 1000
     """Turns of each player after which the score decides a game."""
     details: bool = False
@@ -134,7 +138,8 @@ def _run(options: Options, folder: Path | None) -> Outcome:
     tournament = Tournament(options)
     ratings = Ratings.load(options.ratings) if options.ratings and options.ratings.exists() else Ratings()
     kept = _open(folder, tournament, options) if folder else None
-    outcome = tournament.play(kept)
+    with cluster.joined(options.cluster, options.threads) as place:
+        outcome = tournament.play(kept, place.table)
     if options.ratings:
         if not ratings.update(outcome.results):
             print(f"note: {options.ratings} has these games already.", file=sys.stderr)
@@ -240,18 +245,19 @@ class Tournament:
             "rules_version": RULES_VERSION,
         }
 
-    def play(self, kept: Kept | None) -> Outcome:
+    def play(self, kept: Kept | None, table_type: type[Table] = Table) -> Outcome:
         """Play the tables that are not kept yet.
 
         Args:
             kept: Where finished tables are, and are put.
+            table_type: Plays the games.
         """
         parts = [kept.load(number, self) if kept else None for number in range(len(self.tables))]
         finished = sum(part.games for part in parts if part)
         with self._progress(finished) as done:
             for number, part in enumerate(parts):
                 if part is None:
-                    parts[number] = self._play_table(number, kept, done)
+                    parts[number] = self._play_table(number, kept, done, table_type)
         return Outcome.of([part for part in parts if part], self.names)
 
     def _progress(self, finished: int) -> contextlib.AbstractContextManager[Callable[[int], None]]:
@@ -263,11 +269,11 @@ class Tournament:
         """The policies of a table by the names they have in the field, each once."""
         return tuple(self.names[self.field.index(policy)] for policy in dict.fromkeys(table))
 
-    def _play_table(self, number: int, kept: Kept | None, done: Callable[[int], None]) -> Results:
+    def _play_table(self, number: int, kept: Kept | None, done: Callable[[int], None], table_type: type[Table]) -> Results:
         options, table = self.options, self.tables[number]
         part = arena.play(
             table, options.games, options.rules, options.seed, options.threads, options.turn_limit, done,
-            record=min(options.record, options.games),
+            record=min(options.record, options.games), table_type=table_type,
         )  # fmt: skip
         part.names = self.names_of(table)
         if kept:
@@ -385,10 +391,10 @@ class Outcome:
         if details:
             console.print(self.results.table(details=True))
 
-    def ladder(self) -> Table:
+    def ladder(self) -> RichTable:
         """The rows as a rich table."""
         results, lengths = self.results, self.results.lengths()
-        table = Table(
+        table = RichTable(
             title=f"{results.games:,} games, rules {results.rules}, seed {results.seed}",
             caption=f"{lengths['mean']:.0f} turns a game, {results.capped_share:.1%} hit the limit, first to throw wins "
             f"{results.seat_effect()[0]:.1%}, {results.trades()['mean']:.1f} trades a game, "

@@ -174,10 +174,10 @@ def test_foreign_and_missing_files_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("about", "message"),
     [
-        ({"kind": ["neural"]}, r"kind is \['neural'\], expected str"),
+        ({"kind": ["actor"]}, r"kind is \['actor'\], expected str"),
         ({"name": 3}, "name is 3, expected str"),
         ({"options": []}, r"options is \[\], expected dict"),
-        ({"options": {"heads": 5, "hidden": [4]}}, "'neural' cannot be made with the options .*heads=5"),
+        ({"options": {"heads": 5, "hidden": [4]}}, "'actor' cannot be made with the options .*heads=5"),
         ({"options": {"heads": ["buy"], "hidden": {"a": 1}, "parent": "random"}}, "whole numbers from 1"),
         ({"options": {"heads": ["buy"], "hidden": [60_000] * 9, "parent": "random"}}, "too large"),
         ({"options": {"heads": [["buy"]], "hidden": []}}, "cannot be made"),
@@ -190,7 +190,7 @@ def test_foreign_and_missing_files_are_refused(tmp_path: Path) -> None:
     ],
 )
 def test_saved_options_of_a_wrong_type_are_refused(about: dict[str, Any], message: str, tmp_path: Path) -> None:
-    whole = files._versions() | {"kind": "neural", "name": "mine", "options": {}} | about
+    whole = files._versions() | {"kind": "actor", "name": "mine", "options": {}} | about
     save_file({}, tmp_path / "mine.safetensors", {"policy": json.dumps(whole)})
     with pytest.raises((me.FormatError, me.ConfigurationError), match=message) as raised:
         agents.load(tmp_path / "mine.safetensors")

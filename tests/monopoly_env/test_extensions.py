@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import agents
 import monopoly_env as me
-from agents.networks.values import NeuralPolicy
+from agents.networks.actor import ActorPolicy
 from monopoly_env import encoding, monopoly_v0, rewards
 from monopoly_env.encoding import Encoding, standard
 from monopoly_env.game import MAX_PLAYERS
@@ -113,7 +113,7 @@ def test_policies_see_an_own_encoding_and_save_its_name(tmp_path: Any) -> None:
     vec = me.VectorMonopoly(4, 2)
     vec.reset()
     assert Decisions(vec.games.copy()).observation(CASH)[:, 0].tolist() == [np.float32(0.3)] * 4
-    policy = NeuralPolicy(("buy",), (8,), encoding=CASH, num_players=2, parent="algorithmic")
+    policy = ActorPolicy(("buy",), (8,), encoding=CASH, num_players=2, parent="algorithmic")
     policy.save(tmp_path / "mine.safetensors")
     saved = agents.load(tmp_path / "mine.safetensors")
     assert saved.encoding() == CASH

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from agents.networks.values import NeuralPolicy
+from agents.networks.actor import ActorPolicy
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.rules import RULES_VERSION
@@ -279,8 +279,8 @@ def test_wrong_options_are_refused_before_anything_is_written(tmp_path: Path, ch
 
 def test_a_policy_that_is_not_compiled_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "network.safetensors"
-    NeuralPolicy(("buy",), (4,), parent="random").save(path)
-    with pytest.raises(ConfigurationError, match="Policy 'neural' is not compiled"):
+    ActorPolicy(("buy",), (4,), parent="random").save(path)
+    with pytest.raises(ConfigurationError, match="Policy 'actor' is not compiled"):
         write(dataclasses.replace(SMALL, out=tmp_path / "data", policies=("random", str(path))))
     assert not (tmp_path / "data").exists()
 

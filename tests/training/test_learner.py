@@ -15,18 +15,20 @@ import torch
 from rich.console import Console
 
 import agents
+from agents.learned.networks import NAMES
 from agents.learned.policy import LearnedAgent
 from monopoly_env.errors import ConfigurationError
 from training import dqn, learner, phases, ppo
 from training.dqn import DQN, DQNOptions
-from training.league import LEARNER, PAST, SELF, League
+from training.league import EXPLOITERS, LEARNER, PAST, SELF, League
 from training.learner import ChoiceLearner, Part
 from training.ppo import PPO, PPOOptions
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 TINY: dict[str, Any] = {
     "watch": 6000, "steps": 9000, "games": 6, "hidden": (16,), "batch": 1024, "past": 2, "past_every": 1, "panel": ("random",),
-    "panel_games": 4, "final_games": 4, "evaluate_every": 4000, "opponents": (SELF, PAST, "strategic"), "seed": 3,
+    "panel_games": 4, "final_games": 4, "evaluate_every": 4000, "opponents": (SELF, PAST, EXPLOITERS, "strategic"),
+    "exploit_every": 4000, "exploit_steps": 500, "seed": 3,
 }  # fmt: skip
 LEARNERS = [(DQN, DQNOptions(**TINY), dqn), (PPO, PPOOptions(**TINY), ppo)]
 
@@ -61,6 +63,25 @@ def test_the_league_seats_everyone_in_their_share_and_every_seat() -> None:
     assert {int(np.flatnonzero(row == LEARNER)[0]) for row in seats[2::4]} == {0, 1, 2}
     assert np.array_equal(seats, league.seat(agent, 120, 1)[1])
     assert not np.array_equal(seats, league.seat(agent, 120, 2)[1])
+
+
+def test_exploiters_sit_in_their_games_and_are_kept_in_a_checkpoint() -> None:
+    league = League([EXPLOITERS, agents.make("expert")], num_players=2, seed=1, kept=2)
+    agent = LearnedAgent(2, (4,))
+    assert (league.seat(agent, 8, 0)[1][0::2] == LEARNER).all()  # there are none yet
+    league.remember(agent.drawing(0.0, PAST))
+    for number in range(3):
+        made = agent.drawing(0.0, f"exploiter {number}")
+        made.set_arrays({name: array + np.float32(number) for name, array in made.arrays().items()})
+        league.challenge(made)
+    policies, seats = league.seat(agent, 64, 1)
+    assert [policy.name for policy in policies] == ["networks", PAST, "exploiter 1", "exploiter 2", "expert"]
+    assert set(seats[0::2].ravel()) == {LEARNER, 2, 3}
+    assert set(seats[1::2].ravel()) == {LEARNER, 4}
+    resumed = League([EXPLOITERS], num_players=2, seed=1, kept=2)
+    resumed.set_arrays(league.arrays(), agent)
+    assert len(resumed.past) == 1
+    assert [next(iter(other.arrays().values()))[0, 0] for other in resumed.exploiters] == [1, 2]
 
 
 # --- losses ------------------------------------------------------------------------------------------------------------------
@@ -138,6 +159,23 @@ def test_what_wins_becomes_likelier(kind: type[ChoiceLearner], options: Any, _mo
     assert (last.choice[rows] == 1).mean() > max(0.8, before)
 
 
+def test_an_exploiter_starts_from_the_learner_and_plays_against_it_alone() -> None:
+    student = made(PPO, dataclasses.replace(LEARNERS[1][1], exploit_steps=1500, games=4))
+    student.step = 4500
+    assert student.exploit_due(3900)
+    assert not student.exploit_due(4100)
+    before, drawn = {name: array.copy() for name, array in student.agent().arrays().items()}, torch.get_rng_state()
+    assert 0 <= student.exploit()["exploiter won"] <= 1
+    (exploiter,) = student.league.exploiters
+    assert all(np.array_equal(array, before[name]) for name, array in student.agent().arrays().items())
+    assert torch.equal(drawn, torch.get_rng_state())
+    moved = [float(np.abs(exploiter.arrays()[name] - array).mean()) for name, array in before.items() if name.startswith("turn")]
+    assert 0 < max(moved) < 0.05  # it began there
+    without = made(PPO, dataclasses.replace(LEARNERS[1][1], opponents=(SELF,)))
+    without.step = 4500
+    assert not without.exploit_due(0)
+
+
 # --- runs --------------------------------------------------------------------------------------------------------------------
 
 
@@ -182,8 +220,31 @@ def test_what_a_run_leaves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert agents.arena.play([agent, "random"], games=2, rules="ocnaru").games == 2
     assert list((tmp_path / "run" / "curves").rglob("events.*"))
     words = [*words[:-1], str(tmp_path / "more"), "--start", str(tmp_path / "run" / "agent.safetensors")]
-    assert dqn.main(words) == 0  # and its networks can be trained further
+    words[words.index("--hidden") + 1] = "16"
+    assert dqn.main(words) == 0  # and its networks can be trained further, as large as they are
     assert "as given" in capsys.readouterr().out
+    assert agents.load(tmp_path / "more" / "agent.safetensors").hidden == (8,)
+
+
+@pytest.mark.parametrize("players", [3, 4])
+def test_official_rules_with_more_players(players: int, tmp_path: Path) -> None:
+    """Trades and auctions at larger tables; the league takes a saved agent."""
+    options = dataclasses.replace(
+        LEARNERS[1][1], rules="official", num_players=players, watch=1500, steps=1500, games=4, final_games=6, out=tmp_path / "first",
+        opponents=("expert", "strategic"),
+    )  # fmt: skip
+    results = ppo.execute(options, quiet())
+    assert [row["games"] for stage in results["stages"] for row in stage["opponents"]] == [6, 6, 6]
+    saved = str(tmp_path / "first" / "agent.safetensors")
+    second = made(PPO, dataclasses.replace(options, opponents=(SELF, saved)))
+    choices = second.play()
+    names = {NAMES[number] for number in np.unique(choices.network)}
+    assert {"buy", "bid", "turn", "reply"} <= names
+    assert names & {"ask", "give", "price"}
+    shares = [choices.outcome[(choices.game == game) & (choices.player == seat)] for game in (0, 1) for seat in range(players)]
+    assert all(len(set(share.tolist())) == 1 for share in shares if len(share))
+    with pytest.raises(ConfigurationError, match=f"plays at tables of {players}, not of 2"):
+        learner.check(dataclasses.replace(LEARNERS[1][1], opponents=(saved,)), {})
 
 
 @pytest.mark.parametrize(
@@ -194,6 +255,8 @@ def test_what_a_run_leaves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
         ({"num_players": 5}, "from 2 to 4, not 5"),
         ({"td_lambda": 1.5}, "--td-lambda must be from 0 to 1"),
         ({"start": "expert"}, "no agent whose networks"),
+        ({"panel": ("ppo/best/ocnaru",), "num_players": 3}, "'ppo/best/ocnaru' plays at tables of 2, not of 3"),
+        ({"exploit_every": 0}, "--exploit-every must be 1 or more"),
     ],
 )
 def test_wrong_options_are_refused(change: dict[str, Any], said: str) -> None:

@@ -58,6 +58,7 @@ def play(
     until: float | None = None,
     record: int | Sequence[int] = 0,
     adjust: str | Value | None = None,
+    table_type: type[Table] = Table,
 ) -> Results:
     """Play one table.
 
@@ -74,6 +75,7 @@ def play(
         record: The first so many games, or the games of these numbers, are kept in `Results.replays`.
         adjust: Also measure the luck of the dice, and adjust the win rates for it: they keep their means and lose variance
             (`Results.adjusted`). By "value", the best value of states; "worth"; or a `monopoly_env.analyse.Value`. Games take longer.
+        table_type: Plays the games, which a subclass of `Table` may do on other machines.
 
     Returns:
         The results. With compiled policies they are a function of the arguments; a network's last bits may differ by batch size.
@@ -85,7 +87,8 @@ def play(
     players = resolve_all(policies)
     _check_number("policies at a table", len(players), MIN_PLAYERS, MAX_PLAYERS)
     field = list(dict.fromkeys(players))
-    match = _Match(field, [[field.index(policy) for policy in players]], games, rules, seed, threads, turn_limit, progress, record, adjust)
+    tables = [[field.index(policy) for policy in players]]
+    match = _Match(field, tables, games, rules, seed, threads, turn_limit, progress, record, adjust, table_type)
     return match.play() if until is None else match.play_until(until)
 
 
@@ -447,6 +450,7 @@ class _Match:
     progress: Progress
     record: int | Sequence[int] = 0
     adjust: str | Value | None = None
+    table_type: type[Table] = Table
 
     def __post_init__(self) -> None:
         self.rules = Rules.coerce(self.given_rules)
@@ -456,7 +460,7 @@ class _Match:
         self.tables = [np.array(table, np.int16) for table in self.seated]
         self.recorded = _recorded(self.record, self.games, len(self.tables))
         self.value = luck.resolve(self.adjust, len(self.tables[0]))
-        self.table = Table(self.field, self.rules, self.turn_limit, self.threads, self.value)
+        self.table = self.table_type(self.field, self.rules, self.turn_limit, self.threads, self.value)
 
     def play(self) -> Results:
         """Play all games."""

@@ -9,26 +9,25 @@ The picks follow from that.
     GIVE on     the part given
     PRICE on    the premium
 
-A choice is open if it is legal, and only where there is something to choose.
+A choice is open if it is legal, and only where there is something to choose. A raise in an auction is open if it is a twentieth of the
+standing bid or more: by single dollars three of them could bid for thousands of decisions.
 """
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import Any, Final
 
 import numpy as np
 
 from agents.players.vocabulary.offers import OFFICIAL, ONE_FOR_ONE
+from agents.players.vocabulary.parts import PART_GROUPS, PARTS, groups_of, lots_of
 from agents.players.vocabulary.reading import total_price
-from monopoly_env.actions import A_REPLY, NUM_ACTIONS
-from monopoly_env.board import ALL_LOTS, GROUP_LOTS, GROUPS, NUM_GROUPS, RAILROADS
+from monopoly_env.actions import A_BID, A_REPLY, NUM_ACTIONS, RAISES
+from monopoly_env.board import ALL_LOTS, GROUPS, NUM_GROUPS
 from monopoly_env.engine import agenda, trade
 from monopoly_env.game import NOBODY, Game
 from monopoly_env.kernels import kernel
 
-# The groups of each part: none, one or two of them.
-PARTS: Final = ((), *((group,) for group in range(NUM_GROUPS)), *combinations(range(NUM_GROUPS), 2))
 PREMIUMS: Final = (-1200, -800, -600, -400, -300, -200, -100, 0, 100, 200, 300, 400, 600, 800, 1200)  # dollars beyond the printed prices
 ASK: Final = NUM_ACTIONS
 GIVE: Final = ASK + len(PARTS)
@@ -36,9 +35,10 @@ PRICE: Final = GIVE + len(PARTS)
 NUM_CHOICES: Final = PRICE + len(PREMIUMS)
 NO_CHOICE: Final = -1
 
-_GROUPS: Final = np.array([sum(1 << group for group in part) for part in PARTS])  # [part] -> its groups, a bit each
 _SINGLES: Final = 1 + NUM_GROUPS  # parts of one group at most
 _PREMIUMS: Final = np.array(PREMIUMS)
+_DOLLARS: Final = np.array(RAISES)
+_NOTICED: Final = 20  # the smallest raise is the bid divided by this
 _COUNTER: Final = A_REPLY + trade.COUNTER
 
 
@@ -61,41 +61,12 @@ def is_asked(game: Game) -> bool:
 
 
 @kernel
-def _of_group(game: Game, giver: int, taker: int, group: int) -> int:
-    """The lots of a group that change hands together.
-
-    All that may be given; one railroad or utility if the taker's stay incomplete; one lot if the rules say so.
-    """
-    members = int(GROUP_LOTS[group])
-    found = trade.tradable(game, giver) & members
-    together = (int(game.lots[taker]) | found) & members == members
-    if game.rules.trade != OFFICIAL or (group >= RAILROADS and not together):
-        return found & -found
-    return found
-
-
-@kernel
-def lots_of(game: Game, giver: int, taker: int, part: int) -> int:
-    """The lots of a part that a giver would give, a bit each."""
-    lots, groups = 0, int(_GROUPS[part])
-    for group in range(NUM_GROUPS):
-        if groups >> group & 1:
-            lots |= _of_group(game, giver, taker, group)
-    return lots
-
-
-@kernel
 def part_of(game: Game, giver: int, taker: int, goods: int) -> int:
     """The part that is exactly these goods; NO_CHOICE if there is none."""
-    groups, count = 0, 0
-    for group in range(NUM_GROUPS):
-        if goods & int(GROUP_LOTS[group]):
-            groups |= 1 << group
-            count += 1
-    if count <= 2:
-        for part in range(len(_GROUPS)):
-            if _GROUPS[part] == groups:
-                return part if lots_of(game, giver, taker, part) == goods else NO_CHOICE
+    groups = groups_of(goods)
+    for part in range(len(PART_GROUPS)):
+        if PART_GROUPS[part] == groups:
+            return part if lots_of(game, giver, taker, part) == goods else NO_CHOICE
     return NO_CHOICE
 
 
@@ -103,23 +74,10 @@ def part_of(game: Game, giver: int, taker: int, goods: int) -> int:
 def _open_parts(game: Game, giver: int, without: int, may_be_nothing: bool, mask: Any) -> None:
     """Mark the parts that a giver has; `without`: the groups that the other side gives."""
     official = game.rules.trade == OFFICIAL
-    has, lots = 0, trade.tradable(game, giver)
-    for group in range(NUM_GROUPS):
-        if lots & int(GROUP_LOTS[group]):
-            has |= 1 << group
-    has &= ~without
+    has = groups_of(trade.tradable(game, giver)) & ~without
     mask[0] = official and may_be_nothing
-    for part in range(1, len(_GROUPS) if official else _SINGLES):
-        mask[part] = int(_GROUPS[part]) & ~has == 0
-
-
-@kernel
-def _groups_of(lots: int) -> int:
-    groups = 0
-    for group in range(NUM_GROUPS):
-        if lots & int(GROUP_LOTS[group]):
-            groups |= 1 << group
-    return groups
+    for part in range(1, len(PART_GROUPS) if official else _SINGLES):
+        mask[part] = int(PART_GROUPS[part]) & ~has == 0
 
 
 @kernel
@@ -156,7 +114,7 @@ def write_open(game: Game, mask: Any) -> int:
     if game.decision == agenda.ASK:
         _open_parts(game, int(game.offer_to), 0, trade.tradable(game, int(game.offer_from)) & ALL_LOTS != 0, mask[ASK:GIVE])
     elif game.decision == agenda.GIVE:
-        _open_parts(game, int(game.offer_from), _groups_of(int(game.offer_ask)), game.offer_ask != 0, mask[GIVE:PRICE])
+        _open_parts(game, int(game.offer_from), groups_of(int(game.offer_ask)), game.offer_ask != 0, mask[GIVE:PRICE])
     elif game.decision == agenda.CASH:
         for level in range(len(PREMIUMS)):  # of several that end at the same price, the first
             mask[PRICE + level] = level == 0 or price_at(game, level) != price_at(game, level - 1)
@@ -164,6 +122,10 @@ def write_open(game: Game, mask: Any) -> int:
         for action in range(NUM_ACTIONS):
             mask[action] = (int(game.legal[action >> 5]) >> (action & 31)) & 1
         mask[_COUNTER] = False
+        if game.decision == agenda.BID or game.decision == agenda.SEALED_BID:
+            bid = int(game.auction_bid) if game.decision == agenda.BID else int(game.sealed[game.player])
+            for level in range(len(RAISES)):
+                mask[A_BID + 1 + level] &= _DOLLARS[level] * _NOTICED >= bid
     count = 0
     for choice in range(NUM_CHOICES):
         count += mask[choice]

@@ -7,12 +7,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from agents.learned.choices import ASK, GIVE, NO_CHOICE, NUM_CHOICES, PRICE, is_asked, lots_of, price_at, write_open
+from agents.learned.choices import ASK, GIVE, NO_CHOICE, NUM_CHOICES, PRICE, is_asked, price_at, write_open
 from agents.learned.networks import NAMES, NETWORK_OF, OUTPUT
 from agents.learned.observation import EACH_SIZE, MOST_PLAYERS, SHARED_SIZE, length, write
 from agents.networks.forward import forward
 from agents.networks.layout import AT_LAYERS, SIZES
 from agents.players.vocabulary.offers import compose, plan
+from agents.players.vocabulary.parts import lots_of
 from monopoly_env.engine import agenda
 from monopoly_env.engine.legal import nth_legal
 from monopoly_env.engine.randomness import policy_draw

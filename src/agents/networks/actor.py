@@ -1,6 +1,6 @@
 """A policy of one network, an actor: it plays the open action of the highest score, or draws one by the probabilities.
 
-The weights come from training (`python -m training.ppo`); playing needs no torch. A saved policy says what it was trained for:
+The weights come from training (`python -m training.maskable_ppo`); playing needs no torch. A saved policy says what it was trained for:
 encoding, number of players, rules, heads. `agents.load` refuses a file whose features are not those of this version.
 """
 

@@ -71,9 +71,9 @@ def _auction(game: Game, names: Names) -> str:
 
 
 def _sealed_auction(game: Game, names: Names) -> str:
-    return (
-        f"Auction of {lot_name(game, int(game.auction_lot))}: the maximum of {names[game.player]} is ${game.sealed[game.player]:,} so far."
-    )
+    lot, name, written = lot_name(game, int(game.auction_lot)), names[game.player], int(game.sealed[game.player])
+    told = f"the maximum of {name} is ${written:,} so far" if written else f"{name} writes a sealed bid"
+    return f"Auction of {lot}: {told}."
 
 
 def _piece(game: Game, names: Names) -> str:

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monopoly_env import actions, core
-from monopoly_env.analyse.actions import Candidate, candidate, compare_actions
-from monopoly_env.analyse.history import History, blocks, final_shares
+from monopoly_env.analyse.actions import Candidate, candidate
+from monopoly_env.analyse.history import final_shares
 from monopoly_env.analyse.playouts import rollout
-from monopoly_env.game import Game, Games
+from monopoly_env.game import Game
 from monopoly_env.intervals import CONFIDENCE, mean_interval, wilson
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.serve.refusals import MOVED_ON, RefusedError
@@ -28,12 +28,7 @@ Policies: TypeAlias = Sequence[Policy]  # who plays on, one a seat
 _STEP: Final = 0.2  # seconds that a step should take
 _FIRST: Final = 32  # playouts of the first step, whose speed nobody knows
 _EACH: Final = 32  # playouts of every action in the first round
-_MISTAKES: Final = 5
-_SUSPECTS: Final = 8  # decisions that are looked at closely to find the worst
-_CLOSELY: Final = 300  # playouts of the best of their actions
-_LOOK: Final = 1.5  # seconds after which such a look ends with the round
-_BLOCK: Final = 4  # decisions in a step of a report
-FORMULA: Final = "Lichess accuracy (a loss of x percent scores 103.1668 exp(-0.04354 x) - 3.1669) on shares of the win"
+_KNOWN: Final = 2500  # playouts whose standard error is at most a point of the win
 
 
 class _Pace:
@@ -65,7 +60,7 @@ def analyse(game: Game, policies: Policies, with_actions: bool, most: int, turns
         turns: Rounds after which a playout is cut off and valued by worth.
     """
     if core.is_over(game):
-        yield {"type": "analysis", "playouts": 0, "shares": _ended(game), "candidates": [], "done": True} | _about(policies, 0.0)
+        yield {"type": "analysis", "playouts": 0, "shares": _ended(game), "candidates": [], "done": True} | about(policies, 0.0)
         return
     began, pace = time.monotonic(), _Pace()
     shares, race = np.zeros((0, int(game.num_players)), np.float32), _Race(game, policies, most, turns)
@@ -73,7 +68,7 @@ def analyse(game: Game, policies: Policies, with_actions: bool, most: int, turns
     while not done:
         pace.begin()
         count = min(pace.count, most - len(shares))
-        if count and (len(shares) <= race.fewest or not with_actions):
+        if count and (not with_actions or race.is_over or len(shares) <= _share_of(len(shares)) * race.played):
             more = rollout(game, list(policies), count, first=len(shares), turns=turns)
             shares, played = np.concatenate([shares, more.shares]), count
         else:
@@ -82,7 +77,12 @@ def analyse(game: Game, policies: Policies, with_actions: bool, most: int, turns
         done = len(shares) >= most and (not with_actions or race.is_over)
         message = {"type": "analysis", "playouts": len(shares), "shares": _shares(shares), "done": done}
         message["candidates"] = [told(one) for one in race.candidates()] if with_actions else []
-        yield message | _about(policies, time.monotonic() - began)
+        yield message | about(policies, time.monotonic() - began)
+
+
+def _share_of(playouts: int) -> float:
+    """How many playouts the position gets for one of all its actions together: more until its shares are known to a point."""
+    return 2.0 if playouts < _KNOWN else 0.5
 
 
 class _Race:
@@ -93,6 +93,7 @@ class _Race:
         self.player = int(game.player)
         none = np.zeros((0, int(game.num_players)), np.float32)
         self.shares: dict[int, NDArray[np.float32]] = {int(action): none for action in core.legal_actions(game)}
+        self.played = 0
         self._due: list[int] = []
         self._goal = 0
 
@@ -120,6 +121,7 @@ class _Race:
         for other, shares in zip(together, more.shares, strict=True):
             self.shares[other] = np.concatenate([self.shares[other], shares])
         self._due = [other for other in self._due if len(self.shares[other]) < self._goal]
+        self.played += count * len(together)
         return count * len(together)
 
     def _running(self) -> list[int]:
@@ -157,7 +159,8 @@ def told(one: Candidate) -> dict[str, Any]:
     return vars(one) | {"shares": list(one.shares)}
 
 
-def _about(policies: Policies, seconds: float) -> Message:
+def about(policies: Policies, seconds: float) -> Message:
+    """Who plays on, for how long by now."""
     return {"policies": [policy.name for policy in policies], "seconds": round(seconds, 2), "confidence": CONFIDENCE}
 
 
@@ -186,7 +189,7 @@ def weigh(game: Game, picks: Sequence[int], policies: Policies, most: int) -> It
         accepted = rollout(both[1], list(policies), count, actions=actions.A_REPLY + 1, first=len(now))
         now, after = np.concatenate([now, without.shares]), np.concatenate([after, accepted.shares])
         pace.end(2 * count)
-        yield {"type": "offer", "playouts": len(now), "seats": _compared(now, after), "done": len(now) >= most} | _about(policies, 0.0)
+        yield {"type": "offer", "playouts": len(now), "seats": _compared(now, after), "done": len(now) >= most} | about(policies, 0.0)
 
 
 def _compared(now: NDArray[np.float32], after: NDArray[np.float32]) -> list[dict[str, Any]]:
@@ -224,80 +227,12 @@ def curve(frame: Callable[[int], Game], version: int, points: int, playouts: int
         }
         points_told.append(point)
         points_told.sort(key=lambda point: int(point["version"]))
-        yield {"type": "curve", "points": list(points_told), "done": len(points_told) == len(frames)} | _about(policies, 0.0)
+        yield {"type": "curve", "points": list(points_told), "done": len(points_told) == len(frames)} | about(policies, 0.0)
 
 
 def _coarse_first(frames: list[int]) -> list[int]:
     """Frames in an order in which the curve is seen early: every eighth, then those between."""
     return [frames[number] for number in sorted(range(len(frames)), key=lambda number: (number % 8 != 0, number % 4 != 0, number))]
-
-
-def report(
-    games: Games, chosen: NDArray[np.int64], last: Game, names: Sequence[str], playouts: int, policies: Policies
-) -> Iterator[Message]:
-    """Luck, skill, accuracy and the worst mistakes of a game.
-
-    Args:
-        games: (D,) the game before each decision.
-        chosen: (D,) the actions.
-        last: The game at the end.
-        names: Of the players.
-        playouts: Before and after each action.
-        policies: Who plays on.
-    """
-    players = len(names)
-    before, after, loss = np.zeros((len(games), players)), np.zeros((len(games), players)), np.zeros(len(games))
-    for part, reached, taken in blocks(games, chosen, list(policies), playouts, size=_BLOCK):
-        before[part], after[part] = reached.share, taken.share
-        for number in range(part.start, min(part.stop, len(games))):
-            seat, row = int(games["player"][number]), number - part.start
-            loss[number] = _clear_loss(reached.shares[row, :, seat], taken.shares[row, :, seat])
-        yield {"type": "report", "progress": round(0.9 * min(part.stop, len(games)) / len(games), 4), "done": False}
-    course = History(games, chosen, before, after, final_shares(last, list(policies), playouts))
-    mistakes = []
-    suspects = [number for number in course.costly(_SUSPECTS).tolist() if loss[number] > 0]
-    for number in suspects:
-        mistakes.append(_mistake(course, number, policies))
-        yield {"type": "report", "progress": round(0.9 + 0.1 * len(mistakes) / len(suspects), 4), "done": False}
-    mistakes = sorted((one for one in mistakes if one["clear"]), key=lambda one: -one["cost"])[:_MISTAKES]
-    yield {
-        "type": "report", "progress": 1.0, "done": True, "formula": FORMULA, "mistakes": mistakes,
-        "players": [_player(course, seat, name, loss) for seat, name in enumerate(names)],
-        "curve": [{"version": number, "turn": int(turn), "shares": shares.tolist()}
-                  for number, (turn, shares) in enumerate(zip(games["turns"], before, strict=True))],
-    } | _about(policies, 0.0)  # fmt: skip
-
-
-def _clear_loss(before: NDArray[np.float32], after: NDArray[np.float32]) -> float:
-    """What a choice lost; 0 unless it is clear by more than the interval, so that noise does not count as a mistake."""
-    lost, low, _ = mean_interval((before - after).astype(np.float64))
-    return float(lost) if low > 0 else 0.0
-
-
-def _accuracy(loss: float) -> float:
-    return float(np.clip(103.1668100711649 * np.exp(-0.04354415386753951 * 100 * loss) - 3.166924740191411, 0, 100))
-
-
-def _player(course: History, seat: int, name: str, loss: NDArray[np.float64]) -> Message:
-    mine = course.player == seat
-    scores = [_accuracy(float(lost)) for lost in loss[mine]]
-    own = float(course.own[mine].sum())
-    return {
-        "seat": seat, "name": name, "decisions": int(mine.sum()), "accuracy": float(np.mean(scores)) if scores else None,
-        "luck": float(course.luck[:, seat].sum()), "skill": own, "others": float(course.choice[:, seat].sum()) - own,
-        "first": float(course.before[0, seat]), "final": float(course.final[seat]),
-    }  # fmt: skip
-
-
-def _mistake(course: History, number: int, policies: Policies) -> Message:
-    """A decision looked at closely: what was chosen, and what would have been best."""
-    game, action = course.games[number], int(course.actions[number])
-    compared = compare_actions(game, policies=list(policies), n=_CLOSELY, seconds=_LOOK)
-    taken = compared.of(action)
-    return {
-        "version": number, "seat": int(game.player), "turn": int(game.turns), "action": action, "text": taken.text,
-        "cost": -taken.difference, "clear": taken.difference_high < 0, "best": told(compared.best), "chosen": told(taken),
-    }  # fmt: skip
 
 
 def playable(policies: Sequence[Policy], players: int) -> list[Policy]:

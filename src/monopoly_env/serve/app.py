@@ -13,12 +13,13 @@ from fastapi import APIRouter, Depends, FastAPI, Request, Response, WebSocket
 from fastapi import Path as InPath
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 
 from monopoly_env.errors import MonopolyError
 from monopoly_env.render.text import PLAYERS
-from monopoly_env.serve import messages, safety, setups, sockets, views
+from monopoly_env.serve import answers, messages, safety, setups, sockets, views
 from monopoly_env.serve.about import about
 from monopoly_env.serve.house import House, Settings, links, title
 from monopoly_env.serve.refusals import IMPOSSIBLE, NO_TOKEN, RefusedError, status_of
@@ -27,7 +28,14 @@ PAGE: Final = Path(__file__).parent / "page"
 
 _log = logging.getLogger(__name__)
 
-routes: Final = APIRouter(prefix="/api")
+_REFUSED: Final[dict[int | str, dict[str, Any]]] = {
+    "4XX": {"model": answers.Refusal, "description": "Refused, with a sentence that says what to do"},
+    "503": {"model": answers.Refusal, "description": "Busy: the game is kept"},
+}
+_FILE: Final[dict[str, Any]] = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+_BEARER: Final = HTTPBearer(auto_error=False, description="The host's token, or one of the game: docs/protocol.md")
+
+routes: Final = APIRouter(prefix="/api", responses=_REFUSED)
 
 
 def _house(request: Request) -> House:
@@ -35,25 +43,21 @@ def _house(request: Request) -> House:
     return house
 
 
-def _token(request: Request) -> str:
-    """The token of a request; empty if it has none."""
-    kind, _, token = request.headers.get("authorization", "").partition(" ")
-    return token.strip() if kind.casefold() == "bearer" else ""
+Bearer = Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)]
 
 
-def _host(request: Request) -> House:
+def _known(bearer: Bearer) -> str:
+    """The token, if there is one."""
+    if bearer is None:
+        raise RefusedError(NO_TOKEN, "The request has no token: open the link that you were given.")
+    return bearer.credentials
+
+
+def _host(request: Request, bearer: Bearer) -> House:
     """The house, for its host alone."""
     house = _house(request)
-    house.check_host(_token(request))
+    house.check_host(bearer.credentials if bearer else "")
     return house
-
-
-def _known(request: Request) -> str:
-    """The token, if there is one."""
-    token = _token(request)
-    if not token:
-        raise RefusedError(NO_TOKEN, "The request has no token: open the link that you were given.")
-    return token
 
 
 AnyHouse = Annotated[House, Depends(_house)]
@@ -66,26 +70,27 @@ Number = Annotated[int, InPath(ge=0, le=10**7)]
 # --- games ----------------------------------------------------------------------------------------------------------------
 
 
-@routes.get("/about")
+@routes.get("/about", response_model=answers.About)
 async def about_(house: AnyHouse, request: Request) -> dict[str, Any]:
     """Everything that does not change."""
-    return await house.run(lambda: about(house, house.is_host(_token(request))))
+    bearer = await _BEARER(request)  # anybody may ask
+    return await house.run(lambda: about(house, bearer is not None and house.is_host(bearer.credentials)))
 
 
-@routes.post("/games", status_code=201)
+@routes.post("/games", status_code=201, response_model=answers.Begun)
 async def begin(house: HostHouse, new: messages.NewGame) -> dict[str, Any]:
     """Begin a game."""
     row = await house.run(lambda: house.begin(new))
     return {"game": row.id, **links(row)}
 
 
-@routes.get("/games")
+@routes.get("/games", response_model=answers.Games)
 async def games(house: HostHouse) -> dict[str, Any]:
     """The games that changed last."""
     return {"games": await house.run(house.games)}
 
 
-@routes.get("/games/{game}")
+@routes.get("/games/{game}", response_model=answers.State)
 async def state(house: AnyHouse, token: Token, game: GameId) -> dict[str, Any]:
     """A game as it stands."""
     row = await house.run(lambda: house.row(game))
@@ -98,7 +103,7 @@ async def state(house: AnyHouse, token: Token, game: GameId) -> dict[str, Any]:
     return told | {"links": links(row) if rights.host else None}
 
 
-@routes.delete("/games/{game}")
+@routes.delete("/games/{game}", response_model=answers.Nothing)
 async def remove(house: HostHouse, game: GameId) -> dict[str, Any]:
     """Remove a game for good."""
     await house.run(lambda: house.row(game))
@@ -106,7 +111,7 @@ async def remove(house: HostHouse, game: GameId) -> dict[str, Any]:
     return {}
 
 
-@routes.post("/games/{game}/join")
+@routes.post("/games/{game}/join", response_model=answers.Joined)
 async def join(house: AnyHouse, token: Token, game: GameId, wish: messages.Join) -> dict[str, Any]:
     """Take a free seat."""
     row = await house.run(lambda: house.row(game))
@@ -118,7 +123,7 @@ async def join(house: AnyHouse, token: Token, game: GameId, wish: messages.Join)
 # --- frames ---------------------------------------------------------------------------------------------------------------
 
 
-@routes.get("/games/{game}/frames/{number}")
+@routes.get("/games/{game}/frames/{number}", response_model=answers.Frame)
 async def frame(house: AnyHouse, token: Token, game: GameId, number: Number) -> dict[str, Any]:
     """A game after so many decisions."""
 
@@ -130,7 +135,7 @@ async def frame(house: AnyHouse, token: Token, game: GameId, number: Number) -> 
     return await house.run(find)
 
 
-@routes.get("/games/{game}/frames/{number}/position")
+@routes.get("/games/{game}/frames/{number}/position", responses={200: {"model": messages.Position}})
 async def frame_as_position(house: AnyHouse, token: Token, game: GameId, number: Number) -> dict[str, Any]:
     """A frame as a position for the editor."""
 
@@ -142,7 +147,7 @@ async def frame_as_position(house: AnyHouse, token: Token, game: GameId, number:
     return await house.run(find)
 
 
-@routes.get("/games/{game}/index")
+@routes.get("/games/{game}/index", response_model=answers.Index)
 async def index(house: AnyHouse, token: Token, game: GameId) -> dict[str, Any]:
     """What happens where."""
 
@@ -154,7 +159,7 @@ async def index(house: AnyHouse, token: Token, game: GameId) -> dict[str, Any]:
     return await house.think(find)
 
 
-@routes.get("/games/{game}/replay", response_class=Response)
+@routes.get("/games/{game}/replay", response_class=Response, responses={200: {"content": _FILE}})
 async def replay(house: AnyHouse, token: Token, game: GameId) -> Response:
     """A game as a file."""
 
@@ -167,7 +172,7 @@ async def replay(house: AnyHouse, token: Token, game: GameId) -> Response:
     return Response(await house.run(find), media_type="application/octet-stream", headers=headers)
 
 
-@routes.post("/replays", status_code=201)
+@routes.post("/replays", status_code=201, response_model=answers.Uploaded, openapi_extra={"requestBody": {"content": _FILE}})
 async def upload(house: HostHouse, request: Request) -> dict[str, Any]:
     """Keep the games of a file."""
     data = await request.body()
@@ -177,7 +182,7 @@ async def upload(house: HostHouse, request: Request) -> dict[str, Any]:
 # --- positions and puzzles ------------------------------------------------------------------------------------------------
 
 
-@routes.post("/positions")
+@routes.post("/positions", response_model=answers.Shown)
 async def position(house: AnyHouse, setup: messages.Position) -> dict[str, Any]:
     """A position that is set up by hand."""
 
@@ -189,7 +194,7 @@ async def position(house: AnyHouse, setup: messages.Position) -> dict[str, Any]:
     return await house.run(build)
 
 
-@routes.get("/puzzles")
+@routes.get("/puzzles", response_model=answers.Puzzles)
 async def puzzles(house: AnyHouse) -> dict[str, Any]:
     """All puzzles."""
     found = await house.run(house.all_puzzles)
@@ -200,13 +205,13 @@ async def puzzles(house: AnyHouse) -> dict[str, Any]:
     return {"puzzles": rows}
 
 
-@routes.get("/puzzles/{number}")
+@routes.get("/puzzles/{number}", response_model=answers.Puzzle)
 async def puzzle(house: AnyHouse, number: Number) -> dict[str, Any]:
     """A puzzle."""
     return await house.run(lambda: house.asked(number))
 
 
-@routes.post("/puzzles/{number}/guess")
+@routes.post("/puzzles/{number}/guess", response_model=answers.Guessed)
 async def guess(house: AnyHouse, number: Number, answer: messages.Guess) -> dict[str, Any]:
     """Whether an answer is right."""
     return await house.run(lambda: house.guessed(number, answer.action))

@@ -17,7 +17,7 @@ from monopoly_env.errors import MonopolyError
 from monopoly_env.game import Game
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.render.text import PLAYERS
-from monopoly_env.serve import analysis, messages, offers, recordings, setups, views
+from monopoly_env.serve import analysis, messages, offers, recordings, reports, setups, views
 from monopoly_env.serve.players import Catalogue
 from monopoly_env.serve.recordings import Recording
 from monopoly_env.serve.refusals import MOVED_ON, NO_TOKEN, TOO_MANY, UNKNOWN, RefusedError
@@ -272,7 +272,7 @@ class House:
         if not 0 < recording.version <= _MOST_REPORTED:
             raise RefusedError(MOVED_ON, f"A report needs a game of 1 to {_MOST_REPORTED:,} decisions; this one has {recording.version:,}.")
         games = np.concatenate([core.batch_of(game) for game in recording.frames()])
-        yield from analysis.report(games[:-1], recording.replay.actions.astype(np.int64), games[-1], recording.names, playouts, seated)
+        yield from reports.report(games[:-1], recording.replay.actions.astype(np.int64), games[-1], recording.names, playouts, seated)
 
     def _seen(self, token: str, game: str) -> Recording:
         row = self.row(game)

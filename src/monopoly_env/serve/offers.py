@@ -120,8 +120,7 @@ def bids(game: Game, dollars: int) -> list[int]:
     if game.decision == agenda.BID:
         totals = open_bids(game)
         if dollars not in totals:
-            possible = ", ".join(f"${total:,}" for total in totals) or "none: you can only fold"
-            raise RefusedError(MOVED_ON, f"A bid of ${dollars:,} can't be made now. Possible: {possible}.")
+            raise RefusedError(MOVED_ON, f"A bid of ${dollars:,} can't be made now. {_nearest(dollars, list(totals))}")
         return [totals[dollars]]
     if game.decision != agenda.SEALED_BID:
         raise RefusedError(MOVED_ON, "There is no auction now.")
@@ -133,6 +132,17 @@ def bids(game: Game, dollars: int) -> list[int]:
         count, left = divmod(left, note)
         made += [A_BID + len(RAISES) - number] * count
     return [*made, A_BID]
+
+
+def _nearest(dollars: int, totals: list[int]) -> str:
+    """The bids next to one that can't be made, and all: an open auction goes up by one of the raises."""
+    if not totals:
+        return "You can only fold."
+    below, above = [total for total in totals if total < dollars], [total for total in totals if total > dollars]
+    near = [f"${total:,}" for total in (*below[-1:], *above[:1])]
+    return (
+        f"The nearest {'is' if len(near) == 1 else 'are'} {' and '.join(near)}; possible: {', '.join(f'${total:,}' for total in totals)}."
+    )
 
 
 def open_bids(game: Game) -> dict[int, int]:

@@ -17,6 +17,7 @@ from monopoly_env.game import Game
 from monopoly_env.render import narrate
 from monopoly_env.replays import Replay
 from monopoly_env.rules import Rules
+from monopoly_env.serve import sealed
 from monopoly_env.serve.refusals import MOVED_ON, UNKNOWN, RefusedError
 from monopoly_env.serve.storage import Step, Storage, Stored
 from monopoly_env.serve.tables import VERSIONS, data_of, record, status
@@ -38,6 +39,10 @@ class Recording:
         if row.about["versions"] != VERSIONS:
             raise RefusedError(MOVED_ON, "This game was played by another version of monopoly-env: it can't be replayed here.")
         played = storage.actions(row.id) if row.actions is None else row.actions
+        self._sealed = len(played)
+        if row.kind == "live":
+            played = played[: sealed.public(played, record(row.record))]
+        self._sealed -= len(played)
         self.row, self.names = row, tuple(row.status["names"])
         self.replay = Replay(
             Rules.from_dict(row.about["rules"]), row.about["seed"], len(self.names), self.names,
@@ -59,7 +64,8 @@ class Recording:
             RefusedError: It has fewer.
         """
         if not 0 <= number <= self.version:
-            raise RefusedError(UNKNOWN, f"The game has the frames 0 to {self.version}, not {number}.")
+            why = " The bids after it are sealed until all of them are opened." if self._sealed else ""
+            raise RefusedError(UNKNOWN, f"The game has the frames 0 to {self.version}, not {number}.{why}")
         while len(self._kept) <= number // _EVERY:
             self._kept.append(self._play(core.clone(self._kept[-1]), (len(self._kept) - 1) * _EVERY, _EVERY))
         start = number - number % _EVERY

@@ -9,14 +9,16 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Final, TypeVar
+from weakref import WeakValueDictionary
 
 import anyio
 from anyio import CapacityLimiter
 
 from monopoly_env import actions
 from monopoly_env.errors import ConfigurationError, MonopolyError, nearest
+from monopoly_env.render import words
 from monopoly_env.render.text import PLAYERS
-from monopoly_env.serve import choices, messages, offers, views
+from monopoly_env.serve import choices, messages, offers, sealed, views
 from monopoly_env.serve.players import Catalogue
 from monopoly_env.serve.refusals import MOVED_ON, NOT_YOURS, TOO_MANY, UNKNOWN, RefusedError
 from monopoly_env.serve.safety import Rights
@@ -25,7 +27,7 @@ from monopoly_env.serve.tables import GUEST, Table
 
 Result = TypeVar("Result")
 
-MOST_ROOMS: Final = 64  # tables in memory
+MOST_ROOMS: Final = 256  # tables in memory
 _MOST_WAITING: Final = 100  # messages that a slow client may be behind
 _AT_ONCE: Final = 0.05  # seconds that policies play without pause before the clients hear of it
 
@@ -206,15 +208,21 @@ class Room:
         """Let policies play as long as somebody looks."""
         while True:
             self._wake.clear()
-            while self.clients and self.table.waits_for_policy and not self.table.row.about["paused"]:
+            while self._policies_play:
                 seconds = float(self.table.row.about["speed"]) if await self._let_play() else 0.0
                 await self._pause(seconds)
             await self._wake.wait()
+
+    @property
+    def _policies_play(self) -> bool:
+        return bool(self.clients) and self.table.waits_for_policy and not self.table.row.about["paused"]
 
     async def _let_play(self) -> bool:
         """Let policies play; whether something was told."""
         table = self.table
         async with self.lock:
+            if not self._policies_play:  # somebody paused while this waited
+                return False
             version, until_event = table.version, float(table.row.about["speed"]) > 0
             try:
                 steps = await self.run(lambda: table.play(_AT_ONCE, until_event))
@@ -235,7 +243,7 @@ class Room:
     # --- what clients see -----------------------------------------------------------------------------------------------
 
     def _shown(self) -> tuple[dict[str, Any], str]:
-        return self.table.view(), views.picture(self.table.game)
+        return self.table.view(), views.picture(sealed.without_bids(self.table.game))
 
     async def state(self, rights: Rights) -> dict[str, Any]:
         """The whole state for somebody who asks once."""
@@ -253,17 +261,24 @@ class Room:
                 client.send(self._events(client, version, steps, view, board))
 
     def _events(self, client: Client, version: int, steps: Sequence[Step], view: dict[str, Any], board: str) -> dict[str, Any]:
-        told = [step.told() for step in steps]
+        told = self._told(client, steps)
         return {"type": "events", "from": version, "steps": told, "view": self._personal(client, view), "board": board, "undone": False}
 
     def _state(self, client: Client, view: dict[str, Any], board: str) -> dict[str, Any]:
-        log = [step.told() for step in self.table.log if step.sentences]
+        log = self._told(client, [step for step in self.table.log if step.sentences])
         return {"type": "state", "view": self._personal(client, view), "board": board, "log": log}
+
+    def _told(self, client: Client, steps: Sequence[Step]) -> list[dict[str, Any]]:
+        """Steps as one client may see them."""
+        secret, mine = self.table.secret, client.rights.seats
+        return [sealed.hidden_step(step.told()) if step.version in secret and step.seat not in mine else step.told() for step in steps]
 
     def _personal(self, client: Client, view: dict[str, Any]) -> dict[str, Any]:
         """The view with what one client may do."""
         seats, here = client.rights.seats, {seat for each in self.clients for seat in each.rights.seats}
         players = [player | {"connected": player["kind"] == "policy" or player["seat"] in here} for player in view["players"]]
+        if sealed.are_running(self.table.game) and int(self.table.game.player) not in seats:
+            view = sealed.hidden_view(view, words.subject(sealed.without_bids(self.table.game), self.table.names))
         return view | {"players": players, "you": list(seats), "undo": self.table.undo_to(seats) is not None}
 
 
@@ -332,7 +347,7 @@ class Rooms:
     def __init__(self, storage: Storage, catalogue: Catalogue, run: Runner) -> None:
         self.storage, self.catalogue, self.run = storage, catalogue, run
         self._rooms: OrderedDict[str, Room] = OrderedDict()
-        self._opening = asyncio.Lock()
+        self._opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # while a game is read or removed, others wait
 
     def __len__(self) -> int:
         return len(self._rooms)
@@ -343,13 +358,18 @@ class Rooms:
         Raises:
             RefusedError: There is no such live game, or there are too many rooms.
         """
-        async with self._opening:
-            if row.id not in self._rooms:
-                self._make_place()
-                table = await self.run(lambda: self._table(row.id))
-                self._rooms[row.id] = Room(table, self.run)
-            self._rooms.move_to_end(row.id)
-            return self._rooms[row.id]
+        if row.id not in self._rooms:
+            async with self._lock(row.id):
+                if row.id not in self._rooms:
+                    table = await self.run(lambda: self._table(row.id))
+                    self._make_place()
+                    self._rooms[row.id] = Room(table, self.run)
+        self._rooms.move_to_end(row.id)
+        return self._rooms[row.id]
+
+    def _lock(self, game: str) -> asyncio.Lock:
+        """The lock of one game: many games may be opened at once."""
+        return self._opening.setdefault(game, asyncio.Lock())
 
     def _table(self, game: str) -> Table:
         row = self.storage.find(game)
@@ -366,7 +386,7 @@ class Rooms:
 
     async def remove(self, game: str) -> None:
         """Forget a game."""
-        async with self._opening:
+        async with self._lock(game):
             room = self._rooms.pop(game, None)
             if room is None:
                 await self.run(lambda: self.storage.remove(game))

@@ -21,7 +21,7 @@ from monopoly_env.render import narrate
 from monopoly_env.render.text import PLAYERS
 from monopoly_env.replays import Replay
 from monopoly_env.rules import RULES_VERSION, Rules
-from monopoly_env.serve import views
+from monopoly_env.serve import sealed, views
 from monopoly_env.serve.players import Catalogue
 from monopoly_env.serve.refusals import BUSY, MOVED_ON, NOT_YOURS, RefusedError
 from monopoly_env.serve.storage import Snapshot, Step, Storage, Stored
@@ -137,6 +137,12 @@ class Table:
     def waits_for_policy(self) -> bool:
         """Whether a policy is to move and can."""
         return not core.is_over(self.game) and self.seats[self.game.player].kind == POLICY and self.stalled is None
+
+    @property
+    def secret(self) -> set[int]:
+        """The versions to which sealed bids led that are not opened yet."""
+        steps = list(self.log)
+        return {step.version for step in steps[sealed.public([step.action for step in steps], self.game) :]}
 
     def view(self) -> dict[str, Any]:
         """The position and who plays; what depends on the client is empty."""

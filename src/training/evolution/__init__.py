@@ -2,5 +2,5 @@
 
 `run` keeps a run on disk, whatever the algorithm. The algorithms are `cmaes` (the numbers of one player against fixed opponents), and
 `generations` and `steady` (a `populations` whose members play each other). `genome` turns a vector into a player, `fitness` says what is
-to be won, `operators` selects, crosses and mutates, `cluster` plays games on several machines, `reporting` shows progress.
+to be won, `operators` selects, crosses and mutates, `reporting` shows progress.
 """

@@ -23,11 +23,11 @@ from rich.console import Console
 
 from agents.arena.table import Table
 from monopoly_env.core import write_atomically
-from training.evolution import cluster
+from training import cluster
 from training.run import checkpoints
 from training.run.checkpoints import Parts
 from training.run.folder import Run
-from training.run.options import FREE, RunOptions
+from training.run.options import FREE, ClusterName, RunOptions
 from training.run.report import Report
 from training.run.session import Session
 
@@ -71,9 +71,7 @@ class EvolutionOptions(RunOptions):
     """Decides everything: genomes, tables, dice, cards. The same seed gives the same result, on any number of threads."""
     threads: int | None = None
     """Cores to play on; default: all. The results are the same."""
-    cluster: str | None = None
-    """Play on a Ray cluster: local (one is started here), auto (the one that runs here), host:port or ray://host:port. The results
-    are the same."""
+    cluster: ClusterName = None
 
     @property
     def length(self) -> int:
@@ -258,10 +256,10 @@ def execute(options: EvolutionOptions, console: Console) -> dict[str, Any]:
         MonopolyError: Wrong options, a folder in the way, a checkpoint that is missing or damaged, a cluster that fails.
     """
     options.check()
-    with cluster.joined(options.cluster, options.threads) as table_type:
-        search = options.search(table_type)
+    with cluster.joined(options.cluster, options.threads) as place:
+        search = options.search(place.table)
         budget = f"{search.about(options.length)}, {search.games(options.length) + search.final_games(options.length):,} games,"
-        with Session.open(options, search.settings(), console, budget, FILES) as session:
+        with Session.open(options, search.settings(), console, budget, files=FILES) as session:
             if options.resume:
                 last = checkpoints.paths(session.run.checkpoints)[-1:]
                 with checkpoints.understood(last[0]) if last else nullcontext():

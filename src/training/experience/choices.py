@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from agents.learned import observation
 from agents.learned.choices import ASK, GIVE, NO_CHOICE, NUM_CHOICES, is_asked, part_of, price_of, write_open
 from agents.learned.networks import NETWORK_OF
-from monopoly_env.actions import A_REPLY, NUM_ACTIONS
+from monopoly_env.actions import A_BID, A_REPLY, NUM_ACTIONS, RAISES
 from monopoly_env.engine import agenda, trade
 from monopoly_env.engine.step import apply
 from monopoly_env.game import Game, Games, empty_games
@@ -28,11 +28,12 @@ from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
 from monopoly_env.rules import Rules
 from training.experience.recording import begin_games, write_halves
 
+SLICE: Final = 8  # games that a thread plays at a time; who cuts a block of games cuts it here, or the choices differ
 PACKED: Final = -(-NUM_CHOICES // 8)  # bytes of a packed mask
 TURN_LIMIT: Final = 1000  # turns of each player after which the score decides
 
-_SLICE: Final = 8  # games that a thread plays at a time
-_ROWS: Final = 2048  # choices recorded before they are copied
+_ROWS: Final = 2048  # choices recorded before they are copied; the parts of an offer that is being made then are left out
+_LAST_BID: Final = A_BID + len(RAISES)
 _COUNTER: Final = A_REPLY + trade.COUNTER
 
 
@@ -58,10 +59,10 @@ class Choices(NamedTuple):
     outcome: NDArray[Any]
 
     @classmethod
-    def empty(cls, count: int, features: int) -> Choices:
+    def empty(cls, count: int, features: int, packed: int = PACKED) -> Choices:
         """Room for so many, not yet filled."""
         return cls(
-            np.empty((count, features), np.float16), np.empty((count, PACKED), np.uint8), np.empty(count, np.int16),
+            np.empty((count, features), np.float16), np.empty((count, packed), np.uint8), np.empty(count, np.int16),
             np.empty(count, np.int8), np.empty(count, np.int8), np.empty(count, np.int32), np.empty(count, np.float32),
         )  # fmt: skip
 
@@ -114,7 +115,7 @@ def play_games(
     empty["rules"] = rules.to_record()
 
     def play(start: int) -> list[Choices]:
-        seated = seats[start : start + _SLICE]
+        seated = seats[start : start + SLICE]
         count = len(seated)
         games, progress = empty_games(count), np.zeros(count, PROGRESS)
         begin_games(games, empty, seats.shape[1], seed, first + start)
@@ -137,7 +138,7 @@ def play_games(
         return [part._replace(outcome=shares[part.game, part.player], game=part.game + np.int32(start)) for part in parts]
 
     with ThreadPoolExecutor(threads or os.cpu_count() or 1, "games") as pool:
-        return Choices.joined([part for parts in pool.map(play, range(0, len(seats), _SLICE)) for part in parts])
+        return Choices.joined([part for parts in pool.map(play, range(0, len(seats), SLICE)) for part in parts])
 
 
 @entry()
@@ -160,6 +161,8 @@ def _record(
             if action < 0:
                 break
             seat = int(game.player)
+            if game.decision == agenda.ASK and game.offer_ask == 0:
+                pending[i, seat] = NO_CHOICE  # an offer begins; the one before was perhaps given up
             if recorded[seats[i, seat]] and is_asked(game) and write_open(game, open_) > 1:
                 _note(game, i, seat, action, open_, seen, pending[i, seat], rows, count)
                 count += 1
@@ -189,6 +192,11 @@ def _note(
         rows.choice[at] = A_REPLY
     elif open_[action]:
         rows.choice[at] = action
+    else:
+        for raised in range(action + 1, _LAST_BID + 1 if action > A_BID else 0):  # a small raise: the smallest that is open
+            if open_[raised]:
+                rows.choice[at] = raised
+                break
 
 
 @kernel
@@ -197,13 +205,17 @@ def _resolve(game: Game, pending: Any, rows: Choices) -> None:
     maker, partner = int(game.offer_from), int(game.offer_to)
     asked = part_of(game, partner, maker, int(game.offer_ask))
     given = part_of(game, maker, partner, int(game.offer_give))
-    if pending[0] != NO_CHOICE and asked != NO_CHOICE:
-        rows.choice[int(pending[0])] = ASK + asked
-    if pending[1] != NO_CHOICE and given != NO_CHOICE:
-        rows.choice[int(pending[1])] = GIVE + given
-    if pending[2] != NO_CHOICE:
-        rows.choice[int(pending[2])] = price_of(game, int(game.offer_cash))
+    _settle(rows, int(pending[0]), NO_CHOICE if asked == NO_CHOICE else ASK + asked)
+    _settle(rows, int(pending[1]), NO_CHOICE if given == NO_CHOICE else GIVE + given)
+    _settle(rows, int(pending[2]), price_of(game, int(game.offer_cash)))
     pending[:] = NO_CHOICE
+
+
+@kernel
+def _settle(rows: Choices, at: int, choice: int) -> None:
+    """Note a choice, if there is one and it was open."""
+    if min(at, choice) >= 0 and rows.open[at, choice >> 3] >> (7 - (choice & 7)) & 1:
+        rows.choice[at] = choice
 
 
 @entry()

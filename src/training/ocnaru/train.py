@@ -313,7 +313,7 @@ def execute(options: OcnaruOptions, console: Console) -> dict[str, Any]:
     """
     policies = check(options)
     games = expert_games(options) + sum(own_games(options, head) for head in options.heads)
-    with Session.open(options, settings(options), console, f"{games:,} games", FILES) as session:
+    with Session.open(options, settings(options), console, f"{games:,} games", files=FILES) as session:
         trainer = OcnaruTrainer(options, policies)
         if options.resume:
             session.restore(trainer)

@@ -54,6 +54,7 @@ def main(
     arguments: Sequence[str] | None = None,
     *,
     default: str = "",
+    flag: str = "--preset",
     resume_from: str = "the last checkpoint",
 ) -> int:
     """Run a command.
@@ -62,7 +63,8 @@ def main(
         program: Its module, for instance `training.ppo`.
         command: What it does; or a table of presets.
         arguments: By default those of the process.
-        default: The preset without `--preset`.
+        default: The preset without the flag.
+        flag: What a preset is chosen by.
         resume_from: Where a stopped run continues; empty if it can't.
 
     Returns:
@@ -72,10 +74,10 @@ def main(
     def body(arguments: Sequence[str] | None) -> None:
         rest, about, task = list(sys.argv[1:] if arguments is None else arguments), None, command
         if not isinstance(task, Command):
-            name, rest = chosen(rest, task, default)
+            name, rest = chosen(rest, task, default, flag)
             presets, task = task, task[name].load()
-            table = "\n".join(f"--preset {other}: {preset.about}." for other, preset in presets.items())
-            about = f"{inspect.getdoc(type(task.options))}\n\n{table}\n\nBelow: the settings of --preset {name}."
+            table = "\n".join(f"{flag} {other}: {preset.about}." for other, preset in presets.items())
+            about = f"{inspect.getdoc(type(task.options))}\n\n{table}\n\nBelow: the settings of {flag} {name}."
         options = tyro.cli(type(task.options), args=rest, prog=f"python -m {program}", description=about, default=task.options)
         result = task.execute(options, Console(stderr=True))
         if options.json:
@@ -86,19 +88,19 @@ def main(
     return resumable(resume_from)(body)(arguments)
 
 
-def chosen(arguments: Sequence[str], presets: Mapping[str, Any], default: str) -> tuple[str, list[str]]:
-    """The preset that a command line names with `--preset`, and the rest of the line.
+def chosen(arguments: Sequence[str], presets: Mapping[str, Any], default: str, flag: str = "--preset") -> tuple[str, list[str]]:
+    """The preset that a command line names with a flag, and the rest of the line.
 
     Raises:
-        ConfigurationError: The preset is unknown, or there is no name after `--preset`.
+        ConfigurationError: The preset is unknown, or there is no name after the flag.
     """
     rest, name = list(arguments), default
     for place, word in enumerate(rest):
-        flag, equals, value = word.partition("=")
-        if flag == "--preset":
+        given, equals, value = word.partition("=")
+        if given == flag:
             value = value if equals else "".join(rest[place + 1 : place + 2])
             if value not in presets:
-                raise ConfigurationError(f"Unknown preset {value!r}. {nearest(value, presets)}")
+                raise ConfigurationError(f"Unknown {flag.lstrip('-')} {value!r}. {nearest(value, presets)}")
             del rest[place : place + (1 if equals else 2)]
             name = value
             break

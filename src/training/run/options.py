@@ -40,6 +40,10 @@ Device: TypeAlias = Annotated[
 ]
 
 
+_CLUSTER: Final = "local (one is started here), auto (the one that runs here), host:port or ray://host:port"
+ClusterName: TypeAlias = Annotated[str | None, tyro.conf.arg(help=f"Play on a Ray cluster: {_CLUSTER}. The results are the same.")]
+
+
 @dataclass(frozen=True)
 class RunOptions:
     """What every run has."""
@@ -58,7 +62,7 @@ class RunOptions:
 
 @dataclass(frozen=True)
 class TrainingOptions(RunOptions):
-    """What `training.dqn --preset plain` and `training.ppo` have in common."""
+    """The options of `training.maskable_ppo`, which trains on the environment as it is."""
 
     steps: int = 1_000_000
     """Budget: decisions answered in all games. Evaluations and checkpoints are counted in steps too."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from rich.table import Table
+from rich.table import Table as RichTable
 
 from agents import arena
 from agents.arena.matches import Lineup
+from agents.arena.table import Table
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.rules import Rules
 
@@ -17,7 +18,14 @@ FINAL_SEED: Final = 2_000_003  # of the games that are reported: others, or the 
 
 
 def measure(
-    policy: Policy, panel: Sequence[Policy], games: Sequence[int], rules: Rules, seed: int, num_players: int = 2
+    policy: Policy,
+    panel: Sequence[Policy],
+    games: Sequence[int],
+    rules: Rules,
+    seed: int,
+    num_players: int = 2,
+    *,
+    table_type: type[Table] = Table,
 ) -> list[dict[str, Any]]:
     """Play a policy against each policy of a panel, which fills the other seats.
 
@@ -28,22 +36,23 @@ def measure(
         rules: Rules of the games.
         seed: Seed of the games; every seed is played from all seats.
         num_players: Seats at the table.
+        table_type: Plays the games.
 
     Returns:
         A row each: `opponent`, `games`, `wins`, `win_rate`, `low`, `high` (Wilson, 95%), `turns` (mean), `seconds`.
     """
     rows = []
     for opponent, count in zip(panel, games, strict=True):
-        (score,) = arena.against([policy], [Lineup((opponent,) * (num_players - 1), rules)], [count], seed)
+        (score,) = arena.against([policy], [Lineup((opponent,) * (num_players - 1), rules)], [count], seed, table_type=table_type)
         (row,), (results,) = score.rows(), score.results
         shown = {key: row[key] for key in ("games", "wins", "win_rate", "low", "high", "turns")}
         rows.append({"opponent": opponent.name} | shown | {"seconds": results.seconds})
     return rows
 
 
-def table(rows: Sequence[dict[str, Any]], title: str) -> Table:
+def table(rows: Sequence[dict[str, Any]], title: str) -> RichTable:
     """The rows for a terminal."""
-    shown = Table(title=title, caption="Every seed is played from each seat. Intervals: Wilson, 95%.")
+    shown = RichTable(title=title, caption="Every seed is played from each seat. Intervals: Wilson, 95%.")
     shown.add_column("against")
     for heading in ("games", "win rate", "interval", "turns a game"):
         shown.add_column(heading, justify="right")

@@ -22,6 +22,7 @@ from typing import Any, Final, Protocol
 
 from rich.console import Console
 
+from agents.arena.table import Table
 from monopoly_env.errors import MonopolyError
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.policy.resolve import load
@@ -75,13 +76,15 @@ class Session:
     Attributes:
         run: Its folder.
         report: Its progress bar, curves and clock.
+        table_type: Plays the games that measure it.
         best: Mean win rate of the best agent so far.
     """
 
-    def __init__(self, run: Run, report: Report) -> None:
+    def __init__(self, run: Run, report: Report, table_type: type[Table] = Table) -> None:
         """Start before the first evaluation; use `open`."""
         self.run = run
         self.report = report
+        self.table_type = table_type
         self.best = -1.0
 
     @classmethod
@@ -92,8 +95,10 @@ class Session:
         settings: Mapping[str, Any],
         console: Console,
         budget: str,
+        *,
         files: Mapping[str, str] | None = None,
         marker: str | None = None,
+        table_type: type[Table] = Table,
     ) -> Iterator[Session]:
         """Open the folder of a run, locked for other processes, and its report.
 
@@ -104,6 +109,7 @@ class Session:
             budget: Length of the run, in words.
             files: What this learner writes beside what every run does; see `Run.open`.
             marker: A setting that only runs of this kind have; see `Run.open`.
+            table_type: Plays the games that measure the run.
 
         Raises:
             ConfigurationError: The folder can't be used; the message says why.
@@ -112,7 +118,7 @@ class Session:
             run = Run.open(options.out, settings, resume=options.resume, overwrite=options.overwrite, files=files, marker=marker)
             console.print(f"Compiling and setting up ... ({budget} into {run.folder})")
             with Report(run.curves, console) as report:
-                yield cls(run, report)
+                yield cls(run, report, table_type)
 
     def save(self, learner: Saved, step: int) -> None:
         """Write the checkpoint of a step."""
@@ -131,10 +137,16 @@ class Session:
         self.best = values["best"]
         learner.set_state(parts, values)
 
+    def measure(
+        self, agent: Policy, panel: Sequence[Policy], games: Sequence[int], rules: Rules, seed: int, num_players: int
+    ) -> list[dict[str, Any]]:
+        """Play the agent against each of a panel: rows of `panel.measure`."""
+        return measure(agent, panel, games, rules, seed, num_players, table_type=self.table_type)
+
     def evaluate(self, agent: Policy, step: int, panel: Sequence[Policy], games: int, rules: Rules, num_players: int = 2) -> None:
         """Measure the agent against each of a panel, see `panel.measure`; save it if it is the best so far."""
         with self.report.clock("evaluation"):
-            rows = measure(agent, panel, [games] * len(panel), rules, PANEL_SEED, num_players)
+            rows = self.measure(agent, panel, [games] * len(panel), rules, PANEL_SEED, num_players)
             self.report.evaluated(step, rows)
             rate = sum(row["win_rate"] for row in rows) / len(rows)
             if rate > self.best:
@@ -173,7 +185,7 @@ class Session:
         agent = load(self.run.best)
         agent.save(self.run.agent)
         self.report.advance(learner.step, "measuring")
-        rows = measure(agent, learner.panel, options.final_games, Rules.preset(options.rules), FINAL_SEED, options.num_players)
+        rows = self.measure(agent, learner.panel, options.final_games, Rules.preset(options.rules), FINAL_SEED, options.num_players)
         return self.finish(options.rules, learner.step, rows)
 
     def finish(self, rules: str, steps: int, rows: Sequence[Mapping[str, Any]], unit: str | None = None, **more: Any) -> dict[str, Any]:

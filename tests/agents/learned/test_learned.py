@@ -18,8 +18,9 @@ from agents.learned.policy import LearnedAgent
 from agents.networks.forward import evaluate
 from monopoly_env import actions
 from monopoly_env import encoding as encodings
-from monopoly_env.actions import A_REPLY
+from monopoly_env.actions import A_REPLY, HEADS
 from monopoly_env.board import GROUP_LOTS, GROUPS
+from monopoly_env.engine import agenda
 from monopoly_env.policy.protocol import Decisions
 
 SMALL = (16, 8)
@@ -80,6 +81,19 @@ def test_counters_and_picks_are_never_open(trading: Any) -> None:
     for text in ("trade with player +1", "ask for New York Avenue", "ask: done", "give: done", "give $100", "give $100", "cash: done"):
         me.step(trading, actions.parse(text))
     assert open_choices(trading) == {A_REPLY, A_REPLY + 1}
+
+
+def test_a_raise_in_an_auction_is_a_twentieth_of_the_bid_or_more() -> None:
+    game = me.new_game(3, "official", seed=1)
+    while game.decision != agenda.BID:
+        decline = actions.parse("decline")
+        me.step(game, decline if decline in me.legal_actions(game) else int(me.legal_actions(game)[0]))
+    bids = HEADS["bid"]
+    for raised, smallest in ((20, 1), (1, 5), (100, 10), (100, 20), (500, 50)):
+        me.step(game, actions.parse(f"bid +{raised}"))
+        shown = [actions.describe(action) for action in sorted(open_choices(game))]
+        assert shown[:2] == ["fold", f"bid +{smallest}"]
+        assert open_choices(game) <= set(range(bids.start, bids.start + 8)) & set(me.legal_actions(game).tolist())
 
 
 @pytest.mark.parametrize("number", [0, 7, 11, len(PARTS) - 1])

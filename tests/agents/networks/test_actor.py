@@ -209,7 +209,12 @@ def test_a_file_that_does_not_match_is_refused(tmp_path: Path, change: dict[str,
         agents.load(path)
 
 
-def test_broken_numbers_and_wrong_tables_are_refused() -> None:
+def test_foreign_files_broken_numbers_and_wrong_tables_are_refused(tmp_path: Path) -> None:
+    save_file({"weight": np.zeros(3, np.float32)}, tmp_path / "foreign.safetensors")
+    with pytest.raises(FormatError, match="does not match this version: format is None"):
+        agents.load(tmp_path / "foreign.safetensors")
+    with pytest.raises(ConfigurationError, match=r"needs heads, hidden\. To load a saved policy"):
+        agents.make("actor")
     player = policy()
     arrays = {name: array.copy() for name, array in player.arrays().items()}
     arrays["0.bias"][2] = np.nan

@@ -9,7 +9,9 @@ import pytest
 
 import agents
 import monopoly_env as me
-from monopoly_env.actions import HEADS
+from agents.players.search.offers import lay, propose
+from monopoly_env.actions import DECISION_NAMES, HEADS
+from monopoly_env.analyse import values
 from monopoly_env.policy import names
 from monopoly_env.policy.protocol import MEMORY, Decisions
 from monopoly_env.rules import Rules
@@ -87,6 +89,75 @@ def test_a_thorough_player_plays_out_what_all_agree_on() -> None:
     assert searching.searched == 1
 
 
+def two_that_complete_each_other() -> Any:
+    """A table of three: players 0 and 1 each have what the other lacks to complete a group."""
+    return me.position(
+        3,
+        lots={0: ["St. James Place", "Tennessee Avenue", "Virginia Avenue"], 1: ["New York Avenue", "St. Charles Place", "States Avenue"]},
+        cash={0: 1200, 1: 1200, 2: 1200},
+        positions={0: 10, 1: 20, 2: 5},
+    )
+
+
+def test_an_offer_that_helps_both_is_proposed_and_laid() -> None:
+    game, value = me.core.batch_of(two_that_complete_each_other()).copy(), values.resolve("best")
+    before = game.copy()
+    proposed = propose(game, value, 2)
+    assert (game == before).all()
+    assert 2 <= len(proposed) <= 4
+    for offer in proposed:
+        assert offer.partner == 1
+        laid = lay(game, offer)
+        assert laid is not None
+        assert DECISION_NAMES[laid["decision"][0]] == "reply"
+        terms = tuple(int(laid[name][0]) for name in ("offer_to", "offer_ask", "offer_give", "offer_cash"))
+        assert terms == offer
+        me.step(laid[0], ACCEPT)
+        gains = (value.shares(laid) - value.shares(game))[0]
+        assert gains[0] > 0
+        assert gains[1] > 0
+
+
+def test_it_makes_offers_of_its_own_if_they_pay() -> None:
+    """`strategic` offers nothing here; the value sees what `expert` would take, and playouts agree."""
+    decisions = Decisions(me.core.batch_of(two_that_complete_each_other()).copy())
+    options: dict[str, Any] = {
+        "base": "strategic", "advisers": [], "playouts": 60, "turns": 10, "value": "best", "others": ["expert"], "offers": 2,
+    }  # fmt: skip
+    searching = agents.make("search", **options)
+    without = agents.make("search", **(options | {"offers": 0})).act(decisions)
+    assert without[0] not in range(HEADS["trade"].start, HEADS["trade"].stop)
+    began = int(searching.act(decisions)[0])
+    assert began in range(HEADS["trade"].start, HEADS["trade"].stop)
+    assert searching.offered == 1
+    game, memory = decisions.games, decisions.memory
+    me.step(game[0], began)
+    while DECISION_NAMES[game["decision"][0]].startswith("trade_"):
+        me.step(game[0], int(searching.act(Decisions(game.copy(), memory))[0]))
+    assert DECISION_NAMES[game["decision"][0]] == "reply"
+    assert game["offer_ask"][0] | game["offer_give"][0]
+
+
+def test_one_ply_takes_what_the_value_likes_best() -> None:
+    """A gift is accepted, a theft refused; whole games are played, the same alone and in a batch."""
+    player = agents.make("one_ply", draws=2)
+    for text, answer in (("give $400", ACCEPT), ("ask for $400", REJECT)):
+        game = me.position(2, lots={0: ["Baltic Avenue"], 1: ["Reading Railroad"]}, cash={0: 900, 1: 900}, positions={0: 0, 1: 20})
+        for step in ("trade with player +1", "ask: done", "give Baltic Avenue", "give: done"):
+            me.step(game, me.actions.parse(step))
+        for _ in range(4):
+            me.step(game, me.actions.parse(text.replace("400", "100")))
+        me.step(game, me.actions.parse("cash: done"))
+        assert player.act(Decisions(me.core.batch_of(game).copy()))[0] == answer
+    results = agents.arena.play([player, "random"], games=20, rules=SHORT)
+    assert results.rows()[0]["games"] == 20
+    decisions = open_decisions(12)
+    together = player.act(decisions)
+    for number in range(12):
+        one = slice(number, number + 1)
+        assert player.act(Decisions(decisions.games[one].copy(), np.zeros((1, MEMORY)), decisions.key[one]))[0] == together[number]
+
+
 def test_it_is_saved_as_its_options(tmp_path: Any) -> None:
     searching = agents.make("search", base="algorithmic", playouts=3, advisers=["random"], turns=5)
     searching.save(tmp_path / "search.safetensors")
@@ -103,6 +174,7 @@ def test_it_is_saved_as_its_options(tmp_path: Any) -> None:
         ({"value": "bets"}, "Did you mean 'best'"),
         ({"others": ["algoritmic"]}, "Did you mean 'algorithmic'"),
         ({"seconds": 0.0}, "seconds=0.0 must be positive"),
+        ({"offers": -1}, "offers=-1"),
         ({"base": "human"}, "is not compiled"),
     ],
 )

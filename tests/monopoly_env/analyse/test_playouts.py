@@ -13,26 +13,12 @@ import monopoly_env as me
 from monopoly_env import actions, core
 from monopoly_env.analyse import Value
 from monopoly_env.analyse.playouts import rollout
-from monopoly_env.board import LOT_NAME
 from monopoly_env.cards import DECK_SIZE
 from monopoly_env.engine.decks import shuffle_unseen
 from monopoly_env.rules import PRESETS
+from tests.monopoly_env.endgames import LEADER_WINS, last_throw
 
-ORANGE = ("St. James Place", "Tennessee Avenue", "New York Avenue")
-LAST_TURN = me.Rules.preset("official", doubles_again=False, max_turns=1, score="tax_worth")
-EXACT = 22 / 36  # 14 of 36 throws, those of 6, 8 and 9, end on an orange street with a hotel
-
-
-def last_throw(lead: int = 800) -> Any:
-    """Player 0 throws once more, from Just Visiting; then the higher worth wins. It leads by a sum that only a hotel's rent beats."""
-    others = [lot for lot in LOT_NAME[0] if lot not in ORANGE]
-    game = me.position(
-        2, LAST_TURN, turn=0, positions={0: 10, 1: 0}, lots={1: [*ORANGE, *others]}, mortgaged=others, buildings=dict.fromkeys(ORANGE, 5),
-        cash={0: 10_000, 1: 0},
-    )  # fmt: skip
-    worth = me.worth(game)
-    game.cash[0] = worth[1] + lead
-    return core.settle(game)
+EXACT = float(LEADER_WINS)
 
 
 def random_position(seed: int, decisions: int, num_players: int = 4, rules: me.Rules | str = "official") -> Any:

@@ -12,7 +12,8 @@ from monopoly_env import core
 from monopoly_env.analyse import rollout
 from monopoly_env.policy.resolve import make
 from monopoly_env.positions import position
-from monopoly_env.serve import analysis
+from monopoly_env.serve import analysis, reports, setups
+from tests.monopoly_env.endgames import LEADER_WINS, last_throw
 from tests.monopoly_env.serve.clients import Player, begin
 
 EDITED = {"players": [{"lots": [20, 21], "cash": 900}, {"lots": [0, 5], "cash": 700}]}
@@ -66,10 +67,21 @@ def test_the_end_is_exact() -> None:
     assert ended["candidates"] == []
 
 
+def test_shares_over_the_socket_are_the_ones_worked_out_by_hand(client: TestClient) -> None:
+    target, exact = {"position": setups.described(last_throw())}, float(LEADER_WINS)
+    (told,) = jobs(client, {"type": "analyse", "target": target, "policies": "friedman", "most": 20_000})
+    assert told["playouts"] == 20_000
+    error = np.sqrt(exact * (1 - exact) / 20_000)
+    (throw,) = (one for one in told["candidates"] if one["text"] == "go on")
+    for row, truth in zip((*told["shares"], throw), (exact, 1 - exact, exact), strict=True):
+        assert abs(row["share"] - truth) < 5 * error
+        assert (row["high"] - row["low"]) / 2 == pytest.approx(1.96 * error, rel=0.05)
+
+
 def test_accuracy_is_the_published_formula() -> None:
-    assert analysis._accuracy(0) == pytest.approx(100, abs=0.01)
-    assert analysis._accuracy(0.1) == pytest.approx(103.1668 * np.exp(-0.4354) - 3.1669, abs=0.01)
-    assert analysis._accuracy(1) == 0
+    assert reports._accuracy(0) == pytest.approx(100, abs=0.01)
+    assert reports._accuracy(0.1) == pytest.approx(103.1668 * np.exp(-0.4354) - 3.1669, abs=0.01)
+    assert reports._accuracy(1) == 0
 
 
 def test_positions_offers_and_refusals_over_the_socket(client: TestClient) -> None:
@@ -139,3 +151,38 @@ def test_puzzles_are_asked_then_told(client: TestClient) -> None:
     assert sum(answer["right"] for answer in answers) == 1
     assert len({answer["best"] for answer in answers}) == 1
     assert client.post("/api/puzzles/0/guess", json={"action": 204}).status_code == 400
+
+
+def test_a_report_is_there_soon_and_gets_better(client: TestClient) -> None:
+    new = begin(client, "algorithmic", "algorithmic", rules={"options": {"max_turns": 60}})
+    with Player(client, new["game"], client.app.state.house.token) as player:  # type: ignore[attr-defined]
+        while not player.view["over"]:
+            player.receive()
+        decisions = player.view["version"]
+    messages = []
+    with client.websocket_connect("/api/analyse") as socket:
+        socket.send_json({"type": "hello", "token": client.app.state.house.token})  # type: ignore[attr-defined]
+        socket.receive_json()
+        socket.send_json({"type": "report", "game": new["game"], "playouts": 30, "policies": "algorithmic"})
+        while not messages or not messages[-1]["done"]:
+            messages.append(socket.receive_json())
+    progress = [message["progress"] for message in messages]
+    assert progress == sorted(progress)
+    assert progress[-1] == 1
+    versions = [message for message in messages if "players" in message]
+    assert len(versions) > 1
+    counts = [version["playouts"] for version in versions]
+    assert counts == sorted(set(counts))
+    assert counts[-1] == 30
+    for version in versions:
+        for row in version["players"]:
+            assert row["first"] + row["luck"] + row["skill"] + row["others"] == pytest.approx(row["final"])
+        assert version["curve"][0]["version"] == 0
+        assert 0 < sum(row["decisions"] for row in version["players"]) <= decisions  # the picks of an offer are one
+    assert all(row["accuracy"] > 95 for row in versions[-1]["players"])  # they played as the policy that plays on
+
+
+def test_versions_of_a_report_grow() -> None:
+    assert reports._versions(450, 60) == [4, 12, 36, 60]
+    assert reports._versions(20, 60) == [60]
+    assert reports._versions(5000, 4) == [4]

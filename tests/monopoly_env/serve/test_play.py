@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -239,7 +240,9 @@ def test_bids_are_typed_as_totals(client: TestClient) -> None:
         assert [action["dollars"] for action in player.view["actions"]] == [None, 1, 5, 10, 20, 50, 100, 500]
         refused = player.move("bid", dollars=30)
         assert refused["type"] == "refused"
+        assert "nearest are $20 and $50" in refused["error"]
         assert "$1, $5, $10, $20" in refused["error"]
+        assert "nearest is $500" in player.move("bid", dollars=777)["error"]
         assert player.move("bid", dollars=50)["type"] == "done"
         assert player.view["auction"]["bid"] == 50
         assert player.move("bid", dollars=150)["type"] == "done"
@@ -257,6 +260,45 @@ def test_a_sealed_bid_is_one_message(client: TestClient) -> None:
         player.move("bid", dollars=137)
         player.move("bid", dollars=88)
         assert sorted(each["cash"] for each in player.view["players"]) == [1412, 1500]
+
+
+def test_a_sealed_bid_is_for_its_player_alone_until_all_are_opened(client: TestClient) -> None:
+    game = begin(client, "guest", "guest", rules={"options": {"auction": "sealed_second_price"}})
+    first, second = (seat["token"] for seat in game["seats"])
+    sockets = [Player(client, game["game"], token) for token in (first, second, game["watch"])]
+    with sockets[0] as bidder, sockets[1] as rival, sockets[2] as stranger:
+        bidder.act(bidder.first_of("buy"))
+        start = bidder.view["version"]
+        for _ in range(2):  # and not done yet
+            bidder.act(next(each["action"] for each in bidder.view["actions"] if each["text"] == "bid +20"))
+        assert "is $40 so far" in bidder.view["question"]["subject"]
+        with Player(client, game["game"], game["watch"]) as late:  # comes in the middle
+            for other in (rival, stranger, late):
+                while other.view["version"] < start + 2:
+                    message = other.receive()
+                    assert [step["action"] for step in message["steps"] if step["version"] > start] in ([], [None])
+                assert other.view["actions"] == []
+                assert "writes a sealed bid" in other.view["question"]["subject"]
+                assert "40" not in json.dumps(other.view["question"])
+                assert "the maximum of" not in other.board
+            assert "bid +20" not in json.dumps(late.first)
+        watching = bearer(game["watch"])
+        for path in (f"frames/{start + 1}", f"frames/{start + 1}/position"):
+            answer = client.get(f"/api/games/{game['game']}/{path}", headers=watching)
+            assert answer.status_code == 404
+            assert "sealed until all of them are opened" in answer.json()["error"]
+        assert client.get(f"/api/games/{game['game']}/index", headers=watching).json()["version"] == start
+        bidder.move("bid", dollars=137)
+        while not rival.my_turn():
+            rival.receive()
+        rival.move("bid", dollars=88)
+        end = rival.view["version"]
+        assert rival.view["auction"] is None
+        told = [
+            client.get(f"/api/games/{game['game']}/frames/{frame}", headers=watching).json()["step"]["text"]
+            for frame in range(start + 1, end + 1)
+        ]
+        assert told.count("bid +20") >= 2
 
 
 def test_a_bankruptcy_ends_the_game(client: TestClient) -> None:

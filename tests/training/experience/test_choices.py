@@ -13,6 +13,7 @@ from agents.learned.choices import ASK, NUM_CHOICES, PRICE
 from agents.learned.networks import CHOICES, NAMES, OUTPUT, architectures
 from agents.learned.policy import LearnedAgent
 from agents.networks.forward import evaluate
+from monopoly_env.actions import HEADS
 from training.experience.choices import Choices, lambda_returns, play_games
 
 HIDDEN = (16, 8)
@@ -54,6 +55,8 @@ def test_an_agent_is_recorded_as_it_chose(agent: LearnedAgent) -> None:
 
 def test_a_scripted_policy_is_recorded_in_the_same_terms() -> None:
     recorded = play([agents.make("expert")], [[0, 0, 0]] * 12, [True])
+    bids = recorded.choice[recorded.network == NAMES.index("bid")] - HEADS["bid"].start
+    assert (bids > 0).sum() > (bids == 0).sum() > 10  # small raises are recorded as the smallest that is open
     for first, last in ((ASK, PRICE), (PRICE, NUM_CHOICES)):
         assert ((recorded.choice >= first) & (recorded.choice < last)).sum() > 10
     assert set(np.unique(recorded.outcome)) <= {0.0, 1.0}
@@ -61,6 +64,15 @@ def test_a_scripted_policy_is_recorded_in_the_same_terms() -> None:
         mine = recorded.game == game
         shares = {int(seat): float(share) for seat, share in zip(recorded.player[mine], recorded.outcome[mine], strict=True)}
         assert sum(shares.values()) == 1
+
+
+@pytest.mark.parametrize("name", ["random", "expert/bargaining"])
+def test_a_recorded_choice_was_open(name: str) -> None:
+    """Of any policy: `random` gives offers up half-way, and asks for nothing to give nothing."""
+    recorded = play([agents.make(name)], [[0, 0, 0]] * 16, [True])
+    open_ = np.unpackbits(recorded.open, axis=1, count=NUM_CHOICES).astype(np.bool_)
+    assert open_[np.arange(recorded.size), recorded.choice].all()
+    assert set(np.unique(recorded.network)) >= {NAMES.index(name) for name in ("ask", "give", "price")}
 
 
 def test_threads_and_blocks_do_not_matter(agent: LearnedAgent) -> None:

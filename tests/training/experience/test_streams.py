@@ -17,7 +17,7 @@ import pytest
 
 import agents
 import monopoly_env as me
-from agents.networks.values import NeuralPolicy
+from agents.networks.actor import ActorPolicy
 from monopoly_env import actions, core
 from monopoly_env import encoding as encodings
 from monopoly_env.errors import ConfigurationError, IllegalActionError, RulesError
@@ -307,7 +307,7 @@ def test_a_mask_is_written_for_those_that_read_it() -> None:
         ([("strategic",)], {}, "the same number of players, 2 to 8, not 1"),
         ([("strategic", "random"), ("random",) * 3], {}, "not 2 and 3"),
         ([("strategc", "random")], {}, "Did you mean 'strategic'"),
-        ([(NeuralPolicy(("buy",), (4,), parent="random"), "random")], {}, "Policy 'neural' is not compiled"),
+        ([(ActorPolicy(("buy",), (4,), parent="random"), "random")], {}, "Policy 'actor' is not compiled"),
         (PAIRS, {"heads": ("byu",)}, "Unknown head 'byu'. Did you mean 'buy'"),
         (PAIRS, {"heads": "buy"}, "heads='buy' must name heads"),
         (PAIRS, {"heads": ()}, r"heads=\(\) must name heads"),

@@ -8,8 +8,23 @@ The whole player is compiled, so that games with it run at the speed of scripted
 trains it. `networks` is the table, `play` the kernel, `policy` the policy.
 """
 
-from agents.networks.ocnaru.networks import GATED, HIDDEN, KIND, NAMES, NETWORKS
-from agents.networks.ocnaru.play import CHOICE, EPSILON, NOTED, OPEN, PARENTS, WATCHED
+from agents.networks.ocnaru.networks import ARCHITECTURES, GATED, HIDDEN, KIND, NAMES, NETWORKS
+from agents.networks.ocnaru.play import CHOICE, EPSILON, EVERY, NOTED, OPEN, PARENTS, WATCHED
 from agents.networks.ocnaru.policy import OcnaruNetworks
 
-__all__ = ["CHOICE", "EPSILON", "GATED", "HIDDEN", "KIND", "NAMES", "NETWORKS", "NOTED", "OPEN", "PARENTS", "WATCHED", "OcnaruNetworks"]
+__all__ = [
+    "ARCHITECTURES",
+    "CHOICE",
+    "EPSILON",
+    "EVERY",
+    "GATED",
+    "HIDDEN",
+    "KIND",
+    "NAMES",
+    "NETWORKS",
+    "NOTED",
+    "OPEN",
+    "PARENTS",
+    "WATCHED",
+    "OcnaruNetworks",
+]

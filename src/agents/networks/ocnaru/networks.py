@@ -61,9 +61,10 @@ BUY, UPGRADE, DOWNGRADE, MORTGAGE, UNMORTGAGE, FINE, CARD = range(len(NETWORKS))
 GATED: Final = tuple(name for name, network in NETWORKS.items() if network.gated)
 
 ARCHITECTURES: Final = {name: layout.Architecture(ocnaru.SIZE, HIDDEN, ((name, network.size),)) for name, network in NETWORKS.items()}
-# The row: the parent's parameters, which networks play, which of them are gated, then the rows of all networks.
+# The row: the parent's parameters, which networks play, which of them are gated, the temperature, then the rows of all networks.
 PLAYS: Final = NUM_PARAMETERS
 GATES: Final = PLAYS + len(NETWORKS)
-WEIGHTS: Final = GATES + len(NETWORKS)
+TEMPERATURE: Final = GATES + len(NETWORKS)
+WEIGHTS: Final = TEMPERATURE + 1
 STARTS: Final = layout.starts(ARCHITECTURES)  # [network] -> where its row begins among these
 SIZES: Final = np.array([network.size for network in NETWORKS.values()])  # [network] -> its outputs

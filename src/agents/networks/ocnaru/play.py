@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 import numpy as np
 
 from agents.networks.forward import forward
-from agents.networks.ocnaru.networks import BUY, CARD, DOWNGRADE, FINE, GATES, MORTGAGE, PLAYS, SIZES, STARTS, UNMORTGAGE, UPGRADE, WEIGHTS
+from agents.networks.ocnaru.networks import (
+    BUY,
+    CARD,
+    DOWNGRADE,
+    FINE,
+    GATES,
+    MORTGAGE,
+    PLAYS,
+    SIZES,
+    STARTS,
+    TEMPERATURE,
+    UNMORTGAGE,
+    UPGRADE,
+    WEIGHTS,
+)  # fmt: skip
 from agents.players.strategic.money import streets_at
 from agents.players.strategic.parameters import AT, NUM_PARAMETERS
 from agents.players.strategic.play import play as play_strategic
@@ -33,9 +48,9 @@ _MOST: Final = np.array([1, 1, 1, 3, 2, 1, 1])
 
 # Its memory, beside the parent's.
 (
-    WATCHED,  # the number of the network whose decisions are noted below, plus one; 0: none
+    WATCHED,  # the number of the network whose decisions are noted below, plus one; 0: none; EVERY: all
     EPSILON,  # the share of its decisions that are random
-    NOTED,  # 1: it has decided
+    NOTED,  # the number of the network that has decided, plus one; 0: none
     CHOICE, OPEN,  # the output that it chose, and those that were open, a bit each
     PARENTS,  # the action that the parent would have taken; NO_LOT if that was noted with an earlier pick
     _STAMP,  # the window under way
@@ -45,6 +60,7 @@ _MOST: Final = np.array([1, 1, 1, 3, 2, 1, 1])
 ) = range(SLOT.end, SLOT.end + 11)  # fmt: skip
 assert _LEFT < MEMORY - 3  # the last three are of `offers`
 
+EVERY: Final = len(SIZES) + 1
 _DRAWS: Final = 1 << 20  # values of a random draw
 
 _ask_parent: Final = kernel(play_strategic.function)
@@ -60,7 +76,10 @@ def _plays(params: Row, network: int) -> bool:
 
 @kernel
 def _value(game: Game, seat: int, network: int, params: Row, memory: Row, values: Row) -> None:
-    """Fill in the values of all outputs; random ones where the network explores."""
+    """Fill in the values of all outputs; random ones where the network explores.
+
+    At a temperature each gets a draw from Gumbel's distribution, so that the highest is one drawn by exp(value / temperature).
+    """
     if memory[WATCHED] == network + 1 and policy_draw(game, seat, _DRAWS) < memory[EPSILON] * _DRAWS:
         for output in range(len(values)):
             values[output] = policy_draw(game, seat, _DRAWS)
@@ -69,12 +88,15 @@ def _value(game: Game, seat: int, network: int, params: Row, memory: Row, values
     ocnaru.write(game, seat, seen)
     weights = params[WEIGHTS:].view(np.float32)
     forward(weights[STARTS[network] : STARTS[network + 1]], seen, 0, values)
+    if params[TEMPERATURE] > 0.0:
+        for output in range(len(values)):
+            values[output] -= params[TEMPERATURE] * math.log(-math.log((policy_draw(game, seat, _DRAWS) + 0.5) / _DRAWS))
 
 
 @kernel
 def _note(network: int, choice: int, open_: int, by_parent: int, memory: Row) -> None:
-    if memory[WATCHED] == network + 1:
-        memory[NOTED] = 1
+    if memory[WATCHED] == network + 1 or memory[WATCHED] == EVERY:
+        memory[NOTED] = network + 1
         memory[CHOICE] = choice
         memory[OPEN] = open_
         memory[PARENTS] = by_parent

@@ -26,6 +26,7 @@ class OcnaruNetworks(CompiledPolicy):
         heads: The networks that play, in the order of `NETWORKS`.
         gated: Those of them that act only where the parent would act with that head.
         parent: Name of the policy that plays the rest.
+        temperature: At which values are drawn; 0: the highest is taken.
     """
 
     def __init__(
@@ -34,6 +35,7 @@ class OcnaruNetworks(CompiledPolicy):
         *,
         parent: str = "strategic",
         gated: Sequence[str] = GATED,
+        temperature: float = 0.0,
         rules: Mapping[str, Any] | None = None,
         features: str | None = None,
         name: str = "ocnaru/networks",
@@ -44,6 +46,7 @@ class OcnaruNetworks(CompiledPolicy):
             heads: The networks that play; the parent plays what the others would.
             parent: `strategic` or one of its presets.
             gated: Networks that act only where the parent would; no effect on `buy`, `fine` and `card`, which are always asked.
+            temperature: 0: the highest value; else a value is drawn by exp(value / temperature).
             rules: The options in which the rules of training differ from the official ones; kept for the reader.
             features: The digest of the encoding's features in a saved file; it is compared with this version's.
             name: What tables call it.
@@ -65,13 +68,14 @@ class OcnaruNetworks(CompiledPolicy):
         self.gated = tuple(head for head in NAMES if head in gated)
         self.parent = parent
         self.rules = dict(rules or {})
+        self.temperature = float(temperature)
         self._arrays = layout.zeros({head: ARCHITECTURES[head] for head in self.heads})
         super().__init__(name, play, self._row(), kind=KIND, reads_mask=False)
 
     def _row(self) -> NDArray[np.float64]:
         plays, gates = [name in self.heads for name in NAMES], [name in self.gated for name in NAMES]
         weights = layout.pack_all(ARCHITECTURES, layout.zeros(ARCHITECTURES) | self._arrays)
-        return np.concatenate([POLICIES[self.parent]().params, plays, gates, weights.view(np.float64)])
+        return np.concatenate([POLICIES[self.parent]().params, plays, gates, [self.temperature], weights.view(np.float64)])
 
     def options(self) -> dict[str, Any]:
         """What the networks are and what they were trained for."""
@@ -79,6 +83,7 @@ class OcnaruNetworks(CompiledPolicy):
             "heads": list(self.heads),
             "parent": self.parent,
             "gated": list(self.gated),
+            "temperature": self.temperature,
             "rules": self.rules,
             "features": _digest(),
         }
@@ -110,8 +115,15 @@ class OcnaruNetworks(CompiledPolicy):
         for head in heads:
             if head not in self.heads:
                 raise ConfigurationError(f"Policy {self.name!r} has no network {head!r}. {nearest(head, self.heads)}")
-        policy = OcnaruNetworks(heads, parent=self.parent, gated=self.gated, rules=self.rules, name=name)
+        policy = OcnaruNetworks(heads, parent=self.parent, gated=self.gated, temperature=self.temperature, rules=self.rules, name=name)
         policy.set_arrays({key: self._arrays[key] for key in policy.arrays()})
+        return policy
+
+    def drawing(self, temperature: float, name: str | None = None) -> OcnaruNetworks:
+        """A copy that draws its choices, or with temperature 0 takes the highest value."""
+        options = self.options() | {"temperature": temperature}
+        policy = OcnaruNetworks(**options, name=name or self.name)
+        policy.set_arrays(self._arrays)
         return policy
 
 

@@ -6,7 +6,8 @@ uses in one place:
     SLOT: Final = memory_slots("searched", next_offer=8)
 
 Then `memory[SLOT.searched]` is one number, and `memory[SLOT.next_offer + partner]` is one of eight. To compiled code the slots are
-constants. The last three numbers of memory hold the offer that is being composed, see `offers`.
+constants. The last three numbers of memory hold the offer that is being composed, see `offers`. The one before them tells whether
+a player that searches composes it, in place of its base policy.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from monopoly_env.errors import ConfigurationError
 from monopoly_env.policy.protocol import MEMORY
 
 OFFER: Final = MEMORY - 3  # the first of the numbers that hold the offer being composed
+COMPOSING: Final = OFFER - 1  # 1 while a player that searches composes an offer
 
 
-def memory_slots(*names: str, start: int = 0, limit: int = OFFER, **runs: int) -> Any:
+def memory_slots(*names: str, start: int = 0, limit: int = COMPOSING, **runs: int) -> Any:
     """Lay out slots of a policy's memory, one after another.
 
     Args:

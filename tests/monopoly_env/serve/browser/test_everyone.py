@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+import monopoly_env as me
+from agents import arena
+from monopoly_env import replays
 from tests.monopoly_env.serve.browser.driver import OWN, Server, wait_for_own_question
 from tests.monopoly_env.serve.browser.test_playing import TWO_PEOPLE, position, stand
 
@@ -51,6 +54,22 @@ def test_axe_finds_nothing_serious(server: Server, page: Any, scheme: str) -> No
     assert not serious(page)
     page.goto(server.link(editor=1))
     page.wait_for_selector("main.editor")
+    assert not serious(page)
+    page.goto(server.link(puzzles=1))
+    page.locator(".puzzles a").first.click()
+    page.wait_for_selector("[data-guess]")
+    assert not serious(page)
+    page.locator("[data-guess]").first.click()
+    page.wait_for_selector(".candidates tbody tr")
+    assert not serious(page)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious_in_a_replay_file(page: Any, tmp_path: Path, scheme: str) -> None:
+    (replay,) = arena.play(["algorithmic", "random"], games=1, rules=me.Rules(max_turns=6), record=1).replays
+    page.emulate_media(color_scheme=scheme)
+    page.goto(replays.save_html(replay, tmp_path / "replay.html").as_uri())
+    page.wait_for_selector("svg")
     assert not serious(page)
 
 

@@ -88,6 +88,7 @@ def test_an_auction_by_buttons_and_a_typed_bid(server: Server, page: Any) -> Non
     expect(auction).to_contain_text(f"{bidder} has bid $20")
     auction.get_by_label("My bid").fill("33")
     expect(auction.get_by_role("button", name="Bid", exact=True)).to_be_disabled()
+    expect(auction.get_by_role("status")).to_contain_text("$30 and $40")
     auction.get_by_label("My bid").fill("40")
     moved(page, auction.get_by_role("button", name="Bid", exact=True).click)
     moved(page, auction.get_by_role("button", name="Leave the auction").click)

@@ -20,7 +20,8 @@ export function Auction({ view, choose, bid }) {
   // An open auction goes up by the notes of the game; a sealed maximum may be any.
   const totals = raises.map((action) => action.dollars ?? 0);
   const good = typed !== "" && (auction.sealed ? Number.isInteger(total) && total > 0 && total <= auction.most : totals.includes(total));
-  const possible = auction.sealed ? `Up to ${money(auction.most)}` : `One of ${totals.map(money).join(", ")}`;
+  const near = [totals.filter((each) => each < total).at(-1), totals.find((each) => each > total)].filter((each) => each !== undefined);
+  const possible = auction.sealed ? `Up to ${money(auction.most)}` : `The nearest bids that can be made: ${near.map(money).join(" and ")}`;
   const send = (/** @type {any} */ event) => {
     event.preventDefault();
     if (!good) return;
@@ -39,6 +40,7 @@ export function Auction({ view, choose, bid }) {
       <input id="bid" inputmode="numeric" type="number" min="1" max=${auction.most} placeholder=${totals[0]} value=${typed}
         onInput=${(/** @type {any} */ event) => setTyped(event.target.value)} />
       <button class="main" disabled=${!good} title=${good ? "" : possible}>Bid</button>
+      <small role="status">${typed !== "" && !good ? possible : ""}</small>
     </form>`}
     <p class="buttons">${leave.map((action) => html`<button type="button" class="quiet" data-action=${action.action} onClick=${() => choose(action)}>
       <kbd>0</kbd> ${action.text === "fold" ? "Leave the auction" : "Done"}</button>`)}</p>

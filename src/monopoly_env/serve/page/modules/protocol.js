@@ -15,7 +15,7 @@
  *   question: Question|null, actions: Action[], refusals: Refusal[], offer: Offer|null, auction: Auction|null, over: boolean,
  *   ending: string|null, winners: number[], you: number[], undo: boolean, may_offer: number[], speed: number, paused: boolean,
  *   stalled: {seat: number, error: string}|null, chosen: Action|number|null}} View
- * @typedef {{version: number, seat: number, action: number, text: string, sentences: string[], digest: string, turn: number}} Step
+ * @typedef {{version: number, seat: number, action: number|null, text: string, sentences: string[], digest: string, turn: number}} Step
  * @typedef {{action: number, text: string, playouts: number, share: number, low: number, high: number, shares: number[],
  *   difference: number, difference_low: number, difference_high: number}} Candidate
  * @typedef {{seat: number, share: number, low: number, high: number}} Share

@@ -15,8 +15,8 @@ export function Report({ game, players, last, frame, goTo }) {
   const jobs = /** @type {Record<string, any>} */ ({ curve: { type: "curve", game, points: 80, playouts: 200, policies: "expert" }, report: { type: "report", game, playouts: 60, policies: "expert" } });
   const { answer, error } = useAnalysis(jobs[asked] ?? null);
   if (answer?.type === "curve" && answer !== curve) keepCurve(answer);
-  if (answer?.type === "report" && answer !== report) keepReport(answer);
-  const line = (report?.done ? report.curve : curve?.points) ?? [];
+  if (answer?.type === "report" && answer.progress !== report?.progress) keepReport({ ...(asked === "report" ? report : {}), ...answer });
+  const line = report?.curve ?? curve?.points ?? [];
   const running = asked && !answer?.done && !error;
   return html`<section class="report" aria-label="The whole game">
     <p class="buttons">
@@ -24,9 +24,10 @@ export function Report({ game, players, last, frame, goTo }) {
       <button type="button" data-report aria-pressed=${asked === "report"} onClick=${() => askFor(asked === "report" ? "" : "report")}>Accuracy, mistakes, luck</button>
     </p>
     ${error && html`<p class="error" role="alert">${error}</p>`}
-    ${running && html`<p class="quiet" role="status">Playing the game out again and again …${report && asked === "report" ? ` ${Math.round(100 * (report.progress ?? 0))}%` : ""}</p>`}
+    ${running && html`<p class="quiet"><label>Playing the game out again and again …
+      <progress max="1" value=${asked === "report" ? report?.progress ?? 0 : undefined}></progress></label></p>`}
     ${line.length > 1 && html`<${Curve} points=${line} ...${{ players, last, frame, goTo }} />`}
-    ${report?.done && html`<${Verdict} ...${{ report, players, goTo }} />`}
+    ${report?.players && html`<${Verdict} ...${{ report, players, goTo }} />`}
   </section>`;
 }
 
@@ -39,6 +40,7 @@ function Verdict({ report, players, goTo }) {
       <tbody>${report.players.map((/** @type {any} */ each) => html`<tr><th scope="row"><${Who} player=${players[each.seat]} /></th>
         <td>${each.accuracy === null ? "–" : each.accuracy.toFixed(1)}</td><td>${points(each.luck)}</td><td>${points(each.skill)}</td><td>${points(each.others)}</td></tr>`)}</tbody>
     </table>
+    ${!report.done && html`<p class="fine" data-first>A first version, from ${report.playouts} playouts of each decision. It gets better as long as you look.</p>`}
     <p class="fine">${report.formula}. Luck: what dice and cards gave. Skill: what the player's own choices gave. Others: what the choices of the others gave.</p>
     ${report.mistakes.length > 0 && html`<h3>The most costly choices</h3>
       <ol class="mistakes">${report.mistakes.map((/** @type {any} */ each) => html`<li>

@@ -110,7 +110,8 @@ function Games({ about }) {
     ${games.length ? html`<ul>${games.slice(0, 12).map((game) => html`<li key=${game.game}>
         <a href=${game.kind === "replay" ? address({ game: game.game, frame: 0 }) : address({ game: game.game })}>${game.title || game.names.join(", ")}</a>
         <small>${game.over ? `over after ${counted(game.turns, "turn")}` : `turn ${game.turns}`}${game.kind === "replay" ? ", recorded" : ""}
-          ${game.kind === "live" && html` · <a href=${address({ game: game.game, frame: 0 })}>replay</a>`}</small></li>`)}</ul>` : html`<p class="quiet">None yet.</p>`}
+          ${game.kind === "live" && html` · <a href=${address({ game: game.game, frame: 0 })}>replay</a>`}</small></li>`)}</ul>
+      <p class="quiet">Policies play as long as somebody has their game open.</p>` : html`<p class="quiet">None yet.</p>`}
     <div class=${over ? "drop over" : "drop"} onDragOver=${(/** @type {any} */ event) => { event.preventDefault(); setOver(true); }} onDragLeave=${() => setOver(false)} onDrop=${drop}>
       <label>Drop a recorded game here (<code>.replay</code>), or choose one: <input type="file" accept=".replay" onChange=${(/** @type {any} */ event) => upload(event.target.files[0])} /></label></div>
     <p class="error" role="alert">${error}</p>

@@ -3,7 +3,7 @@
 This is policy switching (Chang, Givan and Chong, "Parallel rollout for online solution of partially observable Markov decision
 processes", 2004), which Long and Kanagal (2015) used for Monopoly, with paired playouts. They may be cut off after some rounds and end
 with a value of the state. Questions with two answers, such as an offer received, may be played out even where all policies agree.
-Offers are made by the base policy.
+Beside the base policy's offers, it may make its own: those that a value of states likes best, if playouts agree.
 """
 
 from __future__ import annotations
@@ -14,9 +14,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.players.search.offers import Offer, begin, compose, lay, propose
+from agents.players.vocabulary.memory import COMPOSING
 from monopoly_env.actions import DECISION_NAMES, HEADS
 from monopoly_env.analyse import values
 from monopoly_env.analyse.actions import compare_actions
+from monopoly_env.analyse.playouts import rollout
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import Games
 from monopoly_env.policy.protocol import BatchedPolicy, CompiledPolicy, Decisions
@@ -25,16 +28,17 @@ from monopoly_env.policy.resolve import resolve
 ADVISERS: Final = ("algorithmic", "strategic", "fp/b")
 _OFFERING: Final = tuple(DECISION_NAMES.index(name) for name in ("trade_ask", "trade_give", "trade_cash"))
 _TURN: Final = DECISION_NAMES.index("turn")
-_TRADES, _SALES = HEADS["trade"].slice, HEADS["sell"].slice
+_TRADES = HEADS["trade"].slice
+_MONEY: Final = tuple(HEADS[head].slice for head in ("sell", "mortgage", "unmortgage"))
 # Questions with few answers, and the answers: all but counter-offers and what raises cash.
 _SHORT: Final = tuple(DECISION_NAMES.index(name) for name in ("buy", "reply", "jail", "tax", "fine_or_chance", "takeover"))
-_FEW: Final = (("buy", 2), ("turn", 1), ("jail", 2), ("reply", 2), ("choice", 2))
 _SHORT_ANSWERS: Final = tuple(
     HEADS[head].start + place
     for head, count in (("buy", 2), ("turn", 1), ("jail", 2), ("reply", 2), ("choice", 2))
     for place in range(count)
 )
 _SEED: Final = np.uint64((1 << 63) - 1)
+_PAUSE: Final = 3  # rounds between two searches for an offer
 
 
 class SearchPolicy(BatchedPolicy):
@@ -53,6 +57,7 @@ class SearchPolicy(BatchedPolicy):
         value: str = "worth",
         others: Sequence[str] | None = None,
         thorough: bool = False,
+        offers: int = 0,
         seconds: float | None = None,
         threads: int | None = None,
         name: str | None = None,
@@ -68,6 +73,8 @@ class SearchPolicy(BatchedPolicy):
             value: The name of the value with which a playout that is cut off ends: `worth`, or `best` for a network (tables of 2 to 4).
             others: The policies that the other seats may have: each playout draws one for each of them. By default the base policy.
             thorough: Whether to play out every answer to a lot for sale, an offer, a tax or a chance to leave jail, even if all agree.
+            offers: How many packages to play out when looking for an offer of its own, every third round; 0: only the base policy
+                offers. The value of states proposes them, so it should be `best`.
             seconds: Stop playing out a decision after so long; the result then depends on the clock.
             threads: Number of threads; by default one per core.
             name: What tables call it.
@@ -77,19 +84,23 @@ class SearchPolicy(BatchedPolicy):
         """
         if isinstance(playouts, bool) or not isinstance(playouts, (int, np.integer)) or playouts < 0:
             raise ConfigurationError(f"playouts={playouts!r} must be a whole number, 0 for none.")
+        if isinstance(offers, bool) or not isinstance(offers, (int, np.integer)) or offers < 0:
+            raise ConfigurationError(f"offers={offers!r} must be a whole number, 0 for none.")
         if not margin >= 0:
             raise ConfigurationError(f"margin={margin!r} must not be negative.")
         self.base = _compiled(base)
         self.advisers = [_compiled(adviser) for adviser in advisers]
         self.name = name or f"search/{base}/{playouts}"
         self.searched = 0  # decisions that were played out
+        self.offered = 0  # offers that it made beside those of the base policy
         if seconds is not None and not seconds > 0:
             raise ConfigurationError(f"seconds={seconds!r} must be positive, or None.")
-        values.resolve(value)
+        self._value = values.resolve(value)
         self._others = None if others is None else [_compiled(other) for other in others]
         self._options: dict[str, Any] = {
             "base": base, "playouts": int(playouts), "advisers": list(advisers), "margin": float(margin), "turns": turns, "value": value,
-            "others": None if others is None else list(others), "thorough": bool(thorough), "seconds": seconds, "threads": threads,
+            "others": None if others is None else list(others), "thorough": bool(thorough), "offers": int(offers), "seconds": seconds,
+            "threads": threads,
         }  # fmt: skip
 
     @property
@@ -114,7 +125,48 @@ class SearchPolicy(BatchedPolicy):
             if asked[number]:
                 candidates |= dict.fromkeys(action for action in _SHORT_ANSWERS if decisions.mask[number, action])
             actions[number] = self._best(decisions.games[number : number + 1], candidates, int(decisions.key[number] & _SEED))
+        if self._options["offers"]:
+            self._offer(decisions, actions)
         return actions
+
+    def _offer(self, decisions: Decisions, actions: NDArray[np.int64]) -> None:
+        """Go on with the offers that were begun, and begin new ones in place of other actions."""
+        composing = np.isin(decisions.decision, _OFFERING) & (decisions.memory[:, COMPOSING] == 1)
+        decisions.memory[~composing, COMPOSING] = 0
+        for number in np.flatnonzero(composing):
+            actions[number] = compose(decisions.games[number : number + 1], decisions.memory[number])
+        games, rows = decisions.games, np.arange(len(actions))
+        looks = (decisions.decision == _TURN) & (games["offers"][rows, games["player"]] == 0) & (games["rounds"] % _PAUSE == 0)
+        looks &= decisions.mask[:, _TRADES].any(axis=1) & ~_within(actions, _TRADES)
+        for number in np.flatnonzero(looks):
+            game = games[number : number + 1]
+            offer = self._best_offer(game, int(actions[number]), int(decisions.key[number] & _SEED))
+            if offer is not None:
+                self.offered += 1
+                actions[number] = begin(game, offer, decisions.memory[number])
+                decisions.memory[number, COMPOSING] = 1
+
+    def _best_offer(self, game: Games, action: int, seed: int) -> Offer | None:
+        """The offer that does better than an action by more than the margin and one standard error, as the best of several."""
+        laid = [
+            (offer, position) for offer in propose(game, self._value, self._options["offers"]) if (position := lay(game, offer)) is not None
+        ]
+        if not laid:
+            return None
+        self.searched += 1
+        seats, count, seat = self._seats(game), self._options["playouts"], int(game["player"][0])
+        options = {name: self._options[name] for name in ("turns", "value", "threads")} | {"seed": seed}
+        without = rollout(game, seats, count, actions=[action], **options).shares[0, :, seat]
+        leads = rollout(np.concatenate([position for _, position in laid]), seats, count, **options).shares[:, :, seat] - without
+        best = int(leads.mean(axis=1).argmax())
+        wanted = (self._options["margin"] + 1) * leads[best].std(ddof=1) / np.sqrt(count)
+        return laid[best][0] if leads[best].mean() > wanted else None
+
+    def _seats(self, game: Games) -> list[Any]:
+        """Who plays on in playouts, by seat."""
+        seats: list[Any] = [self._others or self.base] * int(game["num_players"][0])
+        seats[int(game["player"][0])] = self.base
+        return seats
 
     def _best(self, games: Games, candidates: dict[int, None], seed: int) -> int:
         """The answer that does best; the base policy's, which comes first, unless another one is better by the margin."""
@@ -122,11 +174,8 @@ class SearchPolicy(BatchedPolicy):
         if not others:
             return first
         self.searched += 1
-        players, seat = int(games[0]["num_players"]), int(games[0]["player"])
-        seats: list[Any] = [self._others or self.base] * players
-        seats[seat] = self.base
         options = {name: self._options[name] for name in ("turns", "value", "seconds", "threads")}
-        compared = compare_actions(games[0], [first, *others], seats, self._options["playouts"], seed=seed, **options)
+        compared = compare_actions(games[0], [first, *others], self._seats(games), self._options["playouts"], seed=seed, **options)
         best = compared.best.action
         if best == first:
             return first
@@ -144,10 +193,14 @@ def _compiled(policy: str) -> CompiledPolicy:
 def _advice(adviser: CompiledPolicy, decisions: Decisions, base: NDArray[np.int64]) -> NDArray[np.int64]:
     """What an adviser would do, or the base policy's answer where its own is of no use.
 
-    Offers are the base policy's. To sell a building in one's turn, the adviser had a purpose that is lost with its memory.
+    Offers are the base policy's. To raise cash in one's turn, the adviser had a purpose that is lost with its memory. To lift a mortgage is
+    worth little, and is asked for in every turn.
     """
     advice = _answer(adviser, decisions, None)
-    useless = _within(advice, _TRADES) | _within(base, _TRADES) | ((decisions.decision == _TURN) & _within(advice, _SALES))
+    in_turn = decisions.decision == _TURN
+    useless = _within(advice, _TRADES) | _within(base, _TRADES)
+    for head in _MONEY:
+        useless |= in_turn & _within(advice, head)
     return np.where(useless, base, advice)
 
 

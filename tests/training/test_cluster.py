@@ -1,9 +1,10 @@
-"""Evolution on a Ray cluster: the same generation as on threads, also when a node dies; and clear refusals that lose nothing."""
+"""Games on a Ray cluster: the same as on threads, also when a node dies; and clear refusals that lose nothing."""
 
 from __future__ import annotations
 
 import dataclasses
 import io
+import json
 import socket
 import sys
 import time
@@ -23,7 +24,7 @@ from agents.arena.table import Table
 from agents.players import genetic
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.rules import Rules
-from training.evolution import cluster
+from training import cluster, ppo, tournament
 from training.evolution.fitness import Setting, play
 from training.evolution.generations import Generational, Play, evaluate
 from training.evolution.run import execute
@@ -38,17 +39,24 @@ def draws(seed: int) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(seed))
 
 
+@pytest.fixture(scope="module")
+def head() -> Iterator[Cluster]:
+    """A head that only hands out."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        started = Cluster(initialize_head=True, head_node_args=NODE | {"num_cpus": 0})
+        try:
+            yield started
+        finally:
+            started.shutdown()
+
+
 @pytest.fixture
-def nodes(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
-    """A head that only hands out, and two nodes of a core each."""
-    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-    started = Cluster(initialize_head=True, head_node_args=NODE | {"num_cpus": 0})
-    try:
-        started.add_node(**NODE)
-        started.add_node(**NODE)
-        yield started
-    finally:
-        started.shutdown()
+def nodes(head: Cluster) -> Cluster:
+    """The head, and two nodes of a core each."""
+    while len(head.worker_nodes) < 2:
+        head.add_node(**NODE)
+    return head
 
 
 def test_a_cluster_comes_to_the_same_generation_as_threads_also_when_nodes_are_killed(
@@ -78,14 +86,46 @@ def test_a_cluster_comes_to_the_same_generation_as_threads_also_when_nodes_are_k
 
     monkeypatch.setattr(cluster, "_check_head", join)
 
-    with cluster.joined(nodes.address) as table_type:
-        first = evaluate(KIND, population, what, 7, draws(2), table_type=table_type).fitness
-        duels = play(candidates, [Setting(("random",), turn_limit=20)], 8, 3, 1, table_type=table_type)
-        second = evaluate(KIND, population, what, 7, draws(2), kill, table_type=table_type).fitness
+    with cluster.joined(nodes.address) as place:
+        first = evaluate(KIND, population, what, 7, draws(2), table_type=place.table).fitness
+        duels = play(candidates, [Setting(("random",), turn_limit=20)], 8, 3, 1, table_type=place.table)
+        second = evaluate(KIND, population, what, 7, draws(2), kill, table_type=place.table).fitness
     assert alone[0].tobytes() == alone[1].tobytes() == first.tobytes() == second.tobytes()
     assert won == [score.won.tobytes() for score in duels]
     assert ended[-1][0] > joined[0]  # while there was no node, pieces were open
     assert sum(games for _, games in ended) == 800
+
+
+def test_a_learner_and_a_tournament_come_to_the_same_on_a_cluster_also_when_a_node_is_killed(
+    nodes: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--watch", "0", "--steps", "600", "--games", "28", "--hidden", "8", "--panel", "random", "--panel-games", "2"]
+    words += ["--final-games", "2", "--opponents", "self", "past", "strategic", "--past-every", "1", "--json"]
+    field = ["--players", "strategic", "ppo/best/ocnaru", "--rules", "ocnaru", "--games", "12", "--turn-limit", "20"]
+    field += ["--record", "2", "--json"]
+    handed_out = cluster._played
+
+    def kill(task: Any, pieces: Any) -> Any:
+        """A node dies with what it was at."""
+        for count, result in enumerate(handed_out(task, pieces)):
+            if task is cluster.choices_of_piece and count == 1 and len(nodes.worker_nodes) > 1:
+                nodes.remove_node(next(iter(nodes.worker_nodes)), allow_graceful=False)
+            yield result
+
+    monkeypatch.setattr(cluster, "_played", kill)
+    found = {}
+    for place, more in (("here", []), ("there", ["--cluster", nodes.address])):
+        assert ppo.main([*words, "--out", str(tmp_path / place), *more]) == 0
+        learned = json.loads(capsys.readouterr().out)["opponents"]
+        assert tournament.main([*field, "--out", str(tmp_path / f"field {place}"), *more]) == 0
+        rows = json.loads(capsys.readouterr().out)["players"]
+        replays = [path.read_bytes() for path in sorted((tmp_path / f"field {place}" / "replays").iterdir())]
+        agent = (tmp_path / place / "agent.safetensors").read_bytes()
+        found[place] = agent, [row["wins"] for row in learned], [(row["name"], row["wins"], row["low"]) for row in rows], replays
+    assert found["here"] == found["there"]
+    assert len(found["here"][3]) == 1
+    assert len(nodes.worker_nodes) == 1
+    assert not cluster._sent
 
 
 def test_lines_of_a_cluster_are_cut_into_pieces_that_fit_together() -> None:
@@ -96,7 +136,7 @@ def test_lines_of_a_cluster_are_cut_into_pieces_that_fit_together() -> None:
     Table(players, Rules(), 20, 1).play(whole)
     description = cluster.ClusterTable(players, Rules(), 20, 1).description()
     parts = [cluster.play_piece(description, whole.seeds[part], seats[part]) for part in (slice(0, 1), slice(1, 4))]
-    for name, values in zip(cluster.RESULTS, zip(*parts, strict=True), strict=True):
+    for name, values in zip(cluster.RESULTS, zip(*(part for part, _ in parts), strict=True), strict=True):
         assert getattr(whole, name).tobytes() == np.concatenate(values).tobytes()
     with pytest.raises(ConfigurationError, match="has other sources or another Numba: install the same version on all nodes"):
         cluster.play_piece(("another", *description[1:]), whole.seeds, seats)
@@ -144,15 +184,15 @@ def test_without_ray_the_extra_is_named_and_the_rest_works(monkeypatch: pytest.M
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(ConfigurationError, match=r"--cluster needs Ray: pip install 'monopoly-env\[cluster\]'"), cluster.joined("local"):
         pass
-    with cluster.joined(None) as table_type:
-        assert table_type is Table
+    with cluster.joined(None) as place:
+        assert place.table is Table
 
 
 def test_a_cluster_that_dies_on_the_way_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    def die(table: cluster.ClusterTable, line: GameBatch) -> dict[Any, slice]:
+    def die(table: cluster.ClusterTable) -> None:
         raise LocalRayletDiedError
 
-    monkeypatch.setattr(cluster.ClusterTable, "_hand_out", die)
+    monkeypatch.setattr(cluster.ClusterTable, "description", die)
     table = cluster.ClusterTable([agents.make("strategic")] * 2, Rules(), 20, 1)
     line = GameBatch(np.arange(2, dtype=np.uint64), np.array([[0, 1]] * 2, np.int16))
     with pytest.raises(ConfigurationError, match=r"The cluster failed: The task's local raylet died.*go on with --resume"):

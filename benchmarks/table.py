@@ -1,0 +1,317 @@
+"""Measure the table with a server of its own: `python benchmarks/table.py --help`.
+
+python benchmarks/table.py crowd       # 200 games at once, 50 of them cut off and resumed: moves a second, memory
+python benchmarks/table.py analysis    # how soon an analysis answers, how sure it is after two seconds, who waits meanwhile
+python benchmarks/table.py report      # how soon a long game has its first report, and its last
+
+The clients run beside the server on the same cores. Figures are in docs/table.md.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Annotated, Any, Final
+
+import tyro
+import websockets
+
+import monopoly_env as me
+from monopoly_env import replays
+
+_PATIENCE: Final = 300  # seconds until a client gives up
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server that runs as a process of its own.
+
+    Attributes:
+        process: The process.
+        address: Host and port.
+        token: The host's.
+    """
+
+    process: subprocess.Popen[str]
+    address: str
+    token: str
+
+    @classmethod
+    def start(cls, data: Path, python: str = sys.executable) -> Server:
+        """Start a server that keeps its games in a folder."""
+        command = [python, "-m", "monopoly_env.serve", "--no-browser", "--port", "0", "--data", str(data)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        assert process.stdout is not None
+        printed = process.stdout.readline()
+        found = re.search(r"http://(\S+)/#token=(\S+)", printed)
+        assert found, printed
+        return cls(process, found[1], found[2])
+
+    def stop(self) -> None:
+        """Stop it."""
+        self.process.terminate()
+        self.process.communicate(timeout=30)
+
+    def ask(self, path: str, body: Any = None) -> Any:
+        """Get, or post a body."""
+        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
+        data = None if body is None else json.dumps(body).encode()
+        with urllib.request.urlopen(urllib.request.Request(f"http://{self.address}{path}", data, headers), timeout=_PATIENCE) as answer:
+            return json.load(answer)
+
+    def begin(self, seats: list[dict[str, str]], seed: int, **more: Any) -> str:
+        """Begin a game; its id."""
+        return str(self.ask("/api/games", {"seats": seats, "seed": seed, **more})["game"])
+
+    def wait(self) -> None:
+        """Wait until everything is compiled."""
+        while not self.ask("/api/about")["ready"]:
+            time.sleep(0.5)
+
+    def memory(self) -> tuple[float, float]:
+        """MiB in memory: now, and the most so far. 0 where the system does not tell."""
+        try:
+            told = Path(f"/proc/{self.process.pid}/status").read_text(encoding="utf-8")
+        except OSError:
+            return 0.0, 0.0
+        now, most = (int(re.search(rf"{name}:\s+(\d+)", told)[1]) / 1024 for name in ("VmRSS", "VmHWM"))  # type: ignore[index]
+        return now, most
+
+
+PEOPLE: Final = [{"kind": "person"}, {"kind": "person"}]
+
+
+class Client:
+    """Somebody who plays the first legal action, or the last one if a lot is for sale; remembers what it was told."""
+
+    def __init__(self, server: Server, game: str) -> None:
+        self.server, self.game = server, game
+        self.view: dict[str, Any] = {}
+        self.moves: list[int] = []
+        self.waits: list[float] = []  # seconds from a move to its answer
+
+    async def connect(self) -> None:
+        """Come, or come back."""
+        self.socket = await websockets.connect(f"ws://{self.server.address}/api/games/{self.game}/socket", max_size=None)
+        hello = {"type": "hello", "token": self.server.token, "version": self.view.get("version"), "digest": self.view.get("digest")}
+        await self.socket.send(json.dumps(hello))
+        self.take(await self.next())
+
+    async def next(self) -> dict[str, Any]:
+        """The next message."""
+        told: dict[str, Any] = json.loads(await asyncio.wait_for(self.socket.recv(), _PATIENCE))
+        return told
+
+    def take(self, message: dict[str, Any]) -> None:
+        """Remember a message."""
+        assert message["type"] != "refused", message
+        if message["type"] == "events":
+            assert message["from"] == self.view["version"], "a step is missing"
+            self.moves += [step["action"] for step in message["steps"]]
+        if message["type"] in ("events", "state"):
+            self.view = message["view"]
+
+    async def send(self) -> None:
+        """Send a move."""
+        legal = self.view["actions"]
+        action = legal[-1 if self.view["question"]["decision"] == "buy" else 0]["action"]
+        move = {"type": "act", "id": 1, "version": self.view["version"], "digest": self.view["digest"], "action": action}
+        await self.socket.send(json.dumps(move))
+
+    async def play(self, decisions: int, seconds: float = math.inf) -> None:
+        """Play until the game has so many decisions, or the time is over."""
+        end = time.monotonic() + seconds
+        while self.view["version"] < decisions and not self.view["over"] and (began := time.monotonic()) < end:
+            await self.send()
+            while (message := await self.next())["type"] != "done":
+                self.take(message)
+            self.waits.append(time.monotonic() - began)
+
+    async def drop(self) -> None:
+        """Break the connection as a lost network does, then come back."""
+        self.socket.transport.abort()
+        await self.connect()
+
+    def lost_nothing(self, seed: int) -> bool:
+        """Whether what it was told is the whole game."""
+        record = me.new_game(len(PEOPLE), seed=seed)
+        for action in self.moves:
+            me.step(record, action)
+        return (replays.digest(record), len(self.moves)) == (self.view["digest"], self.view["version"])
+
+
+async def play_all(server: Server, seeds: range, decisions: int) -> list[Client]:
+    """A game for each seed, all at once; every fourth is cut off in the middle and resumed."""
+
+    async def one(seed: int) -> Client:
+        client = Client(server, await asyncio.to_thread(server.begin, PEOPLE, seed))
+        await client.connect()
+        await client.play(decisions // 2)
+        if seed % 4 == 0:
+            await client.drop()
+        await client.play(decisions)
+        await client.socket.close()
+        return client
+
+    return await asyncio.gather(*(one(seed) for seed in seeds))
+
+
+# --- the command ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """Play many games at once with scripted clients, wave after wave."""
+
+    games: int = 200
+    """Games at once; every fourth is cut off and resumed."""
+    decisions: int = 40
+    """Decisions of a game."""
+    waves: int = 3
+    """How many times."""
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """Analyse a position of four experts, again and again, while somebody else plays."""
+
+    decision: int = 120
+    """The decision that is analysed."""
+    times: int = 5
+    """How many times."""
+    seconds: float = 2.0
+    """How long each."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """Let four experts play a game, and judge it."""
+
+    seed: int = 7
+    """The seed of the game."""
+
+
+Part = (
+    Annotated[Report, tyro.conf.subcommand("report")]
+    | Annotated[Crowd, tyro.conf.subcommand("crowd")]
+    | Annotated[Analysis, tyro.conf.subcommand("analysis")]
+)
+
+
+def main() -> int:
+    """Run the command and return its exit status."""
+    part = tyro.cli(Part, prog="python benchmarks/table.py")  # type: ignore[arg-type]
+    with serving() as server:
+        server.wait()
+        print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
+        if isinstance(part, Crowd):
+            crowd(server, part)
+        elif isinstance(part, Report):
+            asyncio.run(report(server, part))
+        else:
+            asyncio.run(analysis(server, part))
+    return 0
+
+
+@contextmanager
+def serving() -> Iterator[Server]:
+    """A server with a folder of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        server = Server.start(Path(folder))
+        try:
+            yield server
+        finally:
+            server.stop()
+
+
+def crowd(server: Server, part: Crowd) -> None:
+    """Wave after wave, and what the server holds in memory after each."""
+    print(f"memory at first {server.memory()[0]:.0f} MiB")
+    for wave in range(part.waves):
+        seeds, began = range(wave * part.games, (wave + 1) * part.games), time.monotonic()
+        clients = asyncio.run(play_all(server, seeds, part.decisions))
+        seconds, moves = time.monotonic() - began, sum(len(client.moves) for client in clients)
+        whole = sum(client.lost_nothing(seed) for seed, client in zip(seeds, clients, strict=True))
+        now, most = server.memory()
+        waits = sorted(wait for client in clients for wait in client.waits)
+        print(f"wave {wave + 1}: {whole} of {part.games} games whole, {moves:,} moves, {moves / seconds:.0f} moves/s, "
+              f"an answer after {median(waits):.2f} s, 99% within {waits[len(waits) * 99 // 100]:.2f} s; "
+              f"memory {now:.0f} MiB, at most {most:.0f}")  # fmt: skip
+
+
+async def analysis(server: Server, part: Analysis) -> None:
+    """First answer and standard error of an analysis; a move of another game alone and beside it."""
+    game, _ = await _game_of_experts(server, part.decision)
+    other = Client(server, server.begin(PEOPLE, 1))
+    await other.connect()
+    await other.play(60)
+    print(f"a move of another game: {_spread(other.waits)}")
+    message = {"type": "analyse", "id": 1, "target": {"game": game, "version": part.decision}}
+    for _ in range(part.times):
+        other.waits.clear()
+        async with _analysing(server) as socket:
+            began, first = time.monotonic(), math.inf
+            playing = asyncio.create_task(other.play(10**6, part.seconds))
+            await socket.send(json.dumps(message))
+            while time.monotonic() - began < part.seconds:
+                told = json.loads(await asyncio.wait_for(socket.recv(), _PATIENCE))
+                assert told["type"] == "analysis", told
+                first = min(first, time.monotonic() - began)
+            await playing
+        error = max(math.sqrt(row["share"] * (1 - row["share"]) / told["playouts"]) for row in told["shares"])
+        print(f"first answer after {first:.2f} s; after {part.seconds:.0f} s {told['playouts']:,} playouts of the position, "
+              f"{sum(one['playouts'] for one in told['candidates']):,} of {len(told['candidates'])} actions, "
+              f"standard error {100 * error:.2f} points; meanwhile a move of another game: {_spread(other.waits)}")  # fmt: skip
+
+
+async def report(server: Server, part: Report) -> None:
+    """How soon the versions of a report come."""
+    game, decisions = await _game_of_experts(server, sys.maxsize, part.seed)
+    async with _analysing(server) as socket:
+        began, told = time.monotonic(), {"done": False}
+        await socket.send(json.dumps({"type": "report", "id": 1, "game": game}))
+        while not told["done"]:
+            told = json.loads(await asyncio.wait_for(socket.recv(), _PATIENCE))
+            if "players" in told:
+                print(f"{decisions:,} decisions, {told['playouts']} playouts of each: {time.monotonic() - began:.1f} s")
+
+
+@asynccontextmanager
+async def _analysing(server: Server) -> AsyncIterator[Any]:
+    """A socket for analyses."""
+    async with websockets.connect(f"ws://{server.address}/api/analyse", max_size=None) as socket:
+        await socket.send(json.dumps({"type": "hello", "token": server.token}))
+        await socket.recv()
+        yield socket
+
+
+async def _game_of_experts(server: Server, decisions: int, seed: int = 7) -> tuple[str, int]:
+    """A game of four experts with so many decisions or more, or to its end; and how many it has."""
+    game = server.begin([{"kind": "policy", "policy": "expert"}] * 4, seed, speed=0)
+    client = Client(server, game)
+    await client.connect()
+    while client.view["version"] < decisions and not client.view["over"]:
+        client.take(await client.next())
+    await client.socket.close()
+    return game, int(client.view["version"])
+
+
+def _spread(waits: list[float]) -> str:
+    return f"{1000 * median(waits):.0f} ms, at most {1000 * max(waits):.0f} ms"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,200 @@
+"""Offers worth a look: what two players would exchange, and at which price, by a value of states.
+
+The value is asked for the state after the exchange. An offer is kept if both sides gain by it: at a table of three or more what they gain
+the others lose, while at a table of two there is none. Its price leaves the partner a part of the surplus, or next to nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.players.vocabulary import offers
+from agents.players.vocabulary.parts import PART_GROUPS, lots_of
+from monopoly_env.analyse.values import Value, write_shares
+from monopoly_env.board import GROUP_LOTS, NUM_GROUPS
+from monopoly_env.engine import agenda, trade
+from monopoly_env.engine.sets import has
+from monopoly_env.engine.step import apply
+from monopoly_env.game import Game, Games, empty_games
+from monopoly_env.kernels import borrowed, entry, kernel
+from monopoly_env.policy.protocol import MEMORY
+
+_SURPLUS: Final = 0.004  # what both sides gain together, in shares of the win, for a package to be looked at
+_KEPT: Final = (0.0, 0.4)  # the part of the surplus that the partner keeps; an offer for each
+_LEAST: Final = 0.002  # and no less than that
+_STEP: Final = 10  # dollars
+_HALVINGS: Final = 9  # so many find the price to a step within 5,120 dollars
+_PARTNER, _ASK, _GIVE, _DOLLARS, _GAIN, _COLUMNS = range(6)
+
+
+class Offer(NamedTuple):
+    """An offer by the player to move.
+
+    Attributes:
+        partner: The seat that gets it.
+        ask: The lots asked for, a bit each.
+        give: The lots given, a bit each.
+        dollars: The dollars given; negative: asked for.
+    """
+
+    partner: int
+    ask: int
+    give: int
+    dollars: int
+
+
+def propose(game: Games, value: Value, most: int) -> list[Offer]:
+    """The packages that bring the player to move most by a value, each at its prices.
+
+    Args:
+        game: (1,) a record in which the player may make an offer; it is not changed.
+        value: The value of states.
+        most: How many packages at most.
+
+    Returns:
+        The offers, the best package first.
+    """
+    table, shares = np.zeros((most * len(_KEPT), _COLUMNS)), np.zeros((2, int(game["num_players"][0])))
+    found = _propose(game, value.kernel.handle, value.params, empty_games(1), shares, table)
+    return [Offer(*(int(number) for number in row[:_GAIN])) for row in table[:found]]
+
+
+def begin(game: Games, offer: Offer, memory: NDArray[np.float64]) -> int:
+    """The action that begins an offer; what follows is kept in the proposer's memory, (64,)."""
+    return int(_begin(game, *offer, memory))
+
+
+def compose(game: Games, memory: NDArray[np.float64]) -> int:
+    """The next step of the offer that was begun."""
+    return int(_compose(game, memory))
+
+
+def lay(game: Games, offer: Offer) -> Games | None:
+    """(1,) a copy of the game in which the offer waits for its answer; None if it can't be made."""
+    laid = game.copy()
+    return laid if _lay(laid, *offer, np.zeros(MEMORY)) else None
+
+
+@entry()
+def _propose(
+    games: Games, value: Any, params: NDArray[np.float32], scratch: Games, shares: NDArray[np.float64], table: NDArray[np.float64]
+) -> int:
+    params, shares, table = borrowed(params), borrowed(shares), borrowed(table)
+    game, found = games[0], 0
+    seat = int(game.player)
+    write_shares(value, game, params, shares[0])
+    willing = trade.partners(game, seat)
+    parts = len(PART_GROUPS) if game.rules.trade == offers.OFFICIAL else 0
+    for offset in range(1, int(game.num_players)):
+        partner = (seat + offset) % int(game.num_players)
+        if not has(willing, offset - 1):
+            continue
+        asks, gives = _parts_of(game, partner, seat), _parts_of(game, seat, partner)
+        for i in range(parts):
+            for j in range(parts):
+                ask, give = int(asks[i]), int(gives[j])
+                if ask | give == 0 or ask < 0 or give < 0 or PART_GROUPS[i] & PART_GROUPS[j]:
+                    continue
+                _value_after(games, scratch, partner, ask, give, 0, value, params, shares[1])
+                surplus = shares[1, seat] + shares[1, partner] - shares[0, seat] - shares[0, partner]
+                if surplus > _SURPLUS:
+                    found = _price(games, scratch, partner, ask, give, surplus, value, params, shares, table, found)
+    return found
+
+
+@kernel
+def _parts_of(game: Game, giver: int, taker: int) -> Any:
+    """(parts,) the lots of each part; -1 where the giver does not have something of all its groups."""
+    lots = np.zeros(len(PART_GROUPS), np.int64)
+    for part in range(1, len(lots)):
+        lots[part] = lots_of(game, giver, taker, part)
+        for group in range(NUM_GROUPS):
+            if PART_GROUPS[part] >> group & 1 and lots[part] & GROUP_LOTS[group] == 0:
+                lots[part] = -1
+                break
+    return lots
+
+
+@kernel
+def _value_after(
+    games: Games, scratch: Games, partner: int, ask: int, give: int, dollars: int, value: Any, params: Any, shares: Any
+) -> None:
+    """Write the shares after an exchange."""
+    scratch[0] = games[0]
+    game = scratch[0]
+    game.offer_from, game.offer_to = game.player, partner
+    game.offer_ask, game.offer_give, game.offer_cash = ask, give, dollars
+    trade.exchange(game)
+    write_shares(value, game, params, shares)
+
+
+@kernel
+def _price(
+    games: Games, scratch: Games, partner: int, ask: int, give: int, surplus: float, value: Any, params: Any, shares: Any, table: Any,
+    found: int,
+) -> int:  # fmt: skip
+    """Find the prices of a package and put its offers into the table, which is sorted by the gain at the partner's limit."""
+    game, kept = games[0], len(_KEPT)
+    seat = int(game.player)
+    first = -1
+    for k in range(kept):
+        wanted = shares[0, partner] + max(_KEPT[k] * surplus, _LEAST)
+        dollars = _limit(games, scratch, partner, ask, give, wanted, value, params, shares)
+        _value_after(games, scratch, partner, ask, give, dollars, value, params, shares[1])
+        gain = shares[1, seat] - shares[0, seat]
+        if k == 0:
+            if gain < _LEAST or shares[1, partner] < wanted:
+                return found
+            first = found
+            while first > 0 and table[first - kept, _GAIN] < gain:
+                first -= kept
+            if first >= len(table):
+                return found
+            found = min(found + kept, len(table))
+            for row in range(found - 1, first + kept - 1, -1):
+                table[row] = table[row - kept]
+        row = table[first + k]
+        row[_PARTNER], row[_ASK], row[_GIVE], row[_DOLLARS], row[_GAIN] = partner, ask, give, dollars, gain
+    return found
+
+
+@kernel
+def _limit(games: Games, scratch: Games, partner: int, ask: int, give: int, wanted: float, value: Any, params: Any, shares: Any) -> int:
+    """The fewest dollars given, or the most asked for, that leave the partner the wanted share, by halving."""
+    game = games[0]
+    low, high = -int(game.cash[partner]) // _STEP, int(game.cash[int(game.player)]) // _STEP
+    for _ in range(_HALVINGS):
+        if low >= high:
+            break
+        middle = (low + high) // 2
+        _value_after(games, scratch, partner, ask, give, middle * _STEP, value, params, shares[1])
+        if shares[1, partner] >= wanted:
+            high = middle
+        else:
+            low = middle + 1
+    return max(high * _STEP, -int(game.cash[partner]))
+
+
+@entry()
+def _begin(games: Games, partner: int, ask: int, give: int, dollars: int, memory: NDArray[np.float64]) -> int:
+    return offers.begin(games[0], partner, ask, give, dollars, borrowed(memory))
+
+
+@entry()
+def _compose(games: Games, memory: NDArray[np.float64]) -> int:
+    return offers.compose(games[0], borrowed(memory))
+
+
+@entry()
+def _lay(games: Games, partner: int, ask: int, give: int, dollars: int, memory: NDArray[np.float64]) -> bool:
+    memory = borrowed(memory)
+    game = games[0]
+    if not offers.may_offer_to(game, int(game.player), partner):
+        return False
+    apply(game, offers.begin(game, partner, ask, give, dollars, memory))
+    while game.decision in {agenda.ASK, agenda.GIVE, agenda.CASH}:
+        apply(game, offers.compose(game, memory))
+    return game.decision == agenda.REPLY

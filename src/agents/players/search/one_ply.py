@@ -1,0 +1,117 @@
+"""A player that looks one action ahead: it takes the action after which a value of states is best.
+
+It is the plain reference for players that search: no playouts, and nothing scripted but the offers.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monopoly_env.actions import DECISION_NAMES, HEADS
+from monopoly_env.analyse import values
+from monopoly_env.analyse.values import write_shares
+from monopoly_env.engine.decks import shuffle_unseen
+from monopoly_env.engine.randomness import philox
+from monopoly_env.engine.step import apply
+from monopoly_env.errors import ConfigurationError
+from monopoly_env.game import Games, empty_games
+from monopoly_env.kernels import borrowed, entry
+from monopoly_env.policy.protocol import BatchedPolicy, CompiledPolicy, Decisions
+from monopoly_env.policy.resolve import resolve
+
+_WORD: Final = 0xFFFFFFFF
+_LUCK: Final = 22  # the stream of random numbers for what follows an action; the engine does not use it
+_OFFERING: Final = tuple(DECISION_NAMES.index(name) for name in ("trade_ask", "trade_give", "trade_cash"))
+_TURN: Final = DECISION_NAMES.index("turn")
+_TRADES: Final = HEADS["trade"].slice
+# In a turn, what raises cash is left out: its purpose lies more than one action ahead, and it could be undone for ever.
+_RAISING: Final = tuple(action for head in ("sell", "mortgage") for action in range(HEADS[head].start, HEADS[head].stop))
+
+
+class OnePlyPolicy(BatchedPolicy):
+    """Takes the action after which the value of the state is best, in the mean over the luck that follows at once."""
+
+    def __init__(self, value: str = "best", draws: int = 8, base: str = "expert", name: str | None = None) -> None:
+        """Make the player.
+
+        Args:
+            value: The name of the value of states: `best` for a network (tables of 2 to 4), or `worth`.
+            draws: How often the dice and cards that follow an action at once are drawn.
+            base: The compiled policy that makes the offers.
+            name: What tables call it.
+
+        Raises:
+            ConfigurationError: The value or the policy is unknown, the policy is not compiled, or `draws` is not 1 or more.
+        """
+        if isinstance(draws, bool) or not isinstance(draws, (int, np.integer)) or draws < 1:
+            raise ConfigurationError(f"draws={draws!r} must be a whole number from 1.")
+        self.base = resolve(base)
+        if not isinstance(self.base, CompiledPolicy):
+            raise ConfigurationError(f"Policy {self.base.name!r} is not compiled.")
+        self.name = name or f"one_ply/{value}"
+        self._value = values.resolve(value)
+        self._options: dict[str, Any] = {"value": value, "draws": int(draws), "base": base}
+
+    @property
+    def kind(self) -> str:
+        """`one_ply`."""
+        return "one_ply"
+
+    def options(self) -> dict[str, Any]:
+        """Everything that the player is made of."""
+        return self._options
+
+    def act(self, decisions: Decisions) -> NDArray[np.int64]:
+        """Choose an action for each decision."""
+        actions = self.base.act(Decisions(decisions.games.copy(), decisions.memory, decisions.key))
+        mine = ~np.isin(decisions.decision, _OFFERING) & ((actions < _TRADES.start) | (actions >= _TRADES.stop))
+        for number in np.flatnonzero(mine):
+            game, mask = decisions.games[number : number + 1], decisions.mask[number].astype(np.bool_)
+            self._value.check_players(int(game["num_players"][0]))
+            mask[_TRADES] = False
+            if game["decision"][0] == _TURN:
+                mask[list(_RAISING)] = False
+            shares = np.zeros(int(game["num_players"][0]))
+            key = int(decisions.key[number])
+            actions[number] = _best(
+                game,
+                mask,
+                self._value.kernel.handle,
+                self._value.params,
+                self._options["draws"],
+                key & _WORD,
+                key >> 32,
+                empty_games(1),
+                shares,
+            )
+        return actions
+
+
+@entry()
+def _best(
+    games: Games, mask: NDArray[np.bool_], value: Any, params: NDArray[np.float32], draws: int, key_low: int, key_high: int, scratch: Games,
+    shares: NDArray[np.float64],
+) -> int:  # fmt: skip
+    """The open action with the highest mean value to the player to move; all actions meet the same luck."""
+    mask, params, shares = borrowed(mask), borrowed(params), borrowed(shares)
+    seat = int(games[0].player)
+    best, highest = -1, -1.0
+    for action in range(len(mask)):
+        if mask[action]:
+            total = 0.0
+            for draw in range(draws):
+                scratch[0] = games[0]
+                game = scratch[0]
+                game.seed[0] = philox(draw, 0, 0, _LUCK, key_low, key_high)
+                game.seed[1] = philox(draw, 1, 0, _LUCK, key_low, key_high)
+                shuffle_unseen(game, 0)
+                shuffle_unseen(game, 1)
+                apply(game, action)
+                write_shares(value, game, params, shares)
+                total += shares[seat]
+            if total > highest:
+                best, highest = action, total
+    return best

@@ -1,0 +1,340 @@
+"""Games on a Ray cluster: they are cut into pieces, which the nodes play.
+
+    with cluster.joined("auto") as place:
+        table = place.table(policies, rules, turn_limit)         # whole games, as the arena plays them
+        choices = place.play_games(policies, seats, recorded, rules=rules)   # and as a learner learns from them
+
+Every game has a seed of its own, so neither the number of nodes nor how games are cut changes a result; a piece whose node died is played
+again, by another one. Only nodes with other processors may differ in the last bits of a network.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from functools import cache
+from typing import Any, Final, NamedTuple, NoReturn, Protocol, Self
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.arena.batch import GameBatch
+from agents.arena.table import Table
+from monopoly_env.errors import ConfigurationError, MonopolyError
+from monopoly_env.kernels import source_hash
+from monopoly_env.policy.loop import OUTSIDE
+from monopoly_env.policy.protocol import CompiledPolicy, Policy
+from monopoly_env.rules import Rules
+from training.experience.choices import SLICE, Choices, play_games
+
+LOCAL: Final = "local"
+AUTO: Final = "auto"
+
+RESULTS: Final = ("place", "first", "capped", "seat_counts", "game_counts", "owned", "score")  # arrays of `GameBatch`, a row a game
+_LONGEST: Final = 1024  # games of a piece: about a second of one core
+_LONGEST_CHOICES: Final = 4 * SLICE  # the same, where choices come back: their observations are large
+_RETRIES: Final = 10  # deaths that a piece survives: more than a cluster of borrowed machines deals out
+_PATIENCE: Final = 5.0  # seconds that the port of a cluster has to answer in
+
+
+class PlayGames(Protocol):
+    """`training.experience.choices.play_games`, or what does the same elsewhere."""
+
+    def __call__(
+        self,
+        policies: Sequence[CompiledPolicy],
+        seats: NDArray[np.int64],
+        recorded: NDArray[np.bool_],
+        *,
+        rules: Rules,
+        seed: int = 0,
+        first: int = 0,
+        threads: int | None = None,
+    ) -> Choices:
+        """Play games and record choices."""
+        ...
+
+
+class Place(NamedTuple):
+    """Where games are played.
+
+    Attributes:
+        table: Plays whole games.
+        play_games: Plays games and returns the choices made in them.
+    """
+
+    table: type[Table] = Table
+    play_games: PlayGames = play_games
+
+
+HERE: Final = Place()
+
+
+# --- whole games ------------------------------------------------------------------------------------------------------------
+
+
+class ClusterTable(Table):
+    """A table whose games are played on the cluster that was `joined`.
+
+    Where a batched policy sits they are played here: the last bits of a network depend on how many decisions it is asked at once. So are
+    games whose luck is measured.
+    """
+
+    rows: NDArray[np.float64] | None = None  # of a population
+
+    @classmethod
+    def of_population(
+        cls, player: CompiledPolicy, rows: NDArray[np.float64], rules: Rules, turn_limit: int, threads: int | None = None
+    ) -> Self:
+        """A population: players of one kernel that differ in their rows."""
+        table = super().of_population(player, rows, rules, turn_limit, threads)
+        table.rows = rows
+        return table
+
+    def play(self, batch: GameBatch, done: Callable[[int], None] = lambda games: None) -> None:
+        """Play all games of a batch and fill in its results.
+
+        Raises:
+            ConfigurationError: The cluster, or the code on one of its nodes, failed.
+            MonopolyError: What `Table.play` raises.
+        """
+        if self.value is not None or (self.row_of == OUTSIDE).any():
+            super().play(batch, done)
+            return
+        import ray
+
+        with _explained():
+            table = ray.put(self.description())
+            parts = _parts(len(batch.seats), _LONGEST)
+            recorded = [frozenset(number - part.start for number in batch.recorded if part.start <= number < part.stop) for part in parts]
+            pieces = [(table, batch.seeds[part], batch.seats[part], kept) for part, kept in zip(parts, recorded, strict=True)]
+            for number, (values, actions) in _played(play_piece, pieces):
+                part = parts[number]
+                for name, value in zip(RESULTS, values, strict=True):
+                    getattr(batch, name)[part] = value
+                batch.actions |= {part.start + game: played for game, played in actions.items()}
+                done(part.stop - part.start)
+
+    def description(self) -> tuple[Any, ...]:
+        """What a node makes the same table of: names of kernels, and numbers."""
+        players = [_bare(player) for player in (self.policies if self.rows is None else self.policies[:1])]
+        return _version(), players, self.rows, self.rules, self.turn_limit
+
+
+def play_piece(
+    description: tuple[Any, ...], seeds: NDArray[np.uint64], seats: NDArray[np.int16], recorded: frozenset[int] = frozenset()
+) -> tuple[tuple[NDArray[Any], ...], dict[int, Any]]:
+    """Play some games of a batch on one core of a node; kernels come from the node's own cache.
+
+    Args:
+        description: Of a `ClusterTable`.
+        seeds: (G,) of the games.
+        seats: (G, P), the numbers of the players.
+        recorded: The numbers of the games whose actions are recorded.
+
+    Returns:
+        The `RESULTS` of the games, and `GameBatch.actions`.
+    """
+    version, players, rows, rules, turn_limit = description
+    _check_version(version)
+    if rows is None:
+        here = Table(players, rules, turn_limit, threads=1)
+    else:  # copied: arrays from Ray's store are read-only, which to Numba is another type
+        here = Table.of_population(players[0], rows.copy(), rules, turn_limit, threads=1)
+    batch = GameBatch(seeds, seats, recorded)
+    here.play(batch)
+    return tuple(getattr(batch, name) for name in RESULTS), batch.actions
+
+
+# --- choices ----------------------------------------------------------------------------------------------------------------
+
+
+_sent: WeakKeyDictionary[Policy, Any] = WeakKeyDictionary()  # policies that are in Ray's store: most play in many blocks of games
+
+
+def play_choices(
+    policies: Sequence[CompiledPolicy], seats: NDArray[np.int64], recorded: NDArray[np.bool_], *, first: int = 0,
+    threads: int | None = None, **options: Any,
+) -> Choices:  # fmt: skip
+    """What `training.experience.choices.play_games` does, on the cluster that was `joined`: the same choices in the same order.
+
+    Raises:
+        ConfigurationError: The cluster, or the code on one of its nodes, failed.
+        IllegalActionError: A policy chose an illegal action, or never ended its turn.
+    """
+    del threads
+    import ray
+
+    with _explained():
+        for policy in policies:
+            if policy not in _sent:
+                _sent[policy] = ray.put(_bare(policy))
+        players = [_sent[policy] for policy in policies]
+        parts = _parts(len(seats), _LONGEST_CHOICES, SLICE)
+        pieces = [(_version(), players, seats[part], recorded, {"first": first + part.start, **options}) for part in parts]
+        played = dict(_played(choices_of_piece, pieces))
+    return Choices.joined([played[number]._replace(game=played[number].game + np.int32(part.start)) for number, part in enumerate(parts)])
+
+
+def choices_of_piece(
+    version: str, players: Sequence[Any], seats: NDArray[np.int64], recorded: NDArray[np.bool_], options: dict[str, Any]
+) -> Choices:
+    """Play some games on one core of a node.
+
+    Args:
+        version: Of the code that asks.
+        players: References to the policies.
+        seats: (G, P), the numbers of the policies.
+        recorded: (K,), whose choices are wanted.
+        options: Other arguments of `play_games`.
+    """
+    import ray
+
+    _check_version(version)
+    return play_games(ray.get(list(players)), seats.copy(), recorded.copy(), threads=1, **options)
+
+
+# --- pieces -----------------------------------------------------------------------------------------------------------------
+
+
+def _bare(policy: Policy) -> CompiledPolicy:
+    """A compiled policy without what only its own class knows: a kernel and numbers."""
+    assert isinstance(policy, CompiledPolicy)
+    return CompiledPolicy(policy.name, policy.kernel, policy.params, reads_mask=policy.reads_mask)
+
+
+def _parts(games: int, longest: int, whole: int = 1) -> list[slice]:
+    """Games cut into pieces of a multiple of `whole`: enough of them that no core is idle for long."""
+    import ray
+
+    cores = max(1, int(ray.cluster_resources().get("CPU", 1)))
+    size = max(1, min(longest, -(-games // (4 * cores))) // whole) * whole
+    return [slice(start, min(start + size, games)) for start in range(0, games, size)]
+
+
+def _played(task: Callable[..., Any], pieces: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
+    """Hand pieces out to all cores; yields the number and the result of each as it comes in."""
+    import ray
+
+    remote = ray.remote(num_cpus=1, max_retries=_RETRIES)(task)
+    waiting = {remote.remote(*piece): number for number, piece in enumerate(pieces)}
+    while waiting:
+        _check_head()
+        ended, _ = ray.wait(list(waiting), timeout=_PATIENCE)
+        for piece in ended:
+            yield waiting.pop(piece), ray.get(piece)
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Raise errors of the cluster as errors of ours."""
+    import ray
+
+    try:
+        yield
+    except (ray.exceptions.RayError, ConnectionError) as error:
+        _explain(error)
+
+
+@cache
+def _version() -> str:
+    """A hash of all that decides how games go."""
+    return source_hash("agents.arena.table") + source_hash("agents.registry") + source_hash("training.experience.choices")
+
+
+def _check_version(version: str) -> None:
+    if version != _version():
+        raise ConfigurationError(f"Node {socket.gethostname()} has other sources or another Numba: install the same version on all nodes.")
+
+
+# --- the cluster ------------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def joined(address: str | None, threads: int | None = None) -> Iterator[Place]:
+    """Join a cluster, and leave it at the end.
+
+    Args:
+        address: `local` starts one on this machine, `auto` joins the one that runs here; else `host:port` or `ray://host:port`.
+            None: games are played by this process.
+        threads: Cores of a local one; all by default.
+
+    Yields:
+        Where to play.
+
+    Raises:
+        ConfigurationError: Ray is not installed, or the cluster can't be reached.
+    """
+    if address is None:
+        yield HERE
+        return
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # as Ray will do it by itself one day; else it warns
+    try:
+        import ray
+    except ImportError as error:
+        raise ConfigurationError("--cluster needs Ray: pip install 'monopoly-env[cluster]'.") from error
+    _check_port(address)
+    quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
+    own = {"num_cpus": threads, "include_dashboard": False} if address == LOCAL else {}
+    with redirect_stdout(sys.stderr):  # Ray prints which node died; stdout is for results
+        try:
+            ray.init(address, **quiet, **own)
+        except Exception as error:
+            raise _unreachable(address, str(error)) from error
+        try:
+            yield Place(ClusterTable, play_choices)
+        finally:
+            _sent.clear()
+            ray.shutdown()
+
+
+def _check_port(address: str) -> None:
+    """Raise unless the port of an address answers: Ray itself would try for minutes."""
+    if address in (LOCAL, AUTO):
+        return
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdecimal() or not 0 < int(port) < 1 << 16:
+        raise ConfigurationError(
+            f"--cluster {address!r} is no address: use {LOCAL}, {AUTO}, host:port such as 10.0.0.1:6379, or ray://host:port."
+        )
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), _PATIENCE).close()
+    except OSError as error:
+        raise _unreachable(address, error.strerror or str(error)) from error
+
+
+def _check_head() -> None:
+    """Raise if the head of the cluster is gone: a minute later Ray would end this process without a word of ours."""
+    import ray
+
+    if not ray.util.client.ray.is_connected():  # through ray:// it raises ConnectionError by itself
+        host, _, port = ray.get_runtime_context().gcs_address.rpartition(":")
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), _PATIENCE).close()
+        except OSError as error:
+            raise ConnectionError(f"its head at {host}:{port} is gone") from error
+
+
+def _unreachable(address: str, reason: str) -> ConfigurationError:
+    first = reason.strip().partition("\n")[0].rstrip(".")
+    return ConfigurationError(
+        f"--cluster {address}: no Ray cluster can be reached there ({first}). Start one by 'ray start --head', or play on this machine "
+        "without --cluster: the results are the same."
+    )
+
+
+def _explain(error: Exception) -> NoReturn:
+    """Raise an error of a task as it was raised there, and what befell the cluster as an error of ours."""
+    cause = getattr(error, "cause", None)
+    if isinstance(cause, MonopolyError):
+        raise cause from error
+    reason = str(cause or error).strip().partition("\n")[0].rstrip(".")
+    raise ConfigurationError(
+        f"The cluster failed: {reason}. What was saved on the way is kept: go on with --resume, with or without --cluster."
+    ) from error

@@ -1,0 +1,157 @@
+"""What the networks of the thesis choose in whole games, in the terms of `training.experience.choices`.
+
+    choices = play_games([player, opponent], seats, recorded, rules=rules)     # its own games
+    choices = watch_games(expert, range(512), rules, seed=0, threads=2)         # what an expert chose where networks would be asked
+
+The outputs of all networks are numbered one after another: `CHOICES`. Decisions with a single open output are left out. The lots that a
+network picks in one go (`mortgage`, `unmortgage`) are a choice each.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.networks.ocnaru import CHOICE, EVERY, NAMES, NETWORKS, NOTED, OPEN, WATCHED
+from monopoly_env.actions import A_BUILD, A_MORTGAGE, A_SELL, A_UNMORTGAGE, NUM_ACTIONS
+from monopoly_env.board import GROUP_OF, LOT_SQUARE, NUM_LOTS, NUM_STREETS
+from monopoly_env.encoding import ocnaru
+from monopoly_env.engine.step import apply
+from monopoly_env.game import Games, empty_games
+from monopoly_env.kernels import borrowed, entry
+from monopoly_env.policy.loop import PROGRESS, Players, check, next_action
+from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
+from monopoly_env.rules import Rules
+from monopoly_env.rules import choices as choices_of_option
+from training.experience import masks
+from training.experience.choices import SLICE, TURN_LIMIT, Choices
+from training.experience.recording import Experiences, begin_games, write_halves
+from training.experience.streams import stream
+from training.ocnaru.experts import HEADS, chosen
+
+STARTS: Final = np.cumsum([0, *(network.size for network in NETWORKS.values())])
+NUM_CHOICES: Final = int(STARTS[-1])
+CHOICES: Final = [np.arange(first, last) for first, last in itertools.pairwise(STARTS)]  # [network][output] -> the choice
+
+_PACKED: Final = -(-NUM_CHOICES // 8)
+_ROWS: Final = 2048  # choices recorded before they are copied
+_PICKS: Final = {
+    "upgrade": (A_BUILD, NUM_STREETS), "downgrade": (A_SELL, NUM_STREETS),
+    "mortgage": (A_MORTGAGE, NUM_LOTS), "unmortgage": (A_UNMORTGAGE, NUM_LOTS),
+}  # fmt: skip
+
+
+def watch_games(expert: CompiledPolicy, games: range, rules: Rules, seed: int, threads: int) -> Choices:
+    """Let an expert play itself, and take what it chose where a network would be asked; sorted by network.
+
+    Args:
+        expert: It plays in both seats.
+        games: The numbers of the games.
+        rules: The rules.
+        seed: The high half of the games' seeds.
+        threads: The choices do not depend on it.
+    """
+    tables = [(expert,) * ocnaru.NUM_PLAYERS]
+    blocks = stream(
+        tables, games.stop, rules=rules, encoding="ocnaru100", heads=HEADS, seed=seed, threads=threads, block=len(games), first=games.start
+    )  # fmt: skip
+    experiences = next(iter(blocks))
+    return Choices.joined([_asked(number, experiences, rules) for number in range(len(NAMES))])
+
+
+def _asked(number: int, experiences: Experiences, rules: Rules) -> Choices:
+    """The choices of a network, with two outputs open or more."""
+    rows, output = chosen(NAMES[number], experiences, rules)
+    asked = experiences.take(rows)
+    open_ = np.zeros((len(rows), NUM_CHOICES), np.bool_)
+    open_[:, CHOICES[number]] = _open_outputs(NAMES[number], masks.unpack(asked.choices), rules)
+    choices = Choices(
+        observation=asked.observation, open=np.packbits(open_, axis=1), choice=(STARTS[number] + output).astype(np.int16),
+        network=np.full(len(rows), number, np.int8), player=asked.player, game=asked.game,
+        outcome=(asked.outcome > 0).astype(np.float32) + np.float32(0.5) * (asked.outcome == 0),
+    )  # fmt: skip
+    return choices.take(np.flatnonzero(open_.sum(axis=1) > 1))
+
+
+def _open_outputs(name: str, legal: NDArray[np.bool_], rules: Rules) -> NDArray[np.bool_]:
+    """(N, outputs) of a network, from the (N, 205) legal actions."""
+    open_ = np.ones((len(legal), NETWORKS[name].size), np.bool_)
+    if name in _PICKS:
+        first, count = _PICKS[name]
+        board = choices_of_option("board").index(rules.board)
+        outputs = (GROUP_OF if name in ("upgrade", "downgrade") else LOT_SQUARE[board])[:count]
+        open_[:] = False
+        for lot, output in enumerate(outputs):
+            open_[:, output] |= legal[:, first + lot]
+    return open_
+
+
+def play_games(
+    policies: Sequence[CompiledPolicy], seats: NDArray[np.int64], recorded: NDArray[np.bool_], *, rules: Rules, seed: int = 0,
+    first: int = 0, threads: int | None = None,
+) -> Choices:  # fmt: skip
+    """Play games and record the choices of networks; arguments and errors are those of `training.experience.choices.play_games`."""
+    players = Players.of(policies)
+    empty = empty_games(1)
+    empty["rules"] = rules.to_record()
+    limit = TURN_LIMIT * ocnaru.NUM_PLAYERS
+
+    def play(start: int) -> list[Choices]:
+        seated = seats[start : start + SLICE]
+        count = len(seated)
+        games, progress, memory = empty_games(count), np.zeros(count, PROGRESS), np.zeros((count, ocnaru.NUM_PLAYERS, MEMORY))
+        begin_games(games, empty, ocnaru.NUM_PLAYERS, seed, first + start)
+        memory[..., WATCHED] = np.where(recorded[seated], EVERY, 0)
+        mask, seen = np.zeros(NUM_ACTIONS, np.bool_), np.zeros(ocnaru.SIZE, np.float32)
+        parts: list[Choices] = []
+        full = True
+        while full:
+            rows = Choices.empty(_ROWS, ocnaru.SIZE, _PACKED)
+            halves = rows._replace(observation=rows.observation.view(np.uint16))
+            written = _record(games, memory, seated, progress, players, limit, mask, seen, halves)
+            full = written == _ROWS
+            parts.append(rows.take(slice(written)))
+        check(games, progress, lambda game, seat: policies[seated[game, seat]])
+        won = games["place"][:, : ocnaru.NUM_PLAYERS] == 1
+        shares = (won / won.sum(axis=1, keepdims=True)).astype(np.float32)
+        return [part._replace(outcome=shares[part.game, part.player], game=part.game + np.int32(start)) for part in parts]
+
+    with ThreadPoolExecutor(threads or os.cpu_count() or 1, "games") as pool:
+        return Choices.joined([part for parts in pool.map(play, range(0, len(seats), SLICE)) for part in parts])
+
+
+@entry()
+def _record(
+    games: Games, memory: NDArray[np.float64], seats: NDArray[np.int64], progress: NDArray[Any], players: Players, turn_limit: int,
+    mask: NDArray[np.bool_], seen: NDArray[np.float32], rows: Choices,
+) -> int:  # fmt: skip
+    """Play games, one after the other, until all have ended or the rows are full; returns the number of rows written."""
+    memory, seats, players, mask, rows = borrowed(memory), borrowed(seats), borrowed(players), borrowed(mask), borrowed(rows)
+    starts, count = STARTS, 0
+    for i in range(len(games)):
+        game = games[i]
+        while count < len(rows.choice):
+            action = next_action(game, players, seats[i], memory[i], mask, progress[i], turn_limit)
+            if action < 0:
+                break
+            seat = int(game.player)
+            network, open_ = int(memory[i, seat, NOTED]) - 1, int(memory[i, seat, OPEN])
+            if network >= 0 and open_ & (open_ - 1) != 0:
+                ocnaru.write(game, seat, seen)
+                write_halves(seen, seen.view(np.int32), rows.observation[count])
+                rows.open[count] = 0
+                for output in range(starts[network + 1] - starts[network]):
+                    at = starts[network] + output
+                    rows.open[count, at >> 3] |= ((open_ >> output) & 1) << (7 - (at & 7))
+                rows.choice[count] = starts[network] + int(memory[i, seat, CHOICE])
+                rows.network[count], rows.player[count], rows.game[count] = network, seat, i
+                count += 1
+            memory[i, seat, NOTED] = 0
+            apply(game, action)
+    return count
