@@ -21,8 +21,8 @@ from monopoly_env.reference import Arguments, write_pages
 
 ROOT: Final = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # for `studies`, which is not installed
-PACKAGES: Final = ("studies", "training", "agents", "monopoly_env")  # from top to bottom
-COLOURS: Final = ("#fdf0d5", "#e2f0d9", "#dbe9f6", "#eee8f6")
+PACKAGES: Final = ("studies", "training", "agents", "pente_env", "monopoly_env")  # from top to bottom
+COLOURS: Final = ("#fdf0d5", "#e2f0d9", "#dbe9f6", "#f6e3e3", "#eee8f6")
 WIDTH: Final = 760
 BOX, GAP, ROW, TITLE, MARGIN = 26, 36, 54, 24, 24  # pixels: height of a box, between boxes, of a row, of a title, around
 

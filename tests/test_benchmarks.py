@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from benchmarks import run
+from benchmarks import pente, run
 from benchmarks.run import Figure, Sample, Target
 
 from monopoly_env.errors import ConfigurationError
@@ -30,6 +30,12 @@ def test_parts_are_measured_and_reported(parts: tuple[str, ...], tmp_path: Path,
 @pytest.mark.parametrize("program", run.FIRST_GAMES)
 def test_first_games_run(program: str) -> None:
     run.run_program(run.FIRST_GAMES[program], str(cache_folder("monopoly_env.core").parent))
+
+
+def test_pente_is_measured() -> None:
+    figures = list(pente.measure(pente.Options(quick=True)))
+    assert len(figures) == 16
+    assert all(figure.best_games >= figure.games > 0 for figure in figures)
 
 
 def test_every_part_has_figures() -> None:

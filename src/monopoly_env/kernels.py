@@ -33,7 +33,7 @@ Arrays = TypeVar("Arrays")
 # nogil: slices of a batch run on a thread pool. numpy error model: no hidden branch for division by zero.
 _OPTIONS: Final[dict[str, Any]] = {"nogil": True, "error_model": "numpy"}
 _STALE_AFTER_DAYS: Final = 30
-_PACKAGES: Final = ("monopoly_env", "agents", "training")
+_PACKAGES: Final = ("monopoly_env", "pente_env", "agents", "training")
 _OURS: Final = re.compile("[0-9a-f]{16}")
 _DATA: Final = Path(__file__).parent / "data"
 

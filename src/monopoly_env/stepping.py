@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 from monopoly_env import encoding as encodings
 from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.engine import agenda
-from monopoly_env.engine.randomness import philox, policy_draw
+from monopoly_env.engine.randomness import policy_draw
 from monopoly_env.engine.sets import has
 from monopoly_env.engine.setup import start
 from monopoly_env.engine.step import apply, count_legal, is_legal, nth_legal, write_mask
 from monopoly_env.game import MAX_PLAYERS, NOBODY, Game, Games
 from monopoly_env.kernels import borrowed, entry, kernel
+from monopoly_env.philox import philox
 from monopoly_env.policy.loop import BROKEN, ILLEGAL, NO_LIMIT, OUTSIDE, PROGRESS, WAITING, Players, next_action
 from monopoly_env.policy.loop import begin as begin_progress
 from monopoly_env.rewards import Terms, staying, write_reward

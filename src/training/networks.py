@@ -17,11 +17,12 @@ from typing import Any, Final
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn import functional
 
 from agents.networks.layout import Architecture
 
 _CELLS: Final[dict[str, type[nn.RNNCell | nn.GRUCell]]] = {"elman": nn.RNNCell, "gru": nn.GRUCell}
-_ACTIVATIONS: Final = {"relu": torch.relu, "tanh": torch.tanh}
+_ACTIVATIONS: Final = {"relu": torch.relu, "tanh": torch.tanh, "logistic": torch.sigmoid}
 
 
 class Network(nn.ModuleDict):
@@ -60,8 +61,17 @@ class Network(nn.ModuleDict):
         for number in range(len(self.architecture.hidden)):
             signal = _ACTIVATIONS[self.architecture.activation](self[str(number)](signal))
         if self.architecture.units:
-            signal = state = self["cell"](signal, state)
+            signal = state = self._recur(signal, state)
         return self.last(signal), state
+
+    def _recur(self, signal: Tensor, state: Tensor | None) -> Tensor:
+        cell = self["cell"]
+        assert isinstance(cell, (nn.RNNCell, nn.GRUCell))
+        if self.architecture.cell == "elman" and self.architecture.activation == "logistic":  # torch has no such cell
+            before = signal.new_zeros(len(signal), cell.hidden_size) if state is None else state
+            ahead, back = functional.linear(signal, cell.weight_ih, cell.bias_ih), functional.linear(before, cell.weight_hh, cell.bias_hh)
+            return torch.sigmoid(ahead + back)
+        return cell(signal, state)  # type: ignore[no-any-return]
 
 
 class Networks(nn.ModuleDict):

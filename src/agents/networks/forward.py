@@ -1,7 +1,7 @@
 """The forward pass of a network, compiled: for one observation inside a kernel, or for a batch.
 
-A kernel calls `forward` (or `step`, where the network has a recurrent cell) with the row of `agents.networks.layout`. Python calls
-`evaluate`.
+A kernel calls `forward` (or `step`, where the network has a recurrent cell; or `step_marked`, where it knows which inputs are 1 and all
+others are 0) with the row of `agents.networks.layout`. Python calls `evaluate`.
 
 Sums run in one fixed order: the bias first, then what each input adds, from the first input to the last. So a decision does not depend on
 the batch that it is in. Inputs that are zero are skipped: most features of an observation are, and half of what ReLU lets through.
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.networks.layout import AT_ACTIVATION, AT_CELL, AT_LAYERS, AT_UNITS, BLOCK, ELMAN, GATES, NONE, SIZES, TANH
+from agents.networks.layout import AT_ACTIVATION, AT_CELL, AT_LAYERS, AT_UNITS, BLOCK, ELMAN, GATES, LOGISTIC, NONE, SIZES, TANH
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.kernels import array_kernel, borrowed, entry
 
@@ -48,34 +48,74 @@ def step(row: Any, seen: Any, state: Any, first: int, out: Any) -> None:
         first: The first output that is wanted.
         out: (N,) float32 or float64, filled: the outputs from that one on.
     """
-    row, seen, state, out = borrowed(row), borrowed(seen), borrowed(state), borrowed(out)
-    layers, cell = int(row[AT_LAYERS]), int(row[AT_CELL])
-    widest = GATES[cell] * int(row[AT_UNITS])
-    for size in row[SIZES : SIZES + layers]:
-        widest = max(widest, int(size))
+    widest = _widest(row)
     room, index = np.empty((3, widest), out.dtype), np.empty(widest, np.int64)
     signal = room[0, : len(seen)]
     for i in range(len(seen)):
         signal[i] = seen[i]
-    at = -(-(SIZES + layers + 1) // BLOCK) * BLOCK
-    for layer in range(1, layers):
-        result = room[layer % 2, : int(row[SIZES + layer])]
-        at = _dense(row, at, signal, len(result), 0, index, result)
-        _activate(row[AT_ACTIVATION] == TANH, result)
-        signal = result
-    if cell != NONE:
-        at = _recur(row, at, cell, signal, state, room[layers % 2], room[2], index)
-        signal = state
-    _dense(row, at, signal, int(row[SIZES + layers]), first, index, out)
+    _pass(row, room, index, _find(signal, index), state, first, out)
 
 
 @array_kernel
-def _dense(row: Any, at: int, signal: Any, width: int, first: int, index: Any, out: Any) -> int:
-    """Compute outputs of a dense layer of `width` outputs, whose weights begin at `at`; returns where the next layer begins."""
-    count, bias = 0, at + len(signal) * width
+def step_marked(row: Any, marked: Any, state: Any, first: int, out: Any) -> None:
+    """As `step`, for an observation that is 1 at some inputs and 0 at all others: nobody has to look for them.
+
+    Args:
+        row: float32, its weights.
+        marked: (N,) integers, the numbers of these inputs in rising order.
+        state: As in `step`.
+        first: The first output that is wanted.
+        out: (N,) float32 or float64, filled.
+    """
+    widest = _widest(row)
+    room, index = np.empty((3, widest), out.dtype), np.empty(widest, np.int64)
+    for n in range(len(marked)):
+        index[n] = marked[n]
+        room[0, marked[n]] = 1
+    _pass(row, room, index, len(marked), state, first, out)
+
+
+@array_kernel
+def _widest(row: Any) -> int:
+    """The most numbers that a layer takes."""
+    widest = GATES[int(row[AT_CELL])] * int(row[AT_UNITS])
+    for size in row[SIZES : SIZES + int(row[AT_LAYERS])]:
+        widest = max(widest, int(size))
+    return widest
+
+
+@array_kernel
+def _pass(row: Any, room: Any, index: Any, count: int, state: Any, first: int, out: Any) -> None:
+    """Compute all layers. `room[0]` begins with the inputs, `index` with the numbers of those `count` that are not 0."""
+    row, room, index, state, out = borrowed(row), borrowed(room), borrowed(index), borrowed(state), borrowed(out)
+    layers, cell = int(row[AT_LAYERS]), int(row[AT_CELL])
+    signal = room[0, : int(row[SIZES])]
+    at = -(-(SIZES + layers + 1) // BLOCK) * BLOCK
+    for layer in range(1, layers):
+        result = room[layer % 2, : int(row[SIZES + layer])]
+        at = _dense(row, at, signal, len(result), 0, index, count, result)
+        _activate(int(row[AT_ACTIVATION]), result)
+        signal, count = result, _find(result, index)
+    if cell != NONE:
+        at = _recur(row, at, cell, signal, state, room[layers % 2], room[2], index, count)
+        signal, count = state, _find(state, index)
+    _dense(row, at, signal, int(row[SIZES + layers]), first, index, count, out)
+
+
+@array_kernel
+def _find(signal: Any, index: Any) -> int:
+    """Write the numbers of the inputs that are not 0; returns how many there are."""
+    count = 0
     for i in range(len(signal)):
         index[count] = i
         count += signal[i] != 0
+    return count
+
+
+@array_kernel
+def _dense(row: Any, at: int, signal: Any, width: int, first: int, index: Any, count: int, out: Any) -> int:
+    """Compute outputs of a dense layer of `width` outputs, whose weights begin at `at`; returns where the next layer begins."""
+    bias = at + len(signal) * width
     for k in range(len(out)):
         out[k] = row[bias + first + k]
     fours = count - count % 4
@@ -102,24 +142,28 @@ def _weights(row: Any, at: int, count: int) -> Any:
 
 
 @array_kernel
-def _activate(bounded: bool, out: Any) -> None:
-    """Apply tanh if `bounded`, else ReLU."""
+def _activate(activation: int, out: Any) -> None:
+    """Apply an activation to each number."""
     for k in range(len(out)):
-        if bounded:
+        if activation == TANH:
             out[k] = math.tanh(np.float64(out[k]))
+        elif activation == LOGISTIC:
+            out[k] = _sigmoid(out[k])
         elif not out[k] > 0:
             out[k] = 0
 
 
 @array_kernel
-def _recur(row: Any, at: int, cell: int, signal: Any, state: Any, from_signal: Any, from_state: Any, index: Any) -> int:
+def _recur(row: Any, at: int, cell: int, signal: Any, state: Any, from_signal: Any, from_state: Any, index: Any, count: int) -> int:
     """Replace the state of a cell whose weights begin at `at`; returns where the next layer begins. The other arrays are scratch."""
     units = len(state)
     width = GATES[cell] * units
-    at = _dense(row, at, signal, width, 0, index, from_signal[:width])
-    at = _dense(row, at, state, width, 0, index, from_state[:width])
+    at = _dense(row, at, signal, width, 0, index, count, from_signal[:width])
+    at = _dense(row, at, state, width, 0, index, _find(state, index), from_state[:width])
     for k in range(units):
-        if cell == ELMAN:
+        if cell == ELMAN and row[AT_ACTIVATION] == LOGISTIC:
+            state[k] = _sigmoid(from_signal[k] + from_state[k])
+        elif cell == ELMAN:
             state[k] = math.tanh(np.float64(from_signal[k] + from_state[k]))
         else:
             reset, update = _sigmoid(from_signal[k] + from_state[k]), _sigmoid(from_signal[units + k] + from_state[units + k])

@@ -26,10 +26,10 @@ from numpy.typing import NDArray
 from monopoly_env.errors import ConfigurationError, FormatError, nearest, shortened
 
 VERSION: Final = 1
-ACTIVATIONS: Final = ("relu", "tanh")
+ACTIVATIONS: Final = ("relu", "tanh", "logistic")
 CELLS: Final = ("none", "elman", "gru")
 GATES: Final = (0, 1, 3)  # of each cell
-RELU, TANH = range(2)
+RELU, TANH, LOGISTIC = range(3)
 NONE, ELMAN, GRU = range(3)
 # Where the header has what. The inputs and the outputs of each dense layer follow from SIZES on.
 AT_VERSION, AT_ACTIVATION, AT_CELL, AT_UNITS, AT_LAYERS, SIZES = range(6)
@@ -46,8 +46,9 @@ class Architecture:
         inputs: Length of an observation.
         hidden: Units of the hidden layers, from the input on; there may be none.
         heads: Names and sizes of the heads. Each is a slice of the outputs, in this order.
-        activation: Of the hidden layers: `relu` or `tanh`.
-        cell: What follows them: `none`, `elman` (one layer with tanh) or `gru` (gated recurrent unit, as in torch).
+        activation: Of the hidden layers: `relu`, `tanh` or `logistic`.
+        cell: What follows them: `none`, `elman` (one layer with tanh, or with `logistic` if that is the activation) or `gru` (gated
+            recurrent unit, as in torch).
         units: Length of the cell's state.
     """
 

@@ -22,12 +22,12 @@ from monopoly_env.analyse import values
 from monopoly_env.analyse.values import Value, write_shares
 from monopoly_env.engine.agenda import OVER
 from monopoly_env.engine.decks import shuffle_unseen
-from monopoly_env.engine.randomness import philox
 from monopoly_env.engine.step import apply
 from monopoly_env.errors import ConfigurationError, GameOverError
 from monopoly_env.game import GAME, Game, Games, empty_games
 from monopoly_env.intervals import CONFIDENCE, wilson
 from monopoly_env.kernels import borrowed, entry
+from monopoly_env.philox import philox
 from monopoly_env.policy.loop import ILLEGAL, NO_LIMIT, PROGRESS, Players, begin, check, next_action
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
 from monopoly_env.policy.resolve import PolicyLike, resolve_all

@@ -12,11 +12,11 @@ from monopoly_env.board import GO_TO_JAIL, GROUP_SIZE, GROUP_START, HOTEL, JAIL_
 from monopoly_env.engine import agenda
 from monopoly_env.engine.building import UNLIMITED
 from monopoly_env.engine.players import owns_group
-from monopoly_env.engine.randomness import philox
 from monopoly_env.engine.setup import prepare
 from monopoly_env.engine.step import settle
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
+from monopoly_env.philox import philox
 
 _STREAM: Final = 31  # of random numbers; the engine does not use it
 _ROUNDS: Final = 60  # completed at most

@@ -37,12 +37,12 @@ def by_formula(network: Architecture, arrays: dict[str, Any], seen: Any, state: 
     signal, (*hidden, last) = seen.astype(np.float64), range(len(network.hidden) + 1)
     for layer in hidden:
         signal = signal @ arrays[f"{layer}.weight"].T + arrays[f"{layer}.bias"]
-        signal = np.maximum(signal, 0) if network.activation == "relu" else np.tanh(signal)
+        signal = {"relu": lambda x: np.maximum(x, 0), "tanh": np.tanh, "logistic": sigmoid}[network.activation](signal)
     if network.units:
         x = signal @ arrays["cell.weight_ih"].T + arrays["cell.bias_ih"]
         h = state @ arrays["cell.weight_hh"].T + arrays["cell.bias_hh"]
         if network.cell == "elman":
-            state = np.tanh(x + h)
+            state = sigmoid(x + h) if network.activation == "logistic" else np.tanh(x + h)
         else:
             (xr, xz, xn), (hr, hz, hn) = np.split(x, 3, axis=1), np.split(h, 3, axis=1)
             update = sigmoid(xz + hz)

@@ -14,11 +14,11 @@ from monopoly_env.actions import DECISION_NAMES, HEADS
 from monopoly_env.analyse import values
 from monopoly_env.analyse.values import write_shares
 from monopoly_env.engine.decks import shuffle_unseen
-from monopoly_env.engine.randomness import philox
 from monopoly_env.engine.step import apply
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import Games, empty_games
 from monopoly_env.kernels import borrowed, entry
+from monopoly_env.philox import philox
 from monopoly_env.policy.protocol import BatchedPolicy, CompiledPolicy, Decisions
 from monopoly_env.policy.resolve import resolve
 

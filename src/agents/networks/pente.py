@@ -1,0 +1,150 @@
+"""Networks that play Pente: a row of weights in the layout of `agents.networks.layout`, as a compiled player of `pente_env`.
+
+    network = Architecture(147, (10,), (("points", 49),), "logistic")       # 7 x 7: three inputs and one output for each point
+    me = player(network, network.pack(arrays))
+    table = Table.of_rows(rows(packed), like(network), [make("better")])     # a generation: one row each
+
+The input is the board as the player sees it (`pente_env.observation`, `schrum`), an output says how good a stone is at that point, and
+the highest legal one is played; of equal ones the first, row by row (P10). Outputs are compared as they are, without a logistic, which
+would make the highest of them equal (P13). A point that makes five is played whatever the outputs say; of several the one with the
+highest output (P11). The state of a recurrent network begins with zeros. It makes a step whenever its player is to move, even if there
+is no choice, and with `watches` before every stone of anybody.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.networks.forward import step_marked
+from agents.networks.layout import AT_UNITS, BLOCK, Architecture
+from monopoly_env.errors import ConfigurationError
+from monopoly_env.kernels import borrowed, kernel
+from pente_env.game import Game
+from pente_env.lines import CAPTURES, FIVES, LEGAL, first, write_points
+from pente_env.moves import takes
+from pente_env.observation import list_stones
+from pente_env.player import MEMORY, Player, Row, player_kernel
+from pente_env.rules import Rules, number
+
+# The row: whether a point that takes the last stones that are needed is played, too (P12), then the weights, as float32.
+TAKES: Final = 0
+WEIGHTS: Final = 1
+MOST_UNITS: Final = 2 * MEMORY  # of a cell: the memory holds float32 numbers
+_KERYO: Final = number("captures", "keryo")
+
+
+@player_kernel
+def play(game: Any, seat: int, params: Row, memory: Row) -> int:
+    """Play the legal point with the highest output; -1 if this is not its turn."""
+    params, memory = borrowed(params), borrowed(memory)
+    points = int(game.rules.side) * int(game.rules.side)
+    weights = params[WEIGHTS:].view(np.float32)
+    marked, outputs, allowed = np.empty(3 * points + 3, np.int64), np.empty(points, np.float32), np.empty(points, np.uint8)
+    marked = marked[: list_stones(game, seat, True, marked)]
+    step_marked(weights, marked, memory.view(np.float32)[: int(weights[AT_UNITS])], 0, outputs)
+    if seat != game.player:
+        return -1
+    if params[TAKES] != 0:
+        point = _last_capture(game, seat, outputs, allowed)
+        if point >= 0:
+            return point
+    write_points(game, seat, FIVES if first(game, seat, FIVES) >= 0 else LEGAL, allowed)
+    return _highest(outputs, allowed)
+
+
+@kernel
+def _highest(outputs: Any, allowed: Any) -> int:
+    best = -1
+    for point in range(len(outputs)):
+        if allowed[point] and (best < 0 or outputs[point] > outputs[best]):
+            best = point
+    return best
+
+
+@kernel
+def _last_capture(game: Game, seat: int, outputs: Any, allowed: Any) -> int:
+    """The point with the highest output among those that win by captures; -1 if there is none."""
+    needed = (15 if game.rules.captures == _KERYO else 10) - int(game.captured[seat])
+    if first(game, seat, FIVES) >= 0 or needed > 24:
+        return -1
+    write_points(game, seat, CAPTURES, allowed)
+    for point in range(len(allowed)):
+        if allowed[point] and takes(game, seat, point) < needed:
+            allowed[point] = 0
+    return _highest(outputs, allowed)
+
+
+def architecture(hidden: int, rules: Rules | str = "schrum", *, recurrent: bool = False, activation: str = "logistic") -> Architecture:
+    """A network for a board: one hidden layer, or one cell that sees its own last state.
+
+    Args:
+        hidden: Units of that layer.
+        rules: Rules, or the name of a preset: they say how large the board is.
+        recurrent: Whether the hidden units see their own last state.
+        activation: Of the hidden units.
+
+    Raises:
+        ConfigurationError: An impossible size or activation.
+    """
+    points = Rules.coerce(rules).size ** 2
+    heads = (("points", points),)
+    if recurrent:
+        return Architecture(3 * points, (), heads, activation, "elman", hidden)
+    return Architecture(3 * points, (hidden,), heads, activation)
+
+
+def rows(packed: NDArray[np.float32], takes_last: bool = False) -> NDArray[np.float64]:
+    """Rows that the kernel reads, from rows of weights.
+
+    Args:
+        packed: (N, length) float32, of `Architecture.pack`.
+        takes_last: Whether a point that wins by captures is played whatever the outputs say, too (P12).
+    """
+    if packed.ndim != 2 or packed.dtype != np.float32 or packed.shape[1] % BLOCK:
+        raise ConfigurationError(f"Weights must be rows of float32 numbers from Architecture.pack, not {packed.dtype} {packed.shape}.")
+    out = np.zeros((len(packed), WEIGHTS + packed.shape[1] // 2))
+    out[:, TAKES] = takes_last
+    out[:, WEIGHTS:] = np.ascontiguousarray(packed).view(np.float64)
+    return out
+
+
+def like(network: Architecture, *, watches: bool = False, name: str = "network") -> Player:
+    """A player without weights whose kernel many rows share.
+
+    Args:
+        network: What the rows are.
+        watches: Whether it reads the board before every stone, not only before its own (E11).
+        name: What tables and messages call it.
+
+    Raises:
+        ConfigurationError: The network does not fit a board.
+    """
+    points = network.outputs
+    if network.inputs != 3 * points or int(points**0.5) ** 2 != points:
+        raise ConfigurationError(
+            f"A network for Pente has three inputs and one output for each point of a square board (7 x 7: 147 and 49), "
+            f"not {network.inputs} inputs and {points} outputs."
+        )
+    if network.units > MOST_UNITS:
+        raise ConfigurationError(f"A cell of a network for Pente has {MOST_UNITS} units at the most, not {network.units}.")
+    return Player(name, play, watches=watches)
+
+
+def player(network: Architecture, weights: NDArray[np.float32], *, watches: bool = False, name: str = "network") -> Player:
+    """A player with these weights.
+
+    Args:
+        network: What the weights are.
+        weights: (length,) float32, of `Architecture.pack`.
+        watches: Whether it reads the board before every stone, not only before its own (E11).
+        name: What tables and messages call it.
+
+    Raises:
+        ConfigurationError: The network does not fit a board.
+        FormatError: The weights are those of another network.
+    """
+    network.unpack(weights)
+    return Player(name, like(network).kernel, rows(weights[None])[0], watches=watches)

@@ -1,0 +1,338 @@
+"""The Python interface to games: start, set up, step, inspect, copy."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monopoly_env.errors import ConfigurationError, GameOverError, IllegalActionError, PositionError, nearest, shortened
+from monopoly_env.kernels import entry
+from pente_env import lines, moves
+from pente_env.game import ENDINGS, GAME, MAX_PLAYERS, MIN_PLAYERS, NOBODY, PAD, RUNNING, Game, Games, empty_games
+from pente_env.rules import Rules
+
+COLUMNS: Final = "ABCDEFGHJKLMNOPQRST"  # without I, as on the boards of pente.org
+SYMBOLS: Final = "123"  # the seats' stones, where a position is written down
+_EMPTY: Final = "."
+_SEED_BOUND: Final = 1 << 64
+
+
+@entry()
+def _start_games(games: Any, num_players: int, seeds: Any) -> None:
+    for i in range(len(games)):
+        moves.start(games[i], num_players, seeds[i, 0], seeds[i, 1])
+
+
+@entry()
+def _put(games: Any, point: int) -> bool:
+    """Put a stone in the first of these games, if it is legal there."""
+    if not moves.is_legal(games[0], point):
+        return False
+    moves.put(games[0], point)
+    return True
+
+
+@entry()
+def _set_stone(games: Any, seat: int, r: int, c: int) -> None:
+    moves.turn_over(games[0], seat, r, c)
+
+
+@entry()
+def _write_points(games: Any, seat: int, what: int, out: Any) -> None:
+    lines.write_points(games[0], seat, what, out)
+
+
+@entry()
+def _takes(games: Any, seat: int, point: int) -> int:
+    return int(moves.takes(games[0], seat, point))
+
+
+@entry()
+def _line_of_five(games: Any) -> bool:
+    """Whether a stone of the first game stands in a five."""
+    return bool(moves.has_five(games[0]))
+
+
+def batch_of(game: Game) -> Games:
+    """A game as an array of length one that shares its memory.
+
+    Raises:
+        ConfigurationError: It is not a record of the dtype `GAME`.
+    """
+    if getattr(game, "dtype", None) != GAME or np.ndim(game) != 0:
+        raise ConfigurationError(f"Expected a game (a record of the dtype pente_env.GAME), not {type(game).__name__}.")
+    base = game.base
+    if isinstance(base, np.ndarray) and base.dtype == GAME and base.size == 1:
+        return base.reshape(1)
+    return np.ndarray(1, GAME, buffer=game.data)
+
+
+def check_players(num_players: object) -> int:
+    """Validate a number of players and return it as an int.
+
+    Raises:
+        ConfigurationError: It is not 2 or 3.
+    """
+    whole = isinstance(num_players, (int, np.integer)) and not isinstance(num_players, bool)
+    if not whole or not MIN_PLAYERS <= num_players <= MAX_PLAYERS:  # type: ignore[operator]  # it is whole
+        raise ConfigurationError(f"num_players={shortened(num_players)}: Pente is for {MIN_PLAYERS} or {MAX_PLAYERS} players.")
+    return int(num_players)  # type: ignore[call-overload]
+
+
+def split_seeds(seeds: Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:
+    """Split seeds into pairs of 32-bit words, low word first: (B, 2) int64.
+
+    Raises:
+        ConfigurationError: A seed is not a whole number from 0 to 2**64 - 1.
+    """
+    if isinstance(seeds, np.ndarray) and seeds.ndim == 1 and seeds.dtype.kind in "iu" and (not len(seeds) or seeds.min() >= 0):
+        wide = seeds.astype(np.uint64)
+        return np.stack([wide & np.uint64(0xFFFFFFFF), wide >> np.uint64(32)], axis=1).astype(np.int64)
+    words = np.empty((len(seeds), 2), np.int64)
+    for i, seed in enumerate(seeds):
+        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < _SEED_BOUND:
+            raise ConfigurationError(f"Seed {shortened(seed)} must be a whole number from 0 to 2**64 - 1.")
+        words[i] = int(seed) & 0xFFFFFFFF, int(seed) >> 32
+    return words
+
+
+def new_games(seeds: Sequence[int] | NDArray[Any], num_players: int = 2, rules: Rules | str = "schrum") -> Games:
+    """Start several games.
+
+    Args:
+        seeds: One per game, 0 to 2**64 - 1.
+        num_players: 2 or 3.
+        rules: Rules, or the name of a preset.
+
+    Raises:
+        ConfigurationError: The number of players or a seed is out of range.
+        RulesError: The rules are unknown.
+    """
+    numbers, players = Rules.coerce(rules).to_record(), check_players(num_players)
+    games = empty_games(len(seeds))
+    games["rules"] = numbers
+    _start_games(games, players, split_seeds(seeds))
+    return games
+
+
+def new_game(num_players: int = 2, rules: Rules | str = "schrum", seed: int = 0) -> Game:
+    """Start a game: one mutable record.
+
+    Args:
+        num_players: 2 or 3.
+        rules: Rules, or the name of a preset.
+        seed: 0 to 2**64 - 1. The rules leave nothing to chance; players that do draw from it.
+
+    Raises:
+        ConfigurationError: The number of players or the seed is out of range.
+        RulesError: The rules are unknown.
+    """
+    return new_games([seed], num_players, rules)[0]
+
+
+def position(
+    board: Sequence[str],
+    player: int = 0,
+    captured: Sequence[int] = (),
+    num_players: int = 2,
+    rules: Rules | str | None = None,
+    seed: int = 0,
+) -> Game:
+    """Set up a position.
+
+    Args:
+        board: The lines from the top: `.` for an empty point, `1`, `2`, `3` for the seats 0, 1, 2.
+        player: The seat to move.
+        captured: Stones that each seat has taken so far; by default none.
+        num_players: 2 or 3.
+        rules: Rules, or the name of a preset; by default those of the preset `schrum` on a board of this size.
+        seed: As in `new_game`.
+
+    Raises:
+        PositionError: No game can come there. The message says why.
+        ConfigurationError: The number of players or the seed is out of range.
+        RulesError: The rules are unknown.
+    """
+    rules = Rules(size=len(board)) if rules is None else Rules.coerce(rules)
+    games = new_games([seed], num_players, rules)
+    game = games[0]
+    _check_setup(board, player, captured, rules, int(game.num_players))
+    for r, line in enumerate(board):
+        for c, symbol in enumerate(line):
+            if symbol != _EMPTY:
+                _set_stone(games, SYMBOLS.index(symbol), r, c)
+                game.moves += 1
+    game.captured[: len(captured)] = captured
+    game.moves += sum(captured)
+    game.player = player
+    if game.free == 0:
+        raise PositionError("No game can go on from here: no point is empty.")
+    if rules.overlines == "win" and _line_of_five(games):
+        raise PositionError("No game can go on from here: a seat has five in a row already.")
+    return game
+
+
+def _check_setup(board: Sequence[str], player: int, captured: Sequence[int], rules: Rules, players: int) -> None:
+    if len(board) != rules.size or any(len(line) != rules.size for line in board):
+        raise PositionError(f"The board must be {rules.size} lines of {rules.size} points, not {shortened(list(board))}.")
+    symbols = SYMBOLS[:players]
+    for r, line in enumerate(board):
+        for c, symbol in enumerate(line):
+            if symbol not in (_EMPTY, *symbols):
+                raise PositionError(f"Row {r}, column {c}: {symbol!r} is no stone. {nearest(symbol, (_EMPTY, *symbols))}")
+    if isinstance(player, bool) or not isinstance(player, (int, np.integer)) or not 0 <= player < players:
+        raise PositionError(f"player={shortened(player)} must be a seat from 0 to {players - 1}.")
+    limit = {"pairs": 10, "keryo": 15, "none": 1}[rules.captures]
+    for taken in captured:
+        if isinstance(taken, bool) or not isinstance(taken, (int, np.integer)) or not 0 <= taken < limit:
+            raise PositionError(f"A seat may have taken 0 to {limit - 1} stones while the game goes on, not {shortened(taken)}.")
+        if rules.captures == "pairs" and taken % 2:
+            raise PositionError(f"Stones are taken in pairs: {taken} is odd.")
+    if len(captured) > players:
+        raise PositionError(f"captured has {len(captured)} numbers for {players} seats.")
+
+
+def step(game: Game, action: int) -> Game:
+    """Put a stone of the seat to move. The game changes in place.
+
+    Args:
+        game: A game that is not over.
+        action: A legal point, size * row + column.
+
+    Returns:
+        The same game.
+
+    Raises:
+        IllegalActionError: The point is not legal here. The game is unchanged, byte for byte.
+        GameOverError: The game has ended.
+    """
+    batch, point = batch_of(game), check_action(action)
+    if not _put(batch, point):
+        raise illegal(game, point)
+    return game
+
+
+def check_action(action: object) -> int:
+    """Validate that an action is a whole number and return it as an int.
+
+    Raises:
+        ConfigurationError: It is something else.
+    """
+    if isinstance(action, (bool, np.bool_)) or not isinstance(action, (int, np.integer)):
+        if isinstance(action, np.ndarray) and action.ndim == 0 and action.dtype.kind in "iu":
+            return int(action)
+        raise ConfigurationError(f"An action must be a whole number, not {shortened(action)}.")
+    return int(action)
+
+
+def illegal(game: Game, point: int) -> IllegalActionError:
+    """The error for an illegal point: it names the point, why not, and what is legal."""
+    size = int(game.rules.side)
+    if is_over(game):
+        return GameOverError(f"The game is over ({ENDINGS[game.ending]}); no point is legal, not {name_of(point, size)}.")
+    legal = legal_actions(game)
+    shown = ", ".join(name_of(int(p), size) for p in legal[:12]) + (f" and {len(legal) - 12} more" if len(legal) > 12 else "")
+    if not 0 <= point < size * size:
+        why = f"the board has the points 0 to {size * size - 1}"
+    elif stones(game)[point // size, point % size]:
+        why = "a stone is there"
+    else:
+        why = f"the opening rule {Rules.from_record(game.rules).opening!r} does not allow it yet"
+    return IllegalActionError(f"Point {name_of(point, size)} of seat {game.player} is illegal: {why}. Legal: {shown}.")
+
+
+def points(game: Game, seat: int, what: str) -> NDArray[np.int64]:
+    """The points at which a seat would do what is asked, in ascending order.
+
+    Args:
+        game: A game.
+        seat: A seat, whether it is to move or not.
+        what: `legal`; `fives`: it would have five in a row; `captures`: it would take stones; `preparations`, `prospects`: a bracket may
+            begin there; `fours`, `threes`: they end a run of exactly so many stones of an opponent.
+
+    Raises:
+        ConfigurationError: There is no such seat or question.
+    """
+    batch = batch_of(game)
+    if what not in lines.KINDS:
+        raise ConfigurationError(f"Unknown question {shortened(what)}. {nearest(shortened(what), lines.KINDS)}")
+    if not isinstance(seat, (int, np.integer)) or not 0 <= seat < game.num_players:
+        raise ConfigurationError(f"Seat {shortened(seat)} must be from 0 to {game.num_players - 1}.")
+    out = np.zeros(int(game.rules.side) ** 2, np.bool_)
+    _write_points(batch, seat, lines.KINDS.index(what), out)
+    return np.flatnonzero(out)
+
+
+def takes(game: Game, seat: int, point: int) -> int:
+    """How many stones a seat would take by a stone at an empty point."""
+    return _takes(batch_of(game), seat, check_action(point))
+
+
+def action_mask(game: Game) -> NDArray[np.bool_]:
+    """The legal points as a mask: (size * size,) bool."""
+    out = np.zeros(int(game.rules.side) ** 2, np.bool_)
+    _write_points(batch_of(game), 0, lines.LEGAL, out)
+    return out
+
+
+def legal_actions(game: Game) -> NDArray[np.int64]:
+    """The legal points in ascending order, int64. Empty once the game is over."""
+    return np.flatnonzero(action_mask(game))
+
+
+def is_over(game: Game) -> bool:
+    """Whether the game has ended."""
+    return bool(batch_of(game)[0].ending != RUNNING)
+
+
+def winner(game: Game) -> int | None:
+    """The seat that won, or None while the game is running and after a draw."""
+    seat = int(batch_of(game)[0].winner)
+    return None if seat == NOBODY else seat
+
+
+def ending(game: Game) -> str:
+    """Why the game is over: `five`, `pairs`, `five+pairs`, `full` (a draw); `none` while it is running."""
+    return ENDINGS[batch_of(game)[0].ending]
+
+
+def stones(game: Game) -> NDArray[np.int8]:
+    """The board: (size, size) int8, 0 for an empty point, otherwise the seat + 1."""
+    size = int(batch_of(game)[0].rules.side)
+    rows = np.asarray(game.stones, np.int64)[:, PAD : PAD + size, None] >> np.arange(PAD, PAD + size) & 1
+    return np.asarray(np.tensordot(np.arange(1, MAX_PLAYERS + 1), rows, 1), np.int8)
+
+
+def clone(game: Game) -> Game:
+    """An independent copy."""
+    return batch_of(game).copy()[0]
+
+
+def digest(game: Game) -> str:
+    """A hash of the whole record; equal games have equal hashes."""
+    return hashlib.sha256(batch_of(game).tobytes()).hexdigest()
+
+
+def name_of(point: int, size: int) -> str:
+    """A point in words: a letter for the column, and the number of the row, counted from the bottom, as in `D4`."""
+    if not 0 <= point < size * size:
+        return str(point)
+    return f"{COLUMNS[point % size]}{size - point // size}"
+
+
+def parse(text: str, size: int) -> int:
+    """The point that a name such as `D4` means; the inverse of `name_of`.
+
+    Raises:
+        ConfigurationError: It is no point of a board of this size.
+    """
+    word = text.strip().upper() if isinstance(text, str) else ""
+    column, row = COLUMNS[:size].find(word[:1]), word[1:]
+    if not word or column < 0 or not row.isdecimal() or not 1 <= int(row) <= size:
+        last = name_of(size - 1, size)
+        raise ConfigurationError(f"{shortened(text)} is no point: a letter from A to {COLUMNS[size - 1]} and a number, A1 to {last}.")
+    return size * (size - int(row)) + column

@@ -1,0 +1,204 @@
+"""What a generation of players is worth: every row of numbers plays the same games against the same opponents.
+
+    experiment = Experiment.preset("two", matches=10)
+    scores = evaluate(rows, like, experiment, seed=generation)
+    scores.fitness                              # (N,)
+
+It is Schrum's fitness: a game that is won in few moves pays most, then one that is lost late. A match is one game from each seat
+against the same opponents; the one that is named first moves next after the player.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monopoly_env.errors import ConfigurationError, nearest, shortened
+from pente_env.core import check_players
+from pente_env.loop import RESULT, Table, play_games
+from pente_env.matches import PlayerLike, coerce
+from pente_env.options import check_choices, choice
+from pente_env.player import Player
+from pente_env.rules import Rules
+from pente_env.scripted import SCRIPTED
+
+
+@dataclass(frozen=True)
+class Fitness:
+    """What a game pays: a won one `moves_max` - moves, any other `factor` * moves.
+
+    Raises:
+        ConfigurationError: An unknown value, or a factor that is no number.
+    """
+
+    moves_max: str = choice("what the moves of a won game are subtracted from (P28): the most that a game may have, points + 8 for each "
+                            "player; or the number of points", "moves", "points")  # fmt: skip
+    counted: str = choice("what counts as a move (P9): every stone, or those of the player", "every", "own")
+    factor: float = field(default=0.5, metadata={"doc": "what a move of a game pays that is not won"})
+    wins_alone: bool = field(default=False, metadata={"doc": "a won game pays 1, any other nothing"})
+
+    def __post_init__(self) -> None:
+        check_choices(self, ConfigurationError)
+        if isinstance(self.factor, bool) or not isinstance(self.factor, (int, float)) or not np.isfinite(self.factor):
+            raise ConfigurationError(f"Option factor={shortened(self.factor)} must be a number.")
+
+    def limit(self, rules: Rules, players: int) -> int:
+        """`moves_max` as a number."""
+        return rules.size**2 + (8 * players if self.moves_max == "moves" else 0)
+
+    def points(self, results: NDArray[Any], seat: NDArray[Any], rules: Rules, players: int) -> NDArray[np.float64]:
+        """(G,) what each game pays the player.
+
+        Args:
+            results: (G,) RESULT of `pente_env.loop`.
+            seat: (G,) where the player sat.
+            rules: The rules of the games.
+            players: How many sat there.
+        """
+        won = results["winner"] == seat
+        if self.wins_alone:
+            return won.astype(np.float64)
+        moves = results["moves"] if self.counted == "every" else (results["moves"] - seat + players - 1) // players
+        return np.where(won, self.limit(rules, players) - moves, self.factor * moves)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """The tests that a player has to pass.
+
+    Attributes:
+        tests: The opponents of each test: one name or player in a game of two, two in a game of three.
+        matches: Matches a test: each is a game from every seat.
+        rules: The rules of the games.
+        fitness: What a game pays.
+    """
+
+    tests: tuple[tuple[PlayerLike, ...], ...]
+    matches: int = 10
+    rules: Rules = field(default_factory=Rules)
+    fitness: Fitness = field(default_factory=Fitness)
+
+    def __post_init__(self) -> None:
+        if not self.tests or len({len(test) for test in self.tests}) > 1:
+            raise ConfigurationError(f"The tests of an experiment must be one or more, with equally many opponents, not {self.tests!r}.")
+        check_players(self.players)
+        if isinstance(self.matches, bool) or not isinstance(self.matches, int) or self.matches < 1:
+            raise ConfigurationError(f"matches={shortened(self.matches)} must be a whole number from 1 on.")
+
+    @property
+    def players(self) -> int:
+        """How many sit at a table."""
+        return 1 + len(self.tests[0])
+
+    @property
+    def games(self) -> int:
+        """Games of an evaluation."""
+        return len(self.tests) * self.matches * self.players
+
+    @property
+    def best(self) -> float:
+        """What an evaluation pays if every game is won as quickly as possible: by the fifth own stone."""
+        seat = np.tile(np.arange(self.players), len(self.tests) * self.matches)
+        quickest = np.zeros(self.games, RESULT)
+        quickest["winner"], quickest["moves"] = seat, 4 * self.players + seat + 1
+        return float(self.fitness.points(quickest, seat, self.rules, self.players).sum())
+
+    @classmethod
+    def preset(cls, name: str, **changes: Any) -> Experiment:
+        """One of Schrum's experiments.
+
+        Args:
+            name: `two`: one test for each of the five scripted players (5.1). `pairs`: for each of the ten pairs of them (5.2). `better`:
+                against two Better (5.3).
+            **changes: Fields to change.
+
+        Raises:
+            ConfigurationError: There is no such experiment.
+        """
+        if name not in EXPERIMENTS:
+            raise ConfigurationError(f"Unknown experiment {shortened(name)}. {nearest(shortened(name), EXPERIMENTS)}")
+        return cls(**({"tests": EXPERIMENTS[name]} | changes))
+
+
+EXPERIMENTS: Final[dict[str, tuple[tuple[PlayerLike, ...], ...]]] = {
+    "two": tuple((name,) for name in SCRIPTED),
+    "pairs": tuple(itertools.combinations(SCRIPTED, 2)),
+    "better": (("better", "better"),),
+}
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The evaluation of N players by T tests.
+
+    Attributes:
+        fitness: (N,) the sum of what all games pay.
+        wins: (N, T, P) games won in each test, by seat.
+        moves: (N, T) mean length of the games of each test.
+    """
+
+    fitness: NDArray[np.float64]
+    wins: NDArray[np.int64]
+    moves: NDArray[np.float64]
+
+
+def evaluate(
+    rows: NDArray[np.float64],
+    like: Player,
+    experiment: Experiment,
+    seed: int = 0,
+    *,
+    paired: bool = True,
+    threads: int | None = None,
+) -> Scores:
+    """Let every row of numbers play all tests.
+
+    Args:
+        rows: (N, L) float64, what the kernel of the player reads.
+        like: A player with that kernel.
+        experiment: The tests.
+        seed: 0 to 2**63 - 1. Evaluations of different seeds share no game.
+        paired: All rows play games of the same seeds; otherwise each has its own (E12).
+        threads: Number of threads; by default one per core. The scores do not depend on it.
+
+    Raises:
+        ConfigurationError: The rows are not (N, L), or the seed is out of range.
+        IllegalActionError: A row chose a point that is not legal: its outputs are no numbers, perhaps.
+    """
+    rows = np.asarray(rows, np.float64)
+    if rows.ndim != 2 or not len(rows):
+        raise ConfigurationError(f"Rows must be (N, L) for one player or more, not of shape {rows.shape}.")
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 1 << 63:
+        raise ConfigurationError(f"seed={shortened(seed)} must be a whole number from 0 to 2**63 - 1.")
+    players, count = experiment.players, len(rows)
+    opponents = {player: coerce(player) for test in experiment.tests for player in test}
+    numbers = {player: count + number for number, player in enumerate(opponents)}
+    seats, seat = _seating([[numbers[player] for player in test] for test in experiment.tests], experiment.matches)
+    # Rows come first: game g of row n is number n * games + g.
+    all_seats = np.where(seats >= 0, seats, np.arange(count)[:, None, None]).reshape(-1, players)
+    seeds = _seeds(experiment.games, count if not paired else 1, seed)
+    all_seeds = np.broadcast_to(seeds, (count, experiment.games)).ravel()
+    table = Table.of_rows(rows, like, list(opponents.values()))
+    results = play_games(table, all_seats, all_seeds, experiment.rules, threads)
+    points = experiment.fitness.points(results, np.tile(seat, count), experiment.rules, players)
+    shape = (count, len(experiment.tests), experiment.matches, players)
+    won = (results["winner"] == np.tile(seat, count)).reshape(shape)
+    return Scores(points.reshape(count, -1).sum(axis=1), won.sum(axis=2), results["moves"].reshape(shape).mean(axis=(2, 3)))
+
+
+def _seating(tests: list[list[int]], matches: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(G, P) the numbers of the opponents, -1 for the player; and (G,) its seat."""
+    players = 1 + len(tests[0])
+    match = [np.roll([-1, *opponents], seat) for opponents in tests for seat in range(players)]
+    by_test = np.array(match).reshape(len(tests), 1, players, players)
+    seats = np.broadcast_to(by_test, (len(tests), matches, players, players)).reshape(-1, players)
+    return seats, np.tile(np.arange(players), len(tests) * matches)
+
+
+def _seeds(games: int, rows: int, seed: int) -> NDArray[np.uint64]:
+    """(rows, games) uint64: different for every game, row and seed of an evaluation."""
+    return np.random.Generator(np.random.Philox(seed)).integers(0, 1 << 64, (rows, games), np.uint64)

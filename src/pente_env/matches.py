@@ -1,0 +1,139 @@
+"""Matches between players: every seed is played in every order of seats, and the result has intervals.
+
+    results = play(["better", "capturer"], games=1000, seed=0)
+    print(results)
+
+A player is a `Player`, or the name of a scripted one.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monopoly_env.errors import ConfigurationError, shortened
+from monopoly_env.intervals import wilson
+from pente_env.core import check_players
+from pente_env.game import ENDINGS, FULL
+from pente_env.loop import Table, play_games
+from pente_env.player import Player
+from pente_env.rules import Rules
+from pente_env.scripted import make
+
+PlayerLike: TypeAlias = Player | str
+_SEED_BOUND: Final = 1 << 64
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a player did in a match.
+
+    Attributes:
+        name: The player.
+        games: Games played.
+        wins: Games won.
+        draws: Games that nobody won.
+        win_rate: The share of games won.
+        low: Lower bound of the 95% interval of that share (Wilson's).
+        high: Its upper bound.
+        pairs: Pairs taken in a game, on average.
+    """
+
+    name: str
+    games: int
+    wins: int
+    draws: int
+    win_rate: float
+    low: float
+    high: float
+    pairs: float
+
+
+@dataclass(frozen=True)
+class Results:
+    """The games of a match.
+
+    Attributes:
+        names: The players.
+        seats: (G, P), the number of the player in each seat.
+        seeds: (G,) uint64.
+        games: (G,) RESULT of `pente_env.loop`.
+    """
+
+    names: tuple[str, ...]
+    seats: NDArray[np.int64]
+    seeds: NDArray[np.uint64]
+    games: NDArray[Any]
+
+    @property
+    def standings(self) -> list[Standing]:
+        """A row a player, in the order of the names."""
+        return [self._standing(number) for number in range(len(self.names))]
+
+    def _standing(self, number: int) -> Standing:
+        games, draws = len(self.games), int((self.games["winner"] < 0).sum())
+        here = self.seats == number
+        wins = int((here.argmax(axis=1) == self.games["winner"]).sum())
+        low, high = wilson(wins, games)
+        pairs = float(self.games["captured"][:, : here.shape[1]][here].mean() / 2)
+        return Standing(self.names[number], games, wins, draws, wins / games, low, high, pairs)
+
+    def by_seat(self) -> NDArray[np.int64]:
+        """(K, P) games won by each player in each seat."""
+        won = self.games["winner"] >= 0
+        wins = np.zeros((len(self.names), self.seats.shape[1]), np.int64)
+        winners = self.games["winner"][won]
+        np.add.at(wins, (self.seats[won, winners], winners), 1)
+        return wins
+
+    def __str__(self) -> str:
+        """A table, and how the games ended."""
+        width = max(len(name) for name in self.names)
+        rows = [f"{'player':{width}}   games    wins   95% interval    pairs"]
+        rows += [f"{s.name:{width}} {s.games:7,} {s.win_rate:7.1%}  {s.low:6.1%} -{s.high:6.1%} {s.pairs:8.2f}" for s in self.standings]
+        shares = [f"{name} {share:.1%}" for name, share in zip(ENDINGS, self._endings(), strict=True) if share]
+        return "\n".join([*rows, f"Endings: {', '.join(shares)}. Moves: {self.games['moves'].mean():.1f}."])
+
+    def _endings(self) -> NDArray[np.float64]:
+        return np.bincount(self.games["ending"], minlength=FULL + 1) / len(self.games)
+
+
+def play(
+    players: Sequence[PlayerLike], games: int = 1000, rules: Rules | str = "schrum", seed: int = 0, threads: int | None = None
+) -> Results:
+    """Play a match.
+
+    Args:
+        players: Two or three players, or names of scripted ones. A name may occur twice.
+        games: At least so many; the number is rounded up, so that every seed is played in every order of seats.
+        rules: Rules, or the name of a preset.
+        seed: 0 to 2**64 - 1: games of consecutive seeds from this one on.
+        threads: Number of threads; by default one per core. The results do not depend on it.
+
+    Raises:
+        ConfigurationError: A player, the number of players or of games is none.
+        RulesError: The rules are unknown.
+        IllegalActionError: A player chose a point that is not legal.
+    """
+    seated = [coerce(player) for player in players]
+    check_players(len(seated))
+    if isinstance(games, bool) or not isinstance(games, (int, np.integer)) or games < 1:
+        raise ConfigurationError(f"games={shortened(games)} must be a whole number from 1 on.")
+    orders = np.array(list(itertools.permutations(range(len(seated)))))
+    units = math.ceil(games / len(orders))
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < _SEED_BOUND - units:
+        raise ConfigurationError(f"seed={shortened(seed)} must be a whole number from 0 to 2**64 - 1, with room for {units} seeds.")
+    seeds = np.repeat(np.uint64(seed) + np.arange(units, dtype=np.uint64), len(orders))
+    seats = np.tile(orders, (units, 1))
+    return Results(tuple(player.name for player in seated), seats, seeds, play_games(Table.of(seated), seats, seeds, rules, threads))
+
+
+def coerce(player: PlayerLike) -> Player:
+    """Return a player unchanged, or make the scripted one of this name."""
+    return player if isinstance(player, Player) else make(player)

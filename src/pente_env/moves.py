@@ -1,0 +1,163 @@
+"""A move: put a stone, take what it brackets, see whether the game has ended. In this order (P5).
+
+Kernels on one record, and the random numbers that players draw from it.
+"""
+
+from __future__ import annotations
+
+from monopoly_env.kernels import kernel
+from monopoly_env.philox import philox
+from pente_env.game import FIVE, FIVE_AND_PAIRS, FULL, MAX_PLAYERS, NOBODY, PAD, PAIRS, ROWS, RUNNING, SMALL, Game
+from pente_env.lines import DIRECTIONS, holds, is_empty, legal_row
+from pente_env.rules import number
+
+_EXACT = number("overlines", "nothing")
+_NO_CAPTURES = number("captures", "none")
+_KERYO = number("captures", "keryo")
+
+
+@kernel
+def start(game: Game, num_players: int, seed_low: int, seed_high: int) -> None:
+    """Begin a game by the rules in the record."""
+    side = int(game.rules.side)
+    game.seed[0], game.seed[1] = seed_low, seed_high
+    game.whole_empty = 0
+    for row in range(ROWS):
+        for seat in range(MAX_PLAYERS):
+            game.stones[seat, row] = 0
+        game.empty[row] = ((1 << side) - 1) << PAD if PAD <= row < PAD + side else 0
+    if side <= SMALL:
+        for r in range(side):
+            game.whole_empty |= ((1 << side) - 1) << 8 * r
+    for seat in range(MAX_PLAYERS):
+        game.captured[seat] = game.draws[seat] = game.whole[seat] = 0
+    game.num_players, game.player, game.winner, game.last = num_players, 0, NOBODY, -1
+    game.moves, game.free, game.ending = 0, side * side, RUNNING
+
+
+@kernel
+def is_legal(game: Game, point: int) -> bool:
+    """Whether the seat to move may put a stone there."""
+    side = int(game.rules.side)
+    if game.ending != RUNNING or not 0 <= point < side * side:
+        return False
+    if game.moves > game.num_players:
+        return is_empty(game, point // side, point % side)
+    return (legal_row(game, point // side) >> (PAD + point % side)) & 1 == 1
+
+
+@kernel
+def turn_over(game: Game, seat: int, r: int, c: int) -> None:
+    """Put a stone of a seat on an empty point, or take it away again."""
+    bit = 1 << (PAD + c)
+    game.stones[seat, PAD + r] ^= bit
+    game.empty[PAD + r] ^= bit
+    if game.rules.side <= SMALL:
+        game.whole[seat] ^= 1 << (8 * r + c)
+        game.whole_empty ^= 1 << (8 * r + c)
+    game.free += 1 if is_empty(game, r, c) else -1
+
+
+@kernel
+def put(game: Game, point: int) -> int:
+    """Put a stone of the seat to move on a legal point; how many stones it takes."""
+    seat, side, taken = int(game.player), int(game.rules.side), 0
+    r, c = point // side, point % side
+    turn_over(game, seat, r, c)
+    game.moves += 1
+    game.last = point
+    if game.rules.captures != _NO_CAPTURES:
+        for opponent in range(game.num_players):
+            if opponent != seat:
+                taken += _take(game, seat, opponent, r, c)
+        game.captured[seat] += taken
+    _end(game, seat, r, c)
+    game.player = seat + 1 if seat + 1 < game.num_players else 0
+    return taken
+
+
+@kernel
+def _take(game: Game, seat: int, opponent: int, r: int, c: int) -> int:
+    """Remove the stones of an opponent between this stone and another of its seat, in all eight directions; how many."""
+    taken = 0
+    for direction in range(8):
+        length = bracketed(game, seat, opponent, r, c, direction)
+        for j in range(1, length + 1):
+            turn_over(game, opponent, r + j * DIRECTIONS[direction, 0], c + j * DIRECTIONS[direction, 1])
+        taken += length
+    return taken
+
+
+@kernel
+def bracketed(game: Game, seat: int, opponent: int, r: int, c: int, direction: int) -> int:
+    """How many stones of an opponent a stone at this point takes in a direction."""
+    dr, dc = DIRECTIONS[direction, 0], DIRECTIONS[direction, 1]
+    if not holds(game, opponent, r + dr, c + dc) or not holds(game, opponent, r + 2 * dr, c + 2 * dc):
+        return 0
+    length = 2
+    if game.rules.captures == _KERYO and holds(game, opponent, r + 3 * dr, c + 3 * dc):
+        length = 3
+    return length if holds(game, seat, r + (length + 1) * dr, c + (length + 1) * dc) else 0
+
+
+@kernel
+def takes(game: Game, seat: int, point: int) -> int:
+    """How many stones a seat would take by a stone at this point."""
+    side, taken = int(game.rules.side), 0
+    if game.rules.captures != _NO_CAPTURES:
+        for opponent in range(game.num_players):
+            if opponent != seat:
+                for direction in range(8):
+                    taken += bracketed(game, seat, opponent, point // side, point % side, direction)
+    return taken
+
+
+@kernel
+def _end(game: Game, seat: int, r: int, c: int) -> None:
+    """End the game if this stone has ended it."""
+    five = _makes_five(game, seat, r, c)
+    pairs = game.captured[seat] >= (15 if game.rules.captures == _KERYO else 10)
+    if five or pairs:
+        game.winner = seat
+        game.ending = FIVE_AND_PAIRS if five and pairs else FIVE if five else PAIRS
+    elif game.free == 0:
+        game.ending = FULL
+
+
+@kernel
+def _makes_five(game: Game, seat: int, r: int, c: int) -> bool:
+    """Whether a stone is part of a run of five or more; or of exactly five."""
+    for axis in range(4):
+        dr, dc = DIRECTIONS[axis, 0], DIRECTIONS[axis, 1]
+        run = 1 + reach(game, seat, r, c, dr, dc) + reach(game, seat, r, c, -dr, -dc)
+        if run == 5 or (run > 5 and game.rules.overlines != _EXACT):
+            return True
+    return False
+
+
+@kernel
+def reach(game: Game, seat: int, r: int, c: int, dr: int, dc: int) -> int:
+    """How many stones of a seat follow a point in a direction, without a gap."""
+    steps = 0
+    while holds(game, seat, r + (steps + 1) * dr, c + (steps + 1) * dc):
+        steps += 1
+    return steps
+
+
+@kernel
+def draw(game: Game, seat: int, bound: int) -> int:
+    """The next random number of a seat, from 0 to bound - 1: the only source of chance for a player."""
+    word = int(philox(int(game.draws[seat]), 0, int(seat), 0, int(game.seed[0]), int(game.seed[1])))
+    game.draws[seat] += 1
+    return (word * bound) >> 32
+
+
+@kernel
+def has_five(game: Game) -> bool:
+    """Whether a seat has five in a row."""
+    side = int(game.rules.side)
+    for seat in range(game.num_players):
+        for point in range(side * side):
+            if holds(game, seat, point // side, point % side) and _makes_five(game, seat, point // side, point % side):
+                return True
+    return False

@@ -1,0 +1,108 @@
+"""What a player sees: numbers from 0 to 1, from its own seat.
+
+For each point three numbers, 3 * point + k: k = 0 for an own stone, 1 for one of the player that moves next, 2 for one of the player after.
+`schrum` is just that, the input of the networks in Schrum's paper; there k = 1 and k = 2 both stand for the enemy if there is only one.
+`standard` leaves k = 2 empty then, and ends with three more numbers: the stones that each of these players has taken, as shares of
+those that win. So nothing that matters for the rest of a game is missing but the opening rule, which the mask of legal actions shows.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monopoly_env.errors import ConfigurationError, nearest, shortened
+from monopoly_env.kernels import entry, kernel
+from pente_env.game import MAX_PLAYERS, PAD, Game
+from pente_env.rules import number
+
+ENCODINGS: Final = ("standard", "schrum")
+STANDARD, SCHRUM = range(len(ENCODINGS))
+_KERYO: Final = number("captures", "keryo")
+
+
+def check_encoding(encoding: str) -> str:
+    """Validate the name of an encoding and return it.
+
+    Raises:
+        ConfigurationError: There is none of this name.
+    """
+    if encoding not in ENCODINGS:
+        raise ConfigurationError(f"Unknown encoding {shortened(encoding)}. {nearest(shortened(encoding), ENCODINGS)}")
+    return encoding
+
+
+def length_of(encoding: str, size: int) -> int:
+    """How many numbers an observation of a board of this size has."""
+    return 3 * size * size + (MAX_PLAYERS if check_encoding(encoding) == "standard" else 0)
+
+
+@kernel
+def list_stones(game: Game, seat: int, enemy_twice: bool, out: Any) -> int:
+    """Write which numbers of an observation are 1 because of a stone, in rising order.
+
+    Args:
+        game: A game.
+        seat: The seat that looks.
+        enemy_twice: Whether an only enemy's stones are written as k = 1 and as k = 2.
+        out: (N,) integers, long enough, receives the numbers.
+
+    Returns:
+        How many there are.
+    """
+    side, players, count = int(game.rules.side), int(game.num_players), 0
+    second, third = (seat + 1) % players, (seat + 2) % players
+    if players == 2:
+        third = second if enemy_twice else MAX_PLAYERS - 1  # the stones of a seat that is not there
+    for r in range(side):
+        own, next_ = int(game.stones[seat, PAD + r]) >> PAD, int(game.stones[second, PAD + r]) >> PAD
+        after, at = int(game.stones[third, PAD + r]) >> PAD, 3 * side * r
+        while own | next_ | after:  # each step writes a number in any case, and keeps it if there is such a stone
+            out[count] = at
+            count += own & 1
+            out[count] = at + 1
+            count += next_ & 1
+            out[count] = at + 2
+            count += after & 1
+            own, next_, after, at = own >> 1, next_ >> 1, after >> 1, at + 3
+    return count
+
+
+@kernel
+def write_observation(game: Game, seat: int, encoding: int, out: Any) -> None:
+    """Write what a seat sees."""
+    for i in range(len(out)):
+        out[i] = 0
+    marked = np.empty(len(out) + 3, np.int64)
+    for n in range(list_stones(game, seat, encoding == SCHRUM, marked)):
+        out[marked[n]] = 1
+    if encoding == STANDARD:
+        side, players = int(game.rules.side), int(game.num_players)
+        for k in range(players):
+            captured = int(game.captured[(seat + k) % players])
+            out[3 * side * side + k] = min(1.0, captured / (15.0 if game.rules.captures == _KERYO else 10.0))
+
+
+@entry()
+def write_observations(games: Any, seats: Any, encoding: int, out: Any) -> None:
+    """Write what one seat sees of each game: (B, D)."""
+    for i in range(len(games)):
+        write_observation(games[i], seats[i], encoding, out[i])
+
+
+def observe(games: Any, seats: NDArray[Any], encoding: str = "standard") -> NDArray[np.float32]:
+    """What one seat sees of each game.
+
+    Args:
+        games: (B,) records with boards of one size.
+        seats: (B,) integers.
+        encoding: `standard` or `schrum`.
+
+    Returns:
+        (B, D) float32.
+    """
+    out = np.empty((len(games), length_of(encoding, int(games["rules"]["side"][0]))), np.float32)
+    write_observations(games, np.asarray(seats), ENCODINGS.index(encoding), out)
+    return out

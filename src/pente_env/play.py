@@ -1,0 +1,216 @@
+"""Watch players in the terminal, or play against them: `python -m pente_env.play --help`.
+
+python -m pente_env.play                                     # watch two players
+python -m pente_env.play --players human capturer --seed 7   # play against one
+python -m pente_env.play --players better human blocker      # a game of three
+python -m pente_env.play --players better capturer --games 1000   # a match, without a board
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Final
+
+import numpy as np
+import tyro
+from rich.console import Console
+
+from monopoly_env.errors import ConfigurationError, IllegalActionError, MonopolyError, nearest
+from pente_env import core, matches
+from pente_env.game import Game, Games
+from pente_env.player import MEMORY, Player
+from pente_env.render import SIGNS, board_lines, caption, draw
+from pente_env.rules import MAX_SIZE, MIN_SIZE, PRESETS, Rules
+from pente_env.scripted import make, names
+
+HUMAN: Final = "human"  # the person at the terminal
+_KEYS: Final = """Answer with a point: a letter for the column and the number of the row, such as D4.
+  b       show the board        p       points that capture, that make five, and that opponents need for five
+  ?       this help             q       quit
+You win with five stones in a row, or with five captured pairs. A pair is captured by your stones at both of its ends."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """Watch Pente in the terminal, or play yourself.
+
+    The board is shown before each of your own stones, or after every stone if nobody plays. You play the seats given to `human`: answer
+    with a point such as D4, or with ? for help. With `--games`, a match is played instead, every seed in every order of seats.
+    """
+
+    players: tuple[str, ...] = ("better", "blocker")
+    """The player in each seat, 2 or 3: `human`, or one of random, blocker, capturer, simple, better."""
+    rules: Annotated[str, tyro.conf.arg(help=f"The preset of rules: {', '.join(PRESETS)}.")] = "schrum"
+    size: Annotated[int | None, tyro.conf.arg(help=f"Points along a side, {MIN_SIZE} to {MAX_SIZE}; by default the preset's.")] = None
+    opening: str | None = None
+    """The first player's first stones: centre, free, tournament or g_pente; by default the preset's."""
+    seed: int = 0
+    """The seed of all random choices: the same seed and answers give the same game."""
+    games: int = 0
+    """Play a match of at least so many games, and print who won how many."""
+    json: bool = False
+    """Print the result of the match as JSON."""
+    delay: float = 0.0
+    """Seconds to wait after each stone."""
+    picture: Path | None = None
+    """Write a picture of the end of the game (.svg, or .png with the extra `pictures`)."""
+
+
+class QuitError(MonopolyError):
+    """The person left the game.
+
+    Attributes:
+        on_purpose: False if the input merely ended.
+    """
+
+    def __init__(self, message: str, on_purpose: bool) -> None:
+        super().__init__(message)
+        self.on_purpose = on_purpose
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status: 0 if all was played to the end, or the user quit with `q`."""
+    console = Console(soft_wrap=True, highlight=False, markup=False)
+    try:
+        options = tyro.cli(Options, args=arguments, prog="python -m pente_env.play")
+        return run_match(options, console) if options.games else run(options, console)
+    except MonopolyError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+
+
+def rules_of(options: Options) -> Rules:
+    """The rules that the options ask for."""
+    changes = {"size": options.size, "opening": options.opening}
+    return Rules.preset(options.rules, **{name: value for name, value in changes.items() if value is not None})
+
+
+def run_match(options: Options, console: Console) -> int:
+    """Play a match and print its result.
+
+    Raises:
+        MonopolyError: The options are wrong.
+    """
+    if HUMAN in options.players:
+        raise ConfigurationError("--games plays a match without a board: nobody can be human there.")
+    results = matches.play(options.players, options.games, rules_of(options), options.seed)
+    if options.json:
+        rows = [dataclasses.asdict(standing) for standing in results.standings]
+        print(json.dumps({"games": len(results.games), "moves": float(results.games["moves"].mean()), "players": rows}))
+    else:
+        console.print(str(results))
+    return 0
+
+
+def run(options: Options, console: Console) -> int:
+    """Play one game on a console and return the exit status.
+
+    Raises:
+        MonopolyError: The options are wrong.
+    """
+    if options.delay < 0 or options.json:
+        raise ConfigurationError("--delay must not be negative, and --json is for a match: --games.")
+    for name in options.players:
+        if name != HUMAN and name not in names():
+            raise ConfigurationError(f"Unknown player {name!r}. {nearest(name, (HUMAN, *names()))}")
+    games = core.new_games([options.seed], len(options.players), rules_of(options))
+    players = [None if name == HUMAN else make(name) for name in options.players]
+    status = 0
+    try:
+        play(games, players, console, options)
+    except QuitError as error:
+        console.print(str(error))
+        status = 0 if error.on_purpose else 1
+    show(games[0], console)
+    if options.picture:
+        draw(games[0]).save(options.picture)
+    return status
+
+
+def play(games: Games, players: Sequence[Player | None], console: Console, options: Options) -> None:
+    """Let players and persons put stones until the game is over; None is a person."""
+    game, memory = games[0], np.zeros((len(players), MEMORY))
+    watching = None not in players
+    while not core.is_over(game):
+        seat = int(game.player)
+        player = players[seat]
+        if player is None:
+            show(game, console)
+            action = ask(game, console)
+        else:
+            action = player.act(games, seat, memory[seat])
+        before = int(game.captured[seat])
+        core.step(game, action)
+        taken = int(game.captured[seat]) - before
+        name = f"{SIGNS[seat]} ({options.players[seat]})"
+        console.print(f"{int(game.moves):3} {name}: {core.name_of(action, int(game.rules.side))}{f', takes {taken}' if taken else ''}")
+        if watching and not core.is_over(game):
+            show(game, console)
+        time.sleep(options.delay)
+
+
+def show(game: Game, console: Console) -> None:
+    """Print the board and the caption."""
+    console.print("\n".join(["", *board_lines(game), caption(game), ""]))
+
+
+def ask(game: Game, console: Console) -> int:
+    """The legal point that the person types.
+
+    Raises:
+        QuitError: The person quits, or there is no more input.
+    """
+    while True:
+        try:
+            text = console.input(f"{SIGNS[game.player]}> ").strip()
+        except EOFError:
+            raise QuitError("No more input: the game is left unfinished.", on_purpose=False) from None
+        if text == "q":
+            raise QuitError("You left the game.", on_purpose=True)
+        if text in ("?", ""):
+            console.print(_KEYS)
+        elif text == "b":
+            show(game, console)
+        elif text == "p":
+            console.print(hints(game))
+        else:
+            try:
+                return checked(game, text)
+            except MonopolyError as error:
+                console.print(str(error))
+
+
+def checked(game: Game, text: str) -> int:
+    """The legal point of this name.
+
+    Raises:
+        ConfigurationError: There is no such point.
+        IllegalActionError: It is not legal.
+    """
+    point = core.parse(text, int(game.rules.side))
+    if not core.action_mask(game)[point]:
+        raise IllegalActionError(str(core.illegal(game, point)))
+    return point
+
+
+def hints(game: Game) -> str:
+    """The points that matter most at once."""
+    seat, side = int(game.player), int(game.rules.side)
+    others = [other for other in range(game.num_players) if other != seat]
+    asked = [("captures", seat, "captures"), ("five", seat, "fives")]
+    asked += [(f"{SIGNS[other]} needs for five", other, "fives") for other in others]
+    asked += [(f"{SIGNS[other]} captures at", other, "captures") for other in others]
+    found = [(title, [core.name_of(int(point), side) for point in core.points(game, who, what)]) for title, who, what in asked]
+    return "\n".join(f"  {title}: {', '.join(points) or 'none'}" for title, points in found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

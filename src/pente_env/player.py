@@ -1,0 +1,102 @@
+"""The player protocol: a player is a compiled function with a row of numbers.
+
+    @player_kernel
+    def play(game, seat, params, memory):
+        return ...                                   # a point
+
+The loop calls it when the seat is to move. A player that `watches` is also called before the stones of the others, with its own seat:
+what it returns is then ignored, but it may write to its memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
+
+import numba
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from monopoly_env.callbacks import Callback, caller
+from monopoly_env.errors import ConfigurationError, shortened
+from monopoly_env.kernels import entry
+from pente_env.game import GAME, Games
+
+MEMORY: Final = 64  # float64 numbers of a player's memory per game and seat, zeros at the start of a game
+
+# The arguments and the result of a player's kernel.
+SIGNATURE: Final = numba.int64(numba.from_dtype(GAME), numba.int64, numba.float64[::1], numba.float64[::1])
+
+Row: TypeAlias = NDArray[np.float64]
+Kernel: TypeAlias = Callable[[Any, int, Row, Row], int]
+
+
+class PlayerKernel(Callback):
+    """The function of a player; `player_kernel` makes it."""
+
+    WHAT = "player kernel"
+    ARGUMENTS = ("game", "seat", "params", "memory")
+    SIGNATURE = SIGNATURE
+
+
+call: Final = caller(SIGNATURE)  # call(handle, game, seat, params, memory) -> point, in compiled code
+
+
+def player_kernel(function: Kernel) -> PlayerKernel:
+    """Decorator that makes `function(game, seat, params, memory) -> point` the kernel of a player.
+
+    `game` is the record, which the function must not change. `params` is the player's float64 row. `memory` is 64 float64 numbers for this
+    game and seat, zeros at the start of a game. The only source of chance is `pente_env.moves.draw(game, seat, bound)`.
+    """
+    return PlayerKernel(function)
+
+
+class Player:
+    """A kernel with its row of numbers.
+
+    Attributes:
+        name: What tables and messages call it.
+        kernel: The function that chooses points.
+        params: (L,) float64, the row that the kernel reads.
+        watches: Whether the kernel is called before the stones of the others, too.
+    """
+
+    def __init__(self, name: str, kernel: PlayerKernel, params: ArrayLike = (), *, watches: bool = False) -> None:
+        """Make a player.
+
+        Args:
+            name: What tables and messages call it.
+            kernel: A function decorated with `player_kernel`.
+            params: Its numbers, converted to a float64 row.
+            watches: Whether it is called before the stones of the others, too.
+
+        Raises:
+            ConfigurationError: The kernel is not decorated, or the numbers are not one row.
+        """
+        if not isinstance(kernel, PlayerKernel):
+            raise ConfigurationError(f"Player {name!r}: the kernel {shortened(kernel)} must be decorated with pente_env.player_kernel.")
+        row = np.array(params, np.float64)
+        if row.ndim != 1:
+            raise ConfigurationError(f"Player {name!r}: its numbers must be one row, not an array of shape {row.shape}.")
+        self.name = name
+        self.kernel = kernel
+        self.params = row
+        self.watches = watches
+
+    def act(self, games: Games, seat: int, memory: Row) -> int:
+        """The point that it chooses in the first of these games, unchecked.
+
+        Args:
+            games: (1,) records. A random choice advances the counter of the seat's draws.
+            seat: Its seat, which need not be to move if it watches.
+            memory: (64,) float64, read and written.
+        """
+        return int(_act(games, seat, self.kernel.handle, self.params, memory))
+
+    def __repr__(self) -> str:
+        return f"Player({self.name!r})"
+
+
+@entry()
+def _act(games: Games, seat: int, kernel: Any, params: Row, memory: Row) -> int:
+    return int(call(kernel, games[0], seat, params, memory))

@@ -1,0 +1,365 @@
+"""Thousands of games in step: `VectorPente`.
+
+One compiled call advances all games on all cores and writes observations, masks and rewards straight into the arrays of the batch.
+
+- **self-play** (`opponents=None`): you put every stone; `batch.player` says whose it is.
+- **one learner**: `opponents` sit clockwise from the learner's seat and play inside the same call.
+
+When a game ends, the next one begins in the same step. Game i of generation k depends only on `(seed, i, k)` and the actions, not on the
+number of games or threads.
+
+    vec = VectorPente(num_games=1024, num_players=2, opponents=["better"], seed=0)
+    batch = vec.reset()
+    for _ in range(1000):
+        batch = vec.step(choose(batch.observation, batch.action_mask))      # (B,) integers
+
+The arrays of `batch` are the same from step to step: copy what you keep.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from monopoly_env.errors import ConfigurationError, IllegalActionError, shortened
+from monopoly_env.kernels import borrowed, entry, inlined
+from monopoly_env.philox import philox
+from pente_env.core import check_players, illegal, name_of, split_seeds
+from pente_env.game import NOBODY, RUNNING, Game, Games, empty_games
+from pente_env.lines import LEGAL, write_points
+from pente_env.loop import Table, ask, check_threads
+from pente_env.matches import PlayerLike, coerce
+from pente_env.moves import is_legal, put, start
+from pente_env.observation import ENCODINGS, check_encoding, length_of, write_observation, write_observations
+from pente_env.player import MEMORY
+from pente_env.rules import Rules
+
+_SLICE: Final = 256  # games per thread; with fewer, the thread costs more than it saves
+_BEGIN: Final = -1  # instead of an action: begin a game
+_RANDOM: Final = -1  # instead of the learner's seat: drawn for every game
+_SEAT, _LOW, _HIGH = range(3)  # what is drawn for a game: the learner's seat, and the two words of its seed
+
+
+@dataclass
+class Batch:
+    """The result of a step, one row per game: B games, P players, D numbers, F games that ended in this step.
+
+    Attributes:
+        observation: (B, D) float32, what the player to move observes.
+        action_mask: (B, size * size) bool, its legal points.
+        player: (B,) int16, its seat.
+        reward: (B, P) float32, of each seat in this step: at the end of a game 1 for the winner, and the others share -1.
+        terminated: (B,) bool, the game ended.
+        actor: (B,) int16, the seat that put the last stone from outside.
+        finished: (F,) int64, the games that ended. Their rows of `observation`, `action_mask` and `player` belong to the next games.
+        final_observation: The boards of the games that ended: in self-play (F, P, D) float32, as each seat sees it; with opponents (F, D),
+            as the learner does.
+        final_games: (F,) records, the games as they ended.
+    """
+
+    observation: NDArray[np.float32]
+    action_mask: NDArray[np.bool_]
+    player: NDArray[np.int16]
+    reward: NDArray[np.float32]
+    terminated: NDArray[np.bool_]
+    actor: NDArray[np.int16]
+    finished: NDArray[np.int64]
+    final_observation: NDArray[np.float32]
+    final_games: Games
+
+
+class _Arrays(NamedTuple):
+    """What the compiled loop reads and writes, a row a game."""
+
+    games: Games
+    ended: Games
+    template: Games
+    generation: NDArray[np.int64]
+    seats: NDArray[np.int64]
+    memory: NDArray[np.float64]
+    observation: NDArray[np.float32]
+    action_mask: NDArray[np.bool_]
+    player: NDArray[np.int16]
+    reward: NDArray[np.float32]
+    terminated: NDArray[np.bool_]
+
+
+class _Settings(NamedTuple):
+    """What does not change from step to step."""
+
+    num_players: int
+    opponents: int
+    seat: int
+    encoding: int
+    key_low: int
+    key_high: int
+
+
+class VectorPente:
+    """Many games in step; see the module's docstring.
+
+    Attributes:
+        num_games: B.
+        num_players: P.
+        rules: The rules of all games.
+        encoding: The encoding of the observations.
+        opponents: The players that sit clockwise from the learner; empty in self-play.
+        threads: The number of threads.
+        batch: What `reset` and `step` return. It is always the same object, and each step overwrites its arrays.
+    """
+
+    def __init__(
+        self,
+        num_games: int = 1024,
+        num_players: int | None = None,
+        rules: Rules | str = "schrum",
+        encoding: str = "standard",
+        opponents: Sequence[PlayerLike] | None = None,
+        seed: int = 0,
+        *,
+        seat: int | Literal["random"] = "random",
+        threads: int | None = None,
+    ) -> None:
+        """Allocate the arrays; `reset` begins the games.
+
+        Args:
+            num_games: 1 or more.
+            num_players: 2 or 3; by default 2, or one more than there are opponents.
+            rules: Rules, or the name of a preset.
+            encoding: `standard` or `schrum`.
+            opponents: Players, or names of scripted ones, one for each seat except the learner's. None: self-play.
+            seed: 0 to 2**64 - 1.
+            seat: The learner's seat among opponents, or "random" to draw one for every game.
+            threads: Number of threads; by default one per core. The games do not depend on it.
+
+        Raises:
+            ConfigurationError: A wrong number, name or combination.
+            RulesError: Unknown rules.
+        """
+        if isinstance(opponents, str):
+            raise ConfigurationError(f"opponents={opponents!r} must be a list, one player a seat: [{opponents!r}] is a table of two.")
+        self.opponents = tuple(coerce(player) for player in opponents or ())
+        if num_players is None:
+            num_players = len(self.opponents) + 1 if self.opponents else 2
+        self.num_players = check_players(num_players)
+        if self.opponents and len(self.opponents) != self.num_players - 1:
+            raise ConfigurationError(
+                f"{len(self.opponents)} opponents make a table of {len(self.opponents) + 1}, not num_players={num_players}."
+            )
+        if isinstance(num_games, bool) or not isinstance(num_games, (int, np.integer)) or num_games < 1:
+            raise ConfigurationError(f"num_games={shortened(num_games)} must be a whole number from 1 on.")
+        if seat != "random" and (isinstance(seat, bool) or seat not in range(self.num_players)):
+            raise ConfigurationError(f"seat={shortened(seat)} must be 'random' or a seat from 0 to {self.num_players - 1}.")
+        self.num_games = int(num_games)
+        self.rules = Rules.coerce(rules)
+        self.encoding = check_encoding(encoding)
+        self.threads = check_threads(threads)
+        self._seat = _RANDOM if seat == "random" else int(seat)
+        self._running = False
+        self._pool: ThreadPoolExecutor | None = None
+        self._seed(seed)
+        self._allocate()
+
+    def _allocate(self) -> None:
+        count, players, points = self.num_games, self.num_players, self.rules.size**2
+        length = length_of(self.encoding, self.rules.size)
+        template = empty_games(1)
+        template["rules"] = self.rules.to_record()
+        self._arrays = _Arrays(
+            games=empty_games(count),
+            ended=empty_games(count),
+            template=template,
+            generation=np.zeros(count, np.int64),
+            seats=np.full((count, players), -1),
+            memory=np.zeros((count, players, MEMORY)),
+            observation=np.zeros((count, length), np.float32),
+            action_mask=np.zeros((count, points), np.bool_),
+            player=np.zeros(count, np.int16),
+            reward=np.zeros((count, players), np.float32),
+            terminated=np.zeros(count, np.bool_),
+        )
+        shared = {name: getattr(self._arrays, name) for name in ("observation", "action_mask", "player", "reward", "terminated")}
+        none = np.zeros(0, np.int64)
+        shape = (0, length) if self.opponents else (0, players, length)
+        self.batch = Batch(
+            **shared, actor=np.zeros(count, np.int16), finished=none, final_observation=np.zeros(shape, np.float32),
+            final_games=empty_games(0),
+        )  # fmt: skip
+        self._table = Table.of(self.opponents)
+
+    def _seed(self, seed: int) -> None:
+        low, high = split_seeds([seed])[0]
+        self.seed = int(seed)
+        encoding = ENCODINGS.index(self.encoding)
+        self._settings = _Settings(self.num_players, len(self.opponents), self._seat, encoding, int(low), int(high))
+
+    @property
+    def games(self) -> Games:
+        """(B,) records of the running games, not copies."""
+        return self._arrays.games
+
+    def reset(self, seed: int | None = None) -> Batch:
+        """Begin all games again from generation 0: the same seed gives the same games.
+
+        Args:
+            seed: A new seed, 0 to 2**64 - 1. None keeps the old one.
+
+        Raises:
+            ConfigurationError: The seed is out of range.
+            IllegalActionError: An opponent chose a point that is not legal.
+        """
+        if seed is not None:
+            self._seed(seed)
+        self._arrays.generation.fill(0)
+        self._run(np.full(self.num_games, _BEGIN))
+        self.batch.actor[:] = self.batch.player
+        return self.batch
+
+    def step(self, actions: ArrayLike) -> Batch:
+        """Put a stone in every game and advance to the next.
+
+        Args:
+            actions: (B,) integers, each legal by `batch.action_mask`.
+
+        Raises:
+            ConfigurationError: Actions of a wrong shape or dtype, or `reset` must be called first.
+            IllegalActionError: A point is not legal; the message names the first such game, and no game has changed. Or an opponent chose
+                such a point; then `reset` must be called.
+        """
+        if not self._running:
+            raise ConfigurationError("No games are running: call reset() first.")
+        chosen = np.asarray(actions)
+        if chosen.shape != (self.num_games,) or chosen.dtype.kind not in "iu":
+            raise ConfigurationError(
+                f"actions must be integers of shape ({self.num_games},), one a game, not {chosen.dtype} of shape {chosen.shape}."
+            )
+        inside = (chosen >= 0) & (chosen < self.batch.action_mask.shape[1])
+        wrong = ~inside | ~self.batch.action_mask[np.arange(self.num_games), np.where(inside, chosen, 0)]
+        if wrong.any():
+            row = int(wrong.argmax())
+            raise IllegalActionError(f"Game {row} of {self.num_games}: {illegal(self.games[row], int(chosen[row]))}")
+        self.batch.actor[:] = self.batch.player
+        self._run(chosen.astype(np.int64))
+        return self.batch
+
+    def _run(self, actions: NDArray[np.int64]) -> None:
+        self._running = False  # until all went well
+        slices = min(self.threads, -(-self.num_games // _SLICE))
+        bounds = np.linspace(0, self.num_games, slices + 1).astype(int).tolist()
+        if slices == 1:
+            failures = [_advance(self._arrays, self._settings, self._table, actions, 0, self.num_games)]
+        else:
+            self._pool = self._pool or ThreadPoolExecutor(self.threads, "pente")
+            jobs = [
+                self._pool.submit(_advance, self._arrays, self._settings, self._table, actions, *part)
+                for part in itertools.pairwise(bounds)
+            ]
+            failures = [job.result() for job in jobs]
+        self._check(max(failures))
+        self._collect()
+        self._running = True
+
+    def _check(self, failure: int) -> None:
+        if failure >= 0:
+            row, point = divmod(failure, 1 << 16)
+            game = self.games[row]
+            opponent = self.opponents[self._arrays.seats[row, game.player]]
+            raise IllegalActionError(
+                f"Game {row} of {self.num_games}: {opponent} chose {name_of(point, self.rules.size)}, which is not legal."
+            )
+
+    def _collect(self) -> None:
+        """Collect the final records and observations of the games that ended."""
+        batch = self.batch
+        batch.finished = np.flatnonzero(batch.terminated)
+        batch.final_games = self._arrays.ended[batch.finished]
+        length, encoding = batch.observation.shape[1], self._settings.encoding
+        seats = np.tile(np.arange(self.num_players), len(batch.finished))
+        if self.opponents:
+            seats = batch.actor[batch.finished].astype(np.int64)
+        out = np.empty((len(seats), length), np.float32)
+        write_observations(np.repeat(batch.final_games, 1 if self.opponents else self.num_players), seats, encoding, out)
+        batch.final_observation = out if self.opponents else out.reshape(-1, self.num_players, length)
+
+    def close(self) -> None:
+        """Stop the threads. They are started again when needed."""
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+
+    def __len__(self) -> int:
+        return self.num_games
+
+    def __repr__(self) -> str:
+        names = [player.name for player in self.opponents]
+        return f"VectorPente(num_games={self.num_games}, num_players={self.num_players}, opponents={names or None})"
+
+
+@inlined
+def _draw(settings: Any, row: int, generation: int, what: int) -> int:
+    return philox(row, generation, what, 1, settings.key_low, settings.key_high)
+
+
+@inlined
+def _begin(arrays: Any, settings: Any, row: int) -> None:
+    """Begin the next game of a row, with the opponents in their seats."""
+    generation = int(arrays.generation[row])
+    arrays.generation[row] = generation + 1
+    arrays.games[row] = arrays.template[0]
+    players = settings.num_players
+    start(arrays.games[row], players, _draw(settings, row, generation, _LOW), _draw(settings, row, generation, _HIGH))
+    learner = settings.seat
+    if learner == _RANDOM:
+        learner = (_draw(settings, row, generation, _SEAT) * players) >> 32
+    for k in range(settings.opponents):
+        arrays.seats[row, (learner + 1 + k) % players] = k
+    if settings.opponents:
+        arrays.seats[row, learner] = -1
+        arrays.memory[row] = 0.0
+
+
+@inlined
+def _play_on(game: Game, table: Any, seats: Any, memory: Any) -> int:
+    """Let the opponents play until the learner is to move or the game is over; a point that is not legal, otherwise -1."""
+    while game.ending == RUNNING and seats[game.player] >= 0:
+        point = ask(game, table, seats, memory)
+        if not is_legal(game, point):
+            return int(point) & 0xFFFF
+        put(game, point)
+    return -1
+
+
+@entry()
+def _advance(arrays: Any, settings: Any, table: Any, actions: Any, first: int, last: int) -> int:
+    """Carry out the actions of some games; a number for the first game in which an opponent failed, otherwise -1."""
+    arrays, table, actions = borrowed(arrays), borrowed(table), borrowed(actions)
+    for row in range(first, last):
+        arrays.terminated[row] = False
+        arrays.reward[row] = 0.0
+        game, seats, memory = arrays.games[row], arrays.seats[row], arrays.memory[row]
+        if actions[row] == _BEGIN:
+            _begin(arrays, settings, row)
+        else:
+            ask(game, table, seats, memory)  # those that watch
+            put(game, actions[row])
+        wrong = _play_on(game, table, seats, memory)
+        if wrong < 0 and game.ending != RUNNING:
+            arrays.terminated[row] = True
+            arrays.ended[row] = arrays.games[row]
+            if game.winner != NOBODY:
+                arrays.reward[row] = -1.0 / (settings.num_players - 1)
+                arrays.reward[row, game.winner] = 1.0
+            _begin(arrays, settings, row)
+            wrong = _play_on(game, table, seats, memory)
+        if wrong >= 0:
+            return (row << 16) | wrong
+        arrays.player[row] = game.player
+        write_observation(game, game.player, settings.encoding, arrays.observation[row])
+        write_points(game, game.player, LEGAL, arrays.action_mask[row])
+    return -1

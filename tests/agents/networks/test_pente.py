@@ -1,0 +1,94 @@
+"""Networks that play Pente."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pente_env as pe
+from agents.networks import pente
+from agents.networks.forward import evaluate as outputs_of
+from agents.networks.layout import Architecture
+from monopoly_env.errors import ConfigurationError, FormatError
+from pente_env import core
+from pente_env.fitness import Experiment, evaluate
+from pente_env.observation import observe
+from tests.agents.networks.test_layout import random_arrays
+
+
+def weights(network: Architecture, seed: int = 0) -> Any:
+    generator = np.random.default_rng(seed)
+    return network.pack({name: generator.uniform(-6, 6, shape) for name, shape in network.shapes().items()})
+
+
+def by_formula(row: Any, network: Architecture, games: Any, seat: int, state: Any) -> int:
+    """The point that a network should choose, by its outputs in Python."""
+    out = outputs_of(row, observe(games, np.array([seat]), "schrum"), states=state)[0]
+    fives = pe.points(games[0], seat, "fives")
+    points = fives if len(fives) else pe.legal_actions(games[0])
+    return int(points[out[points].argmax()])
+
+
+@pytest.mark.parametrize("players", [2, 3])
+@pytest.mark.parametrize(("recurrent", "watches"), [(False, False), (True, False), (True, True)])
+def test_it_plays_the_legal_point_with_the_highest_output(players: int, recurrent: bool, watches: bool) -> None:
+    network = pente.architecture(10, recurrent=recurrent)
+    for seed in range(4):
+        row = weights(network, seed)
+        me, other = pente.player(network, row, watches=watches), pe.make("capturer")
+        games = core.new_games([seed], players)
+        memory, state, seat = np.zeros((players, 64)), np.zeros((1, network.units), np.float32), seed % players
+        while not pe.is_over(games[0]):
+            to_move = int(games[0].player)
+            if watches and to_move != seat:
+                assert me.act(games, seat, memory[seat]) == -1
+                by_formula(row, network, games, seat, state)
+            if to_move == seat:
+                point = me.act(games, seat, memory[seat])
+                assert point == by_formula(row, network, games, seat, state)
+            else:
+                point = other.act(games, to_move, memory[to_move])
+            pe.step(games[0], point)
+        assert np.array_equal(memory[seat].view(np.float32)[: network.units], state[0])
+
+
+def test_equal_outputs_and_forced_points() -> None:
+    network, memory = pente.architecture(3), np.zeros(64)
+    zeros = np.concatenate([network.header, np.zeros(network.length - len(network.header), np.float32)])
+    bracket = pe.position([*["......."] * 6, "122...."], 0, [8, 0])
+    assert pente.player(network, zeros).act(core.batch_of(bracket), 0, memory) == 0  # the first of equal ones (P10)
+    taking = pente.like(network)
+    taking.params = pente.rows(zeros[None], takes_last=True)[0]
+    assert taking.act(core.batch_of(bracket), 0, memory) == 45  # the fifth pair (P12)
+    assert taking.act(core.batch_of(pe.position([*["......."] * 6, "122...."])), 0, memory) == 0  # only the first
+    four = pe.position([".......", ".......", ".......", ".1111..", ".......", ".......", "122...."], 0, [8, 0])
+    arrays = network.unpack(zeros)
+    arrays["1.bias"][26] = 1.0
+    assert pente.player(network, network.pack(arrays)).act(core.batch_of(four), 0, memory) == 26  # the higher of two fives (P11)
+    assert pente.player(network, zeros).act(core.batch_of(four), 0, memory) == 21
+
+
+def test_rows_play_what_players_play() -> None:
+    network = pente.architecture(6, recurrent=True)
+    packed = np.stack([network.pack(random_arrays(network)) * 3 if seed else weights(network) for seed in range(2)])
+    packed[:, : len(network.header)] = network.header
+    experiment = Experiment.preset("two", matches=1)
+    scores = evaluate(pente.rows(packed), pente.like(network), experiment, 3, threads=2)
+    for number in range(2):
+        alone = evaluate(pente.rows(packed[number : number + 1]), pente.like(network), experiment, 3, threads=1)
+        assert alone.fitness[0] == scores.fitness[number]
+
+
+def test_networks_of_another_shape() -> None:
+    for wrong in (Architecture(602, (8,), (("actions", 205),)), Architecture(147, (8,), (("points", 36),))):
+        with pytest.raises(ConfigurationError, match="147 and 49"):
+            pente.like(wrong)
+    with pytest.raises(ConfigurationError, match="128 units"):
+        pente.like(pente.architecture(129, recurrent=True))
+    network = pente.architecture(10)
+    with pytest.raises(FormatError, match="none of"):
+        pente.player(network, weights(pente.architecture(11)))
+    with pytest.raises(ConfigurationError, match="rows of float32"):
+        pente.rows(np.zeros((2, 3)))  # type: ignore[arg-type]

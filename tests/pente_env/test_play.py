@@ -1,0 +1,86 @@
+"""The command to watch and to play."""
+
+from __future__ import annotations
+
+import builtins
+import json
+from pathlib import Path
+
+import pytest
+
+import pente_env as pe
+from pente_env.play import main
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the person types, in this order."""
+    given: list[str] = []
+
+    def read(*_: object) -> str:
+        if not given:
+            raise EOFError
+        return given.pop(0)
+
+    monkeypatch.setattr(builtins, "input", read)
+    return given
+
+
+def test_watch(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--players", "better", "random", "blocker", "--seed", "5"]) == 0
+    first = capsys.readouterr().out
+    assert "1 X (better): D4" in first
+    assert "Move 0." not in first
+    assert main(["--players", "better", "random", "blocker", "--seed", "5"]) == 0
+    assert capsys.readouterr().out == first
+
+
+def test_play(answers: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    answers += ["?", "p", "b", "z9", "a1", "d4", "d4", "q"]
+    picture = tmp_path / "end.svg"
+    assert main(["--players", "human", "capturer", "--seed", "1", "--picture", str(picture)]) == 0
+    out = capsys.readouterr().out
+    for words in ("five captured pairs", "captures: none", "A1 to G7", "'centre' does not allow it", "1 X (human): D4", "a stone is there"):
+        assert words in out
+    assert out.count("You left the game.") == 1
+    assert picture.read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_the_input_ends(answers: list[str]) -> None:
+    answers += ["d4"]
+    assert main(["--players", "human", "capturer"]) == 1
+
+
+def test_a_person_may_win(answers: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    answers += ["D4", *(pe.name_of(point, 7) for point in range(49))] * 2  # points that are taken are asked for again
+    assert main(["--players", "human", "random", "--seed", "2"]) == 0
+    assert " wins by " in capsys.readouterr().out.rstrip().splitlines()[-1]
+
+
+def test_match(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--players", "better", "capturer", "--games", "100", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["games"] == 100
+    assert [row["name"] for row in told["players"]] == ["better", "capturer"]
+    assert main(["--players", "better", "capturer", "--games", "100", "--rules", "box"]) == 0
+    assert "95% interval" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--players", "beter", "random"], "Did you mean 'better'?"),
+        (["--players", "random"], "2 or 3 players"),
+        (["--players", "human", "random", "--games", "10"], "nobody can be human"),
+        (["--rules", "chess"], "'chess'"),
+        (["--size", "4"], "size=4"),
+        (["--opening", "centr"], "'centre'"),
+        (["--delay", "-1"], "--delay"),
+        (["--json"], "--games"),
+        (["--games", "-1", "--players", "random", "random"], "games=-1"),
+        (["--seed", "-1"], "Seed -1"),
+    ],
+)
+def test_wrong_options(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    assert message in capsys.readouterr().err
