@@ -61,7 +61,7 @@ class LearnedAgent(CompiledPolicy):
             raise ConfigurationError(f"temperature={temperature!r} must not be negative.")
         if features not in (None, _digest(num_players)):
             raise FormatError(f"it was trained on other features than this version's encoding {NAME!r} for {num_players} players")
-        self.num_players = int(num_players)
+        self.num_players: int = int(num_players)
         self.hidden = tuple(int(units) for units in hidden)
         self.temperature = float(temperature)
         self._rules = dict(rules or {})

@@ -68,7 +68,7 @@ class NetworkPolicy(BatchedPolicy):
         self._encoding = encodings.make(encoding, num_players)
         if features not in (None, features_digest(self._encoding)):
             raise FormatError(f"it was trained on other features than this version's encoding {encoding!r} for {num_players} players")
-        self._num_players = num_players
+        self.num_players: int = num_players
         self._rules = dict(rules or {})
         self._hidden = tuple(hidden)
         self._parent_name = parent
@@ -107,7 +107,7 @@ class NetworkPolicy(BatchedPolicy):
             "heads": list(self.repertoire.heads),
             "hidden": list(self._hidden),
             "encoding": self._encoding.name,
-            "num_players": self._num_players,
+            "num_players": self.num_players,
             "raise_freely": self.repertoire.raise_freely,
             "parent": self._parent_name,
             "rules": self._rules,
@@ -133,10 +133,8 @@ class NetworkPolicy(BatchedPolicy):
         Raises:
             ConfigurationError: The table has another number of players.
         """
-        seated = decisions.games["num_players"]
-        if (seated != self._num_players).any():
-            given = int(seated[seated != self._num_players][0])
-            raise ConfigurationError(f"Policy {self.name!r} was trained for tables of {self._num_players}, not of {given}.")
+        for seated in set(decisions.games["num_players"].tolist()):
+            self.check_table(seated)
         by_parent = None if self.parent is None else self.parent.act(decisions)
         choices, actions = share_out(self.repertoire, decisions.mask, decisions.decision, by_parent)
         mine = np.flatnonzero(choices.any(1))

@@ -185,6 +185,7 @@ def check(games: Games, progress: NDArray[Any], policy_of: Callable[[int, int], 
         policy_of: Returns the policy that sits in game i at a seat, given i and the seat.
 
     Raises:
+        ConfigurationError: A policy does not play at tables of this size.
         IllegalActionError: A policy chose an illegal action or never ended its turn.
         EngineError: The engine broke one of its own invariants.
     """
@@ -196,7 +197,9 @@ def check(games: Games, progress: NDArray[Any], policy_of: Callable[[int, int], 
     where = f"the game of seed {int(game.seed[0]) | int(game.seed[1]) << 32}"
     if stop == BROKEN:
         raise EngineError(f"The engine broke an invariant in {where}: {FAULTS[game.fault]}. Please report it.")
-    who = f"Policy {policy_of(first, int(game.player)).name!r} in {where}"
+    policy = policy_of(first, int(game.player))
+    policy.check_table(int(game.num_players))
+    who = f"Policy {policy.name!r} in {where}"
     if stop == STUCK:
         raise IllegalActionError(f"{who}: it made {PATIENCE} decisions in one turn and never came to an end of it.")
     raise refusal(who, game, int(progress["answer"][first]))
@@ -214,8 +217,10 @@ def answers(policy: Policy, decisions: Decisions) -> NDArray[np.int64]:
 
     Raises:
         PolicyError: The policy raised an error, exited, or changed a game. Errors of this library are passed on.
-        ConfigurationError: It returned something other than (B,) integers.
+        ConfigurationError: It returned something other than (B,) integers, or does not play at tables of this size.
     """
+    for seated in set(decisions.games["num_players"].tolist()) if policy.num_players else ():
+        policy.check_table(seated)
     records = _bytes(decisions.games)
     before = records.copy()
     try:

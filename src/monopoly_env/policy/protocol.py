@@ -154,9 +154,11 @@ class Policy(ABC):
 
     Attributes:
         name: The name shown in tables and messages.
+        num_players: The size of the tables at which it plays; None: any.
     """
 
     name: str
+    num_players: int | None = None
 
     @abstractmethod
     def act(self, decisions: Decisions) -> NDArray[np.int64]:
@@ -168,6 +170,11 @@ class Policy(ABC):
         Returns:
             (B,) int64, legal actions.
         """
+
+    def check_table(self, num_players: int) -> None:
+        """Raise ConfigurationError if it does not play at tables of this size."""
+        if self.num_players not in (None, num_players):
+            raise ConfigurationError(f"Policy {self.name!r} plays at tables of {self.num_players}, not of {num_players}.")
 
     @property
     def kind(self) -> str:

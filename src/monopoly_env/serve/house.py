@@ -125,7 +125,7 @@ class House:
             MonopolyError: The rules, a policy or the position are wrong.
         """
         self._check_room(1)
-        seats = [self._seat(choice) for choice in new.seats]
+        seats = [self._seat(choice, len(new.seats)) for choice in new.seats]
         start, seed = self._start(new, len(seats))
         if int(start.num_players) != len(seats):
             raise RefusedError(MOVED_ON, f"The position has {start.num_players} players, and {len(seats)} seats are given.")
@@ -144,9 +144,9 @@ class House:
         self.storage.add([row])
         return row
 
-    def _seat(self, choice: messages.SeatChoice) -> Seat:
+    def _seat(self, choice: messages.SeatChoice, players: int) -> Seat:
         if choice.kind == POLICY:
-            self.catalogue.make(choice.policy or "")
+            self.catalogue.make(choice.policy or "").check_table(players)
         elif choice.policy is not None:
             raise RefusedError(MOVED_ON, f"A seat of kind {choice.kind!r} has no policy.")
         return Seat(choice.kind, choice.name, choice.policy, secrets.token_urlsafe(16) if choice.kind == GUEST else None)

@@ -286,13 +286,15 @@ class Table:
 
         Raises:
             RefusedError: There is no such seat.
-            ConfigurationError: There is no such policy.
+            ConfigurationError: There is no such policy, or it does not play at tables of this size.
         """
         if not 0 <= seat < len(self.seats):
             raise RefusedError(MOVED_ON, f"There is no seat {seat}: the seats are 0 to {len(self.seats) - 1}.")
         old = self.seats[seat]
         if kind == POLICY:
-            self._policies[policy or ""] = self.catalogue.make(policy or "")
+            given = self.catalogue.make(policy or "")
+            given.check_table(len(self.seats))
+            self._policies[policy or ""] = given
         name = old.name if kind == PERSON and old.kind != POLICY else ""
         self.seats[seat] = Seat(kind, name, policy if kind == POLICY else None)
         self.memory[seat] = 0

@@ -239,3 +239,16 @@ def test_what_a_player_works_out(trading: Any) -> None:
     assert told["gets: New York Avenue"] == 1
     assert told["gets cash: by 5000"] == pytest.approx(-200 / 5000)
     assert told["me makes the offer"] == 1
+
+
+@pytest.mark.parametrize(
+    "seat",
+    [
+        lambda agent: agents.arena.play([agent, "random", "random"], games=2),
+        lambda agent: me.rollout(me.new_game(3), agent, 2),
+        lambda agent: me.VectorMonopoly(2, 3, opponents=[agent, "random"]).reset(),
+    ],
+)
+def test_a_table_of_another_size_is_refused_by_name(seat: Any) -> None:
+    with pytest.raises(me.ConfigurationError, match="Policy 'networks' plays at tables of 2, not of 3"):
+        seat(LearnedAgent(2, SMALL))

@@ -220,7 +220,7 @@ def test_foreign_files_broken_numbers_and_wrong_tables_are_refused(tmp_path: Pat
     arrays["0.bias"][2] = np.nan
     with pytest.raises(FormatError, match=r"'0.bias' holds a number that is not finite"):
         player.set_arrays(arrays)
-    with pytest.raises(ConfigurationError, match="trained for tables of 2, not of 3"):
+    with pytest.raises(ConfigurationError, match="plays at tables of 2, not of 3"):
         player.act(Decisions(me.new_games([1], 3)))
     with pytest.raises(ConfigurationError, match=r"Observations must be \(B, \d+\), not \(1, 7\)"):
         player.scores(np.zeros((1, 7), np.float32))

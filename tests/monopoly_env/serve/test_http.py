@@ -170,6 +170,7 @@ def test_a_game_may_begin_at_a_position_or_at_a_frame(client: TestClient) -> Non
 @pytest.mark.parametrize(("new", "reason"), [
     ({"seats": [{"kind": "policy", "policy": "experto"}, {"kind": "person"}]}, "Did you mean 'expert'"),
     ({"seats": [{"kind": "policy", "policy": "../../agent.safetensors"}, {"kind": "person"}]}, "Unknown policy"),
+    ({"seats": [{"kind": "policy", "policy": "ppo/best/ocnaru"}, *[{"kind": "person"}] * 2]}, "plays at tables of 2, not of 3"),
     ({"seats": [{"kind": "policy", "policy": "human"}, {"kind": "person"}]}, "Unknown policy"),
     ({"seats": [{"kind": "person"}]}, "seats"),
     ({"seats": [{"kind": "person"}] * 9}, "seats"),
