@@ -15,6 +15,7 @@ from monopoly_env.policy import files
 _FOLDER: Final = Path(__file__).parent / "data"
 # By name: the file, and what the agent is for.
 _AGENTS: Final = {
+    "ppo/best/two": ("ppo_two.safetensors", "two players, official rules"),
     "ppo/best/ocnaru": ("ppo_ocnaru.safetensors", "two players, rules `ocnaru`"),
 }
 

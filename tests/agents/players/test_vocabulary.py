@@ -16,7 +16,7 @@ from agents.players.expert import bargaining, trading
 from agents.players.genetic import mukhar
 from agents.players.ocnaru import stages
 from agents.players.strategic import values
-from agents.players.vocabulary.memory import OFFER, memory_slots
+from agents.players.vocabulary.memory import COMPOSING, memory_slots
 from agents.registry import BUILT_IN
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.policy.protocol import MEMORY
@@ -52,7 +52,7 @@ def test_slots_lie_one_after_another() -> None:
     assert tuple(slots) == (3, 4, 5, 33, 41)
     assert slots._fields == ("phase", "stamp", "lots", "seats", "end")
     assert memory_slots("more", start=slots.end).more == 41
-    assert memory_slots(all=OFFER).end == OFFER == MEMORY - 3
+    assert memory_slots(all=COMPOSING).end == COMPOSING == MEMORY - 4
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -62,13 +62,13 @@ def test_layouts_leave_room_for_the_offer_and_do_not_overlap(layout: tuple[Any, 
         assert list(slots) == sorted(set(slots))
         assert slots[0] == last
         last = slots.end
-    assert last <= OFFER
+    assert last <= COMPOSING
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"start": 60, "many": 2}, "from 60 to 61 .many=2. do not fit: 0 to 60 are free"),
+        ({"start": 60, "many": 2}, "from 60 to 61 .many=2. do not fit: 0 to 59 are free"),
         ({"start": -1, "one": 1}, "do not fit"),
         ({"none": 0}, "do not fit"),
     ],

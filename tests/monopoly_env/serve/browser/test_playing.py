@@ -139,6 +139,7 @@ def test_a_reload_and_a_second_tab_agree(server: Server, page: Any) -> None:
     other.goto(page.url)
     other.wait_for_selector(OWN)
     click_on(page)
+    assert wait_for_own_question(page)  # until then a tab may show every version or only some
     now = page.locator("main.table").get_attribute("data-version")
     other.wait_for_selector(f"main.table[data-version='{now}']")
     page.get_by_role("button", name="Undo").click()
