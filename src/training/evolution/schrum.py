@@ -92,8 +92,9 @@ class Schrum(Recipe, EvolutionOptions):
 
     def games_of(self, matches: int) -> Experiment:
         """The tests, with so many matches each."""
-        builds = {"ends": self.ends, "opening_stone": self.opening_stone}
-        options = {"simple": builds, "better": builds, "blocker": {"ties": self.ties}, "capturer": {"ties": self.ties}, "random": {}}
+        builds: dict[str, str] = {"ends": self.ends, "opening_stone": self.opening_stone}
+        ties: dict[str, str] = {"ties": self.ties}
+        options = {"random": {}, "blocker": ties, "capturer": ties, "simple": builds, "better": builds}
         players = {name: pente_env.make(name, **given) for name, given in options.items()}
         tests = tuple(tuple(players[str(name)] for name in test) for test in EXPERIMENTS[self.experiment])
         return Experiment(tests, matches, fitness=Fitness(self.moves_max, factor=self.factor))
