@@ -96,6 +96,7 @@ class Search(ABC):
 
     Attributes:
         unit: What a generation is called.
+        files: What a run writes into its folder beside what every run does, each with its meaning.
         options: The options.
         table_type: Where games are played: on this machine, or `cluster.ClusterTable`.
         step: Generations that were played.
@@ -108,6 +109,7 @@ class Search(ABC):
     """
 
     unit: ClassVar[str] = "generation"
+    files: ClassVar[Mapping[str, str]] = FILES
     report: Report
     console: Console
 
@@ -259,7 +261,7 @@ def execute(options: EvolutionOptions, console: Console) -> dict[str, Any]:
     with cluster.joined(options.cluster, options.threads) as place:
         search = options.search(place.table)
         budget = f"{search.about(options.length)}, {search.games(options.length) + search.final_games(options.length):,} games,"
-        with Session.open(options, search.settings(), console, budget, files=FILES) as session:
+        with Session.open(options, search.settings(), console, budget, files=search.files) as session:
             if options.resume:
                 last = checkpoints.paths(session.run.checkpoints)[-1:]
                 with checkpoints.understood(last[0]) if last else nullcontext():

@@ -1,0 +1,348 @@
+"""ESP: Enforced Sub-Populations (Gomez & Miikkulainen 1997). A network is a neuron of each sub-population; neurons mate only inside theirs.
+
+    for state in evolve(fitness, sub_populations=10, genes=196, recipe=ESP["schrum"], generations=100, seed=0):
+        print(state.generation, state.best_fitness)
+
+`fitness(rows, seed)` takes (N, S * G) networks, the genes of neuron 0 first, and returns (N,): more is better. It may be anything: a game,
+a control task (`training.evolution.poles`). A game with chance plays the games of the seed, and a seed never comes twice.
+
+A generation draws networks, credits every neuron with the mean fitness of its networks, keeps the best network, and breeds. If no better
+network is found for a while, all neurons are drawn anew around the best one (a burst). S sub-populations have N neurons of G genes each.
+What the published programs do in different ways is an option of `Recipe`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.networks.layout import Architecture
+from monopoly_env.errors import ConfigurationError, nearest, shortened
+
+Genes: TypeAlias = NDArray[np.float64]  # (S, N, G) neurons, or (S, G) one network
+Fitness: TypeAlias = Callable[[Genes, int], NDArray[np.float64]]
+
+LONGEST_STEP: Final = 10.0  # Cauchy draws that are larger are drawn again
+_NONE: Final = -np.inf  # fitness of a network that is not there
+
+
+# --- settings -------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How ESP evolves. The defaults are ours."""
+
+    neurons: int = 40
+    """Neurons of a sub-population."""
+    trials: int = 10
+    """Networks of a generation for each neuron of a sub-population."""
+    draws: Literal["balanced", "random"] = "balanced"
+    """How networks are drawn. balanced: each neuron is in exactly `trials` of them; random: with replacement."""
+    weights: float = 6.0
+    """First weights are uniform from minus this to this."""
+    parents: float = 0.25
+    """Share of a sub-population whose neurons are crossed, the best first."""
+    mate: Literal["better", "any"] = "better"
+    """Whom a parent is crossed with. better: one of better rank (the best one: any parent); any: any parent."""
+    children: Literal["replace", "compete"] = "replace"
+    """replace: they take the places of the worst half; compete: all are evaluated, then the worst go."""
+    mutation_rate: float = 0.4
+    """Probability that one weight of a neuron below the upper half changes, of a child too."""
+    mutation_size: float = 0.3
+    """Scale of the Cauchy distribution of that change."""
+    stagnation: int = 20
+    """Generations without a better network before a burst; 0: there are no bursts."""
+    burst_size: float = 0.3
+    """Scale of the Cauchy distribution of a burst, on every weight."""
+    burst_spares: bool = True
+    """Whether a burst leaves the best network itself in the population."""
+    challenge: int = 5
+    """Evaluations over fresh seeds in which a better network must prove to be better; 0: the evaluation that found it is believed."""
+
+    def check(self) -> None:
+        """Check the numbers.
+
+        Raises:
+            ConfigurationError: One is out of its range; the message says which.
+        """
+        lowest = {"trials": 1, "weights": 0, "mutation_size": 0, "stagnation": 0, "burst_size": 0, "challenge": 0}
+        for name, low in lowest.items():
+            if not getattr(self, name) >= low:
+                raise ConfigurationError(f"{name}={getattr(self, name)} must be {low} or more.")
+        for name in ("parents", "mutation_rate"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ConfigurationError(f"{name}={getattr(self, name)} must be a share from 0 to 1.")
+        for name, valid in (("draws", ("balanced", "random")), ("mate", ("better", "any")), ("children", ("replace", "compete"))):
+            given = getattr(self, name)
+            if given not in valid:
+                raise ConfigurationError(f"Unknown {name}={shortened(given)}. {nearest(shortened(given), valid)}")
+        if self.neurons < 1 or 2 * parents_of(self) > self.neurons:
+            raise ConfigurationError(f"neurons={self.neurons} have no room for two children of each of {parents_of(self)} parents.")
+
+
+def parents_of(recipe: Recipe) -> int:
+    """How many neurons of a sub-population are crossed."""
+    return int(recipe.parents * recipe.neurons)
+
+
+# Two published programs, and ours with Schrum's setting.
+ESP: Final = {
+    "schrum": Recipe(),
+    "esp/2.9": Recipe(draws="random", mate="any", burst_spares=False, challenge=0),
+    "esp/3.0": Recipe(draws="random", mate="better", children="compete", challenge=0),
+}
+
+
+# --- operators: arrays and a generator in, arrays out ----------------------------------------------------------------------------
+
+
+def draw(neurons: int, sub_populations: int, recipe: Recipe, generator: np.random.Generator) -> NDArray[np.int64]:
+    """The networks of a generation: (T, S), the neuron of each sub-population, where T is `trials` for each neuron."""
+    shape = (recipe.trials * neurons, sub_populations)
+    if recipe.draws == "random":
+        return generator.integers(0, neurons, shape)
+    rounds = np.broadcast_to(np.arange(neurons)[:, None], (recipe.trials, neurons, sub_populations))
+    return generator.permuted(rounds, axis=1).reshape(shape)
+
+
+def assemble(population: Genes, picks: NDArray[np.int64]) -> Genes:
+    """The (T, S * G) networks of (T, S) picks from (S, N, G) neurons."""
+    return population[np.arange(len(population)), picks].reshape(len(picks), -1)
+
+
+def credit(fitness: NDArray[np.float64], picks: NDArray[np.int64], neurons: int) -> NDArray[np.float64]:
+    """The (S, N) mean fitness of the networks that each neuron was in; 0 if in none."""
+    sub_populations = picks.shape[1]
+    places = (picks + neurons * np.arange(sub_populations)).ravel()
+    size = neurons * sub_populations
+    total = np.bincount(places, np.repeat(fitness, sub_populations), size)
+    return (total / np.maximum(np.bincount(places, minlength=size), 1)).reshape(sub_populations, neurons)
+
+
+def ranked(population: Genes, scores: NDArray[np.float64]) -> Genes:
+    """The neurons of each sub-population, the best first; of equal ones the earlier."""
+    order = np.argsort(-scores, axis=1, kind="stable")
+    return np.take_along_axis(population, order[:, :, None], axis=1)
+
+
+def recombine(parents: Genes, mate: str, generator: np.random.Generator) -> Genes:
+    """Cross every parent with a mate at one point.
+
+    Args:
+        parents: (S, P, G), the best first.
+        mate: `better` or `any`, see `Recipe`.
+        generator: Of mates and points. Point 0 makes copies.
+
+    Returns:
+        (S, 2 P, G), the two children of the best first.
+    """
+    sub_populations, count, genes = parents.shape
+    choices = np.arange(count) if mate == "better" else np.full(count, count)
+    choices[:1] = count  # nobody is better than the best
+    mates = np.take_along_axis(parents, generator.integers(0, choices, (sub_populations, count))[:, :, None], axis=1)
+    points = generator.integers(0, genes, (sub_populations, count, 1))
+    first = np.arange(genes) < points
+    children = np.stack([np.where(first, parents, mates), np.where(first, mates, parents)], axis=2)
+    return children.reshape(sub_populations, 2 * count, genes)
+
+
+def cauchy(size: tuple[int, ...], scale: float, generator: np.random.Generator) -> NDArray[np.float64]:
+    """Cauchy draws, drawn again while they are longer than `LONGEST_STEP`."""
+    drawn = scale * generator.standard_cauchy(size)
+    while (far := np.abs(drawn) > LONGEST_STEP).any():
+        drawn[far] = scale * generator.standard_cauchy(int(far.sum()))
+    return drawn
+
+
+def mutate(population: Genes, rate: float, scale: float, generator: np.random.Generator) -> Genes:
+    """Add a Cauchy draw to one weight of each neuron, with probability `rate`."""
+    sub_populations, neurons, genes = population.shape
+    where = np.arange(genes) == generator.integers(0, genes, (sub_populations, neurons, 1))
+    chosen = generator.random((sub_populations, neurons, 1)) < rate
+    return population + np.where(where & chosen, cauchy((sub_populations, neurons, 1), scale, generator), 0.0)
+
+
+def burst(best: Genes, neurons: int, scale: float, spares: bool, generator: np.random.Generator) -> Genes:
+    """New (S, N, G) neurons around those of an (S, G) network; with `spares` the first of each is the network's own."""
+    steps = cauchy((len(best), neurons, best.shape[1]), scale, generator)
+    if spares:
+        steps[:, 0] = 0.0
+    return best[:, None] + steps
+
+
+def breed(ordered: Genes, recipe: Recipe, generator: np.random.Generator) -> Genes:
+    """The neurons of the next generation, from (S, N or more, G) neurons in their order, the best first."""
+    half = recipe.neurons - 2 * parents_of(recipe) if recipe.children == "replace" else recipe.neurons
+    children = recombine(ordered[:, : parents_of(recipe)], recipe.mate, generator)
+    following = np.concatenate([ordered[:, :half], children], axis=1)
+    spared = recipe.neurons // 2
+    changed = mutate(following[:, spared:], recipe.mutation_rate, recipe.mutation_size, generator)
+    return np.concatenate([following[:, :spared], changed], axis=1)
+
+
+# --- a generation ---------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class State:
+    """Where evolution has come to.
+
+    Attributes:
+        population: (S, N, G) the neurons of the next generation; more than `Recipe.neurons` where children compete.
+        best: (S, G) the best network so far.
+        phase_best: (S, G) the best network since the last burst.
+        best_fitness: Of the evaluation that found the best.
+        phase_fitness: Of the evaluation that found the best of the phase.
+        stale: Generations since a better network of this phase was found.
+        bursts: So far.
+        generation: Generations that were evaluated.
+        evaluations: Networks that were evaluated, challenges included.
+    """
+
+    population: Genes
+    best: Genes
+    phase_best: Genes
+    best_fitness: float = _NONE
+    phase_fitness: float = _NONE
+    stale: int = 0
+    bursts: int = 0
+    generation: int = 0
+    evaluations: int = 0
+
+
+class Generation(NamedTuple):
+    """A generation that was evaluated: (T,) fitness of its networks, and which was fittest."""
+
+    state: State
+    fitness: NDArray[np.float64]
+    champion: int
+
+
+def begin(sub_populations: int, genes: int, recipe: Recipe, seed: int) -> State:
+    """The first neurons.
+
+    Raises:
+        ConfigurationError: A recipe or sizes that are impossible.
+    """
+    recipe.check()
+    if sub_populations < 1 or genes < 1:
+        raise ConfigurationError(f"ESP needs one sub-population of one gene or more, not {sub_populations} of {genes}.")
+    drawn = _generator(seed, 0).uniform(-recipe.weights, recipe.weights, (sub_populations, recipe.neurons, genes))
+    none = np.zeros((sub_populations, genes))
+    return State(drawn, none, none)
+
+
+def advance(state: State, fitness: Fitness, recipe: Recipe, seed: int) -> Generation:
+    """Evaluate a generation and breed the next one. All chance depends on the seed and the number of the generation alone."""
+    generator, population = _generator(seed, state.generation + 1), state.population
+    neurons = population.shape[1]
+    picks = draw(neurons, len(population), recipe, generator)
+    networks = assemble(population, picks)
+    found = _evaluated(fitness, networks, _seed(seed, state.generation, 0))
+    champion = int(np.argmax(found))
+    ordered = ranked(population, credit(found, picks, neurons))[:, : recipe.neurons]
+    state = replace(state, generation=state.generation + 1, evaluations=state.evaluations + len(networks), stale=state.stale + 1)
+    state = _believe(state, networks[champion].reshape(state.best.shape), float(found[champion]), fitness, recipe, seed)
+    if recipe.stagnation and state.stale >= recipe.stagnation:
+        around = burst(state.best, recipe.neurons, recipe.burst_size, recipe.burst_spares, generator)
+        state = replace(state, population=around, phase_fitness=_NONE, stale=0, bursts=state.bursts + 1)
+    else:
+        state = replace(state, population=breed(ordered, recipe, generator))
+    return Generation(state, found, champion)
+
+
+def evolve(fitness: Fitness, *, sub_populations: int, genes: int, recipe: Recipe, generations: int, seed: int = 0) -> Iterator[State]:
+    """Evolve networks; yields the state after every generation.
+
+    Raises:
+        ConfigurationError: A recipe, sizes or a fitness that is impossible.
+    """
+    state = begin(sub_populations, genes, recipe, seed)
+    for _ in range(generations):
+        state = advance(state, fitness, recipe, seed).state
+        yield state
+
+
+def _believe(state: State, champion: Genes, found: float, fitness: Fitness, recipe: Recipe, seed: int) -> State:
+    """Take the champion as the best of its phase, and of the run, where it is better."""
+    rates = np.array([found, state.phase_fitness, state.best_fitness])
+    there = np.isfinite(rates)
+    if recipe.challenge and there.any():  # rivals meet on the same fresh games, so luck does not count
+        rivals = np.stack([champion, state.phase_best, state.best])[there].reshape(int(there.sum()), -1)
+        seeds = [_seed(seed, state.generation - 1, number) for number in range(1, recipe.challenge + 1)]
+        rates[there] = sum(_evaluated(fitness, rivals, number) for number in seeds)
+        state = replace(state, evaluations=state.evaluations + recipe.challenge * len(rivals))
+    if rates[0] > rates[1]:
+        state = replace(state, phase_best=champion, phase_fitness=found, stale=0)
+    if rates[0] > rates[2]:
+        state = replace(state, best=champion, best_fitness=found)
+    return state
+
+
+def _evaluated(fitness: Fitness, networks: Genes, seed: int) -> NDArray[np.float64]:
+    found = np.asarray(fitness(networks, seed), np.float64)
+    if found.shape != (len(networks),) or not np.isfinite(found).all():
+        raise ConfigurationError(f"A fitness must return a finite number for each of {len(networks)} rows, not {shortened(found)}.")
+    return found
+
+
+def _generator(seed: int, generation: int) -> np.random.Generator:
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence((seed, generation))))
+
+
+def _seed(seed: int, generation: int, number: int) -> int:
+    """Of an evaluation: the generation's own is number 0, challenges follow."""
+    return int(np.random.SeedSequence((seed, generation, number)).generate_state(1)[0])
+
+
+# --- networks of the project's layer ----------------------------------------------------------------------------------------------
+
+
+class Neurons:
+    """The genes of a network with one hidden layer or one Elman cell: a neuron has all weights into and out of one hidden unit.
+
+    Attributes:
+        architecture: The network.
+        sub_populations: Its hidden units.
+        genes: Of a neuron: its inputs, the states that it sees if it is recurrent, its outputs, and with `bias` its own bias.
+    """
+
+    def __init__(self, architecture: Architecture, *, bias: bool = False) -> None:
+        """Work out which gene is which weight.
+
+        Raises:
+            ConfigurationError: A network of another form.
+        """
+        one_layer = len(architecture.hidden) == 1 and architecture.cell == "none"
+        if not one_layer and (architecture.hidden or architecture.cell != "elman"):
+            raise ConfigurationError(f"ESP evolves networks with one hidden layer or one Elman cell, not {architecture}.")
+        self.architecture = architecture
+        self.sub_populations = units = architecture.units or architecture.hidden[0]
+        self.genes = architecture.inputs + architecture.units + architecture.outputs + bias
+        numbers = 1 + np.arange(units * self.genes).reshape(units, self.genes)  # of all genes; exact as float32
+        arrays: dict[str, NDArray[Any]] = {name: np.zeros(shape) for name, shape in architecture.shapes().items()}
+        recurrent, hidden, output = architecture.units > 0, "_ih" if architecture.units else "", 0 if architecture.units else 1
+        prefix, at = ("cell." if recurrent else "0."), architecture.inputs
+        arrays[f"{prefix}weight{hidden}"] = numbers[:, :at]
+        if recurrent:
+            arrays["cell.weight_hh"] = numbers[:, at : at + units]
+        at += architecture.units
+        arrays[f"{output}.weight"] = numbers[:, at : at + architecture.outputs].T
+        if bias:
+            arrays[f"{prefix}bias{hidden}"] = numbers[:, -1]
+        blank = {name: np.zeros(shape) for name, shape in architecture.shapes().items()}
+        self._blank = architecture.pack(blank)
+        source = (architecture.pack(arrays) - self._blank).astype(np.int64)
+        self._weights = np.flatnonzero(source)
+        self._source = source[self._weights] - 1
+
+    def pack(self, networks: Genes) -> NDArray[np.float32]:
+        """The rows of weights of (N, S * G) networks, as `Architecture.pack` makes them."""
+        rows = np.tile(self._blank, (len(networks), 1))
+        rows[:, self._weights] = networks[:, self._source]
+        return rows

@@ -1,0 +1,261 @@
+"""Schrum's experiments in 'Neuro-Evolution in Multi-Player Pente': networks for Pente, evolved by ESP (`training.evolution.esp`).
+
+A network is judged by the games that it wins against scripted players, and by how fast (`pente_env.fitness`): against each of the five in
+games of two (5.1), against each pair of different ones in games of three (5.2), or against two Better (5.3). The text leaves much open.
+What is known to matter is an option; `E` and `P` with a number cite the open points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table as RichTable
+
+import pente_env
+from agents.arena.table import Table
+from agents.networks import pente
+from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.intervals import wilson
+from pente_env.fitness import EXPERIMENTS, Experiment, Fitness, Scores, evaluate
+from pente_env.player import Player
+from training.evolution import esp
+from training.evolution.esp import ESP, Neurons, Recipe
+from training.evolution.run import CURVES, EvolutionOptions, Search
+from training.run import checkpoints
+from training.run.folder import Run
+from training.run.options import check_ranges, result_settings
+
+GENERATIONS: Final = {"two": 2000, "pairs": 900, "better": 2000}  # of the paper
+NETWORKS: Final = ("feed_forward", "recurrent", "attentive")
+NETWORK: Final = "network.npz"
+_FINAL: Final = 1 << 20  # number of the evaluation at the end: no challenge has it
+
+
+# --- settings -------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Schrum(Recipe, EvolutionOptions):
+    """Evolve a network for Pente by ESP, as Schrum did: docs/esp.md.
+
+    The folder of a run holds config.json, curves (TensorBoard, and curves.csv), checkpoints, network.npz (the best network, for
+    `training.evolution.schrum.load`) and evaluation.json. A run that was stopped goes on with --resume and the same settings.
+    """
+
+    free: ClassVar[tuple[str, ...]] = (*EvolutionOptions.free, "generations")
+
+    out: Path = Path("runs/esp")
+    """Folder of the run."""
+    experiment: Literal["two", "pairs", "better"] = "two"
+    """two: each of the five scripted players; pairs: each pair of different ones; better: two Better."""
+    network: Literal["feed_forward", "recurrent", "attentive"] = "feed_forward"
+    """attentive: recurrent, and it sees the board before every stone, not only before its own."""
+    hidden: int = 10
+    """Hidden units, each with a sub-population (E1)."""
+    bias: bool = False
+    """Whether a hidden unit has a bias (E7)."""
+    generations: int | None = None
+    """Length of the run; may be raised on --resume. Default: the paper's 2,000 (two, better) or 900 (pairs)."""
+    matches: int = 10
+    """Matches of a test: each is a game from every seat."""
+    paired: bool = True
+    """Whether all networks of a generation play games of the same seeds (E12)."""
+    moves_max: Literal["moves", "points"] = "moves"
+    """What a won game pays is this less its moves (P28). moves: the most that a game may have; points: 49."""
+    factor: float = 0.5
+    """What a move pays of a game that is not won."""
+    ties: Literal["first", "random"] = "first"
+    """Which of several good points Blocker and Capturer play (P14)."""
+    ends: Literal["random", "forward"] = "random"
+    """Which free end of their row Simple and Better play (P20)."""
+    opening_stone: Literal["random", "nearest", "first"] = "random"
+    """Where Simple and Better put their first stone (P21)."""
+    final_matches: int = 100
+    """Matches of each test at the end, of games that nothing was learned from."""
+
+    @property
+    def length(self) -> int:
+        """Generations of the run."""
+        return GENERATIONS[self.experiment] if self.generations is None else self.generations
+
+    @cached_property
+    def neurons_of(self) -> Neurons:
+        """The genes of a network."""
+        return Neurons(pente.architecture(self.hidden, recurrent=self.network != "feed_forward"), bias=self.bias)
+
+    def games_of(self, matches: int) -> Experiment:
+        """The tests, with so many matches each."""
+        builds: dict[str, str] = {"ends": self.ends, "opening_stone": self.opening_stone}
+        ties: dict[str, str] = {"ties": self.ties}
+        options = {"random": {}, "blocker": ties, "capturer": ties, "simple": builds, "better": builds}
+        players = {name: pente_env.make(name, **given) for name, given in options.items()}
+        tests = tuple(tuple(players[str(name)] for name in test) for test in EXPERIMENTS[self.experiment])
+        return Experiment(tests, matches, fitness=Fitness(self.moves_max, factor=self.factor))
+
+    def check(self) -> None:
+        """Check all that can be checked without playing."""
+        for name, valid in (("experiment", EXPERIMENTS), ("network", NETWORKS)):
+            if getattr(self, name) not in valid:
+                raise ConfigurationError(f"Unknown --{name} {getattr(self, name)!r}. {nearest(getattr(self, name), valid)}")
+        if self.cluster is not None:
+            raise ConfigurationError("--cluster plays games of Monopoly; those of Pente are played on this machine: leave it out.")
+        check_ranges(self, {"hidden": (1, pente.MOST_UNITS), "matches": (1, 1000), "final_matches": (1, 10_000)})
+        check_ranges(self, {"generations": (1, np.inf), "threads": (1, np.inf), "seed": (0, 1 << 31)})
+        Recipe.check(self)
+        self.games_of(self.matches)
+
+    def search(self, table_type: type[Table] = Table) -> PenteSearch:
+        """The first neurons."""
+        return PenteSearch(self, table_type)
+
+
+SCHRUM: Final = Schrum(**asdict(ESP["schrum"]))
+ESP29: Final = Schrum(**asdict(ESP["esp/2.9"]), paired=False)
+ESP30: Final = Schrum(**asdict(ESP["esp/3.0"]), paired=False)
+
+
+# --- a run ----------------------------------------------------------------------------------------------------------------------
+
+
+class PenteSearch(Search):
+    """Networks under way.
+
+    Attributes:
+        stage: Where ESP has come to.
+    """
+
+    files: ClassVar[Mapping[str, str]] = {CURVES: "the learning curves as a table, a row for each generation", NETWORK: "the best network"}
+    options: Schrum
+
+    def __init__(self, options: Schrum, table_type: type[Table] = Table) -> None:
+        """Begin before the first generation."""
+        super().__init__(options, table_type)
+        self.neurons, self.experiment = options.neurons_of, options.games_of(options.matches)
+        self.like = pente.like(self.neurons.architecture, watches=options.network == "attentive")
+        self.stage = esp.begin(self.neurons.sub_populations, self.neurons.genes, options, options.seed)
+
+    def evaluate(self, networks: NDArray[np.float64], experiment: Experiment, seed: int) -> Scores:
+        """Let (N, S * G) networks play the tests."""
+        rows, options = pente.rows(self.neurons.pack(networks)), self.options
+        return evaluate(rows, self.like, experiment, seed, paired=options.paired, threads=options.threads)
+
+    def settings(self) -> dict[str, Any]:
+        """The settings that decide the result, as JSON has them."""
+        return result_settings(self.options, self.options.free, game="pente")
+
+    def about(self, length: int) -> str:
+        """A run of so many generations, in a few words."""
+        return f"{length:,} generations of {self.options.neurons * self.options.trials:,} networks or more"
+
+    def games(self, generations: int) -> int:
+        """Games of so many generations; a challenge counts as if each had three rivals, and children as if they always compete."""
+        options = self.options
+        competing = 2 * esp.parents_of(options) if options.children == "compete" else 0
+        return generations * self.experiment.games * (options.trials * (options.neurons + competing) + 3 * options.challenge)
+
+    def final_games(self, length: int) -> int:
+        """Games at the end."""
+        del length
+        return self.options.games_of(self.options.final_matches).games
+
+    def advance(self) -> None:
+        """Play a generation; the curves show its champion in its own evaluation, too."""
+        played: list[Scores] = []
+
+        def fitness(networks: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
+            played.append(self.evaluate(networks, self.experiment, seed))
+            return played[-1].fitness
+
+        found = esp.advance(self.stage, fitness, self.options, self.options.seed)
+        self.stage = found.state
+        self.step += 1
+        rates = played[0].wins[found.champion].sum(axis=1) / (self.experiment.games / len(self.experiment.tests))
+        champion = {f"champion/{name}": float(rate) for name, rate in zip(self.names, rates, strict=True)}
+        self.add_row(found.fitness, {}, {"best": self.stage.best_fitness, "bursts": float(self.stage.bursts), **champion})
+        self.played(self.games(self.step) - self.games_played)
+
+    def measure(self, run: Run) -> None:
+        """Nothing: the curves hold what the paper shows."""
+
+    @property
+    def names(self) -> list[str]:
+        """Of the tests."""
+        return ["-".join(str(name) for name in test) for test in EXPERIMENTS[self.options.experiment]]
+
+    def finish(self, run: Run) -> dict[str, Any]:
+        """Save the best network and let it play fresh games; returns what evaluation.json holds."""
+        options, best = self.options, self.stage.best.reshape(1, -1)
+        kept = {"hidden": options.hidden, "recurrent": options.network != "feed_forward", "watches": self.like.watches}
+        saved = {"weights": self.neurons.pack(best)[0]} | {name: np.array(value) for name, value in kept.items()}
+        checkpoints.write_arrays(run.folder / NETWORK, saved)
+        experiment = options.games_of(options.final_matches)
+        scores = self.evaluate(best, experiment, self.game_seed(_FINAL))
+        games = experiment.games // len(experiment.tests)
+        tests = []
+        for name, by_seat in zip(self.names, scores.wins[0], strict=True):
+            low, high = wilson(int(by_seat.sum()), games)
+            rate = {"win_rate": float(by_seat.sum() / games), "low": float(low), "high": float(high)}
+            tests.append({"opponents": name, "games": games, **rate, "wins_by_seat": by_seat.tolist()})
+        return {
+            "agent": str(run.folder / NETWORK), "experiment": options.experiment, "network": options.network, "generations": self.step,
+            "evaluations": self.stage.evaluations, "bursts": self.stage.bursts, "fitness": float(scores.fitness[0]) / options.final_matches,
+            "best_possible": experiment.best / options.final_matches, "tests": tests,
+        }  # fmt: skip
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What a checkpoint holds as arrays."""
+        state = self.stage
+        fitness = np.array([state.best_fitness, state.phase_fitness])
+        return {"population": state.population, "best": state.best, "phase_best": state.phase_best, "fitness": fitness}
+
+    def values(self) -> dict[str, Any]:
+        """What a checkpoint holds as JSON."""
+        state = self.stage
+        return super().values() | {"stale": state.stale, "bursts": state.bursts, "evaluations": state.evaluations}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
+        """Continue from a checkpoint."""
+        population, best, phase_best = arrays["population"], arrays["best"], arrays["phase_best"]
+        shape = self.stage.best.shape
+        if population.ndim != 3 or population.shape[::2] != shape or best.shape != shape or phase_best.shape != shape:
+            raise ValueError(f"neurons of the shape {population.shape} and a best network of {best.shape}, not of {shape}")
+        best_fitness, phase_fitness = arrays["fitness"].tolist()
+        counts = {name: int(values[name]) for name in ("stale", "bursts", "evaluations")}
+        self.stage = esp.State(population, best, phase_best, best_fitness, phase_fitness, generation=self.step, **counts)
+
+
+# --- what came out --------------------------------------------------------------------------------------------------------------
+
+
+def load(path: Path | str) -> Player:
+    """The best network of a run, network.npz, as a player of `pente_env`.
+
+    Raises:
+        FormatError: The file is damaged.
+    """
+    arrays = checkpoints.read_arrays(Path(path))
+    with checkpoints.understood(Path(path)):
+        network = pente.architecture(int(arrays["hidden"]), recurrent=bool(arrays["recurrent"]))
+        return pente.player(network, arrays["weights"], watches=bool(arrays["watches"]), name=Path(path).parent.name or "network")
+
+
+def show(results: Mapping[str, Any]) -> None:
+    """Print what the best network wins in fresh games."""
+    found = f"{results['generations']:,} generations, {results['evaluations']:,} evaluations, {results['bursts']} bursts"
+    title = f"{results['agent']} after {found}"
+    caption = f"Fresh games, 95% intervals. A match of all tests pays {results['fitness']:.1f} of at most {results['best_possible']:.1f}."
+    shown = RichTable("against", title=title, caption=caption)
+    for heading in ("games", "wins", "interval", "wins by seat"):
+        shown.add_column(heading, justify="right", no_wrap=True)
+    for row in results["tests"]:
+        interval = f"{100 * row['low']:.1f} to {100 * row['high']:.1f}"
+        seats = " ".join(f"{wins:,}" for wins in row["wins_by_seat"])
+        shown.add_row(row["opponents"], f"{row['games']:,}", f"{row['win_rate']:.1%}", interval, seats)
+    Console().print(shown)

@@ -1,0 +1,184 @@
+"""ESP: its operators against loops from the definitions, credit on a fitness that tells neurons apart, and runs that repeat."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from agents.networks import pente
+from agents.networks.layout import Architecture
+from monopoly_env.errors import ConfigurationError
+from training.evolution import esp
+from training.evolution.esp import ESP, Neurons, Recipe
+
+
+def draws(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def squares(rows: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
+    """Highest at 1, 1, 1, ..."""
+    del seed
+    return np.asarray(-((rows - 1) ** 2).sum(axis=1))
+
+
+def test_balanced_draws_use_every_neuron_equally_often() -> None:
+    picks = esp.draw(7, 3, Recipe(trials=4), draws())
+    assert picks.shape == (28, 3)
+    assert all(np.bincount(picks[:, s]).tolist() == [4] * 7 for s in range(3))
+    assert len({tuple(row) for row in picks.tolist()}) > 20  # the sub-populations are shuffled apart
+    random = esp.draw(7, 3, Recipe(trials=4, draws="random"), draws())
+    assert random.shape == (28, 3)
+    assert len(set(np.bincount(random[:, 0]).tolist())) > 1
+
+
+def test_networks_and_credit_are_those_of_plain_loops() -> None:
+    population = draws().normal(size=(3, 5, 2))
+    picks = draws(1).integers(0, 5, (12, 3))
+    networks = esp.assemble(population, picks)
+    for row, network in zip(picks, networks, strict=True):
+        assert network.tolist() == [gene for s, neuron in enumerate(row) for gene in population[s, neuron]]
+    fitness = draws(2).normal(size=12)
+    scores = esp.credit(fitness, picks, 5)
+    for s in range(3):
+        for neuron in range(5):
+            mine = fitness[picks[:, s] == neuron]
+            assert scores[s, neuron] == pytest.approx(mine.mean() if len(mine) else 0)
+
+
+def test_credit_is_exact_where_neurons_add_up() -> None:
+    population = draws().normal(size=(3, 4, 2))
+    every = np.stack(np.meshgrid(*[np.arange(4)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+    worth = population.sum(axis=2)
+    scores = esp.credit(esp.assemble(population, every).sum(axis=1), every, 4)
+    others = worth.mean(axis=1).sum() - worth.mean(axis=1)
+    np.testing.assert_allclose(scores, worth + others[:, None])
+    ordered = esp.ranked(population, scores)
+    assert (np.diff(ordered.sum(axis=2), axis=1) <= 0).all()
+
+
+@pytest.mark.parametrize("mate", ["better", "any"])
+def test_children_are_two_complements_of_a_parent_and_a_mate(mate: str) -> None:
+    parents = np.arange(2 * 5 * 6, dtype=float).reshape(2, 5, 6)  # every gene says whose it is
+    mates = set()
+    for seed in range(60):
+        children = esp.recombine(parents, mate, draws(seed))
+        assert children.shape == (2, 10, 6)
+        for s in range(2):
+            for rank in range(5):
+                first, second = children[s, 2 * rank], children[s, 2 * rank + 1]
+                point = int((first == parents[s, rank]).sum())
+                other = int(first[-1] // 6) % 5
+                mates.add((rank, other))
+                assert other < max(rank, 1) or rank == 0 or mate == "any"
+                assert first.tolist() == [*parents[s, rank, :point], *parents[s, other, point:]]
+                if point < 6:
+                    assert second.tolist() == [*parents[s, other, :point], *parents[s, rank, point:]]
+    assert len(mates) == (5 + 1 + 2 + 3 + 4 if mate == "better" else 25)
+
+
+def test_mutation_moves_one_weight_of_as_many_neurons_as_it_should() -> None:
+    population = np.zeros((4, 500, 6))
+    changed = esp.mutate(population, 0.4, 0.3, draws())
+    counts = (changed != 0).sum(axis=2)
+    assert set(counts.ravel().tolist()) == {0, 1}
+    assert counts.mean() == pytest.approx(0.4, abs=0.04)
+    sizes = np.abs(changed[changed != 0])
+    assert sizes.max() <= esp.LONGEST_STEP
+    assert (sizes <= 0.3).mean() == pytest.approx(0.5, abs=0.06)  # half of a Cauchy distribution lies within its scale
+    assert not esp.mutate(population, 0.0, 0.3, draws()).any()
+
+
+def test_a_burst_surrounds_the_best_network() -> None:
+    best = np.arange(6.0).reshape(2, 3)
+    around = esp.burst(best, 400, 0.3, True, draws())
+    assert around[:, 0].tolist() == best.tolist()
+    assert (around[:, 1:] != best[:, None]).all()
+    np.testing.assert_allclose(np.median(around, axis=1), best, atol=0.08)
+    assert not (esp.burst(best, 400, 0.3, False, draws())[:, 0] == best).any()
+
+
+def test_breeding_keeps_the_better_half_and_one_neuron_is_a_fixed_point() -> None:
+    ordered = draws().normal(size=(2, 8, 3))
+    following = esp.breed(ordered, Recipe(neurons=8, mutation_rate=0.0), draws())
+    assert following.shape == ordered.shape
+    assert following[:, :4].tolist() == ordered[:, :4].tolist()
+    genes = {float(gene) for gene in ordered[:, :2].ravel()}
+    assert {float(gene) for gene in following[:, 4:].ravel()} <= genes
+    competing = esp.breed(ordered, Recipe(neurons=8, mutation_rate=0.0, children="compete"), draws())
+    assert competing.shape == (2, 12, 3)
+    assert competing[:, :8].tolist() == ordered.tolist()
+    alone = Recipe(neurons=1, mutation_rate=0.0, stagnation=0)
+    state = esp.begin(2, 3, alone, 0)
+    assert esp.advance(state, squares, alone, 0).state.population.tolist() == state.population.tolist()
+
+
+@pytest.mark.parametrize("name", ESP)
+def test_every_program_finds_the_top_of_a_smooth_hill_and_repeats(name: str) -> None:
+    recipe = dataclasses.replace(ESP[name], neurons=20)
+    states = list(esp.evolve(squares, sub_populations=3, genes=4, recipe=recipe, generations=60, seed=3))
+    assert states[-1].best_fitness > -5 > states[0].best_fitness
+    assert states[-1].best_fitness == pytest.approx(squares(states[-1].best.reshape(1, -1), 0)[0])
+    assert [state.best_fitness for state in states] == sorted(state.best_fitness for state in states)
+    again = list(esp.evolve(squares, sub_populations=3, genes=4, recipe=recipe, generations=60, seed=3))
+    assert again[-1].population.tobytes() == states[-1].population.tobytes()
+    sizes = 200 if name != "esp/3.0" else 300  # the children of 3.0 are evaluated beside the others
+    challenged = states[2].evaluations - states[1].evaluations - sizes
+    assert challenged == (2 + 1) * recipe.challenge if recipe.challenge else challenged == 0
+
+
+def test_stagnation_ends_in_a_burst_around_the_best() -> None:
+    recipe = Recipe(neurons=8, stagnation=3, challenge=0)
+    flat = list(esp.evolve(lambda rows, seed: np.zeros(len(rows)), sub_populations=2, genes=3, recipe=recipe, generations=8, seed=0))
+    assert [state.bursts for state in flat] == [0, 0, 0, 1, 1, 1, 1, 2]
+    assert flat[3].population[:, 0].tolist() == flat[3].best.tolist()
+
+
+def test_a_lucky_network_is_not_believed() -> None:
+    def luck(rows: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
+        """Noise a hundred times as wide as what counts, the same for every row of a seed but for the generation's champion."""
+        noise = np.random.default_rng(seed).normal(0, 100, len(rows)) if len(rows) > 3 else 0.0
+        return squares(rows, seed) + noise
+
+    careful = list(esp.evolve(luck, sub_populations=2, genes=2, recipe=Recipe(neurons=8), generations=20, seed=0))
+    believed = [float(squares(state.best.reshape(1, -1), 0)[0]) for state in careful]
+    assert believed == sorted(believed)
+    careless = list(esp.evolve(luck, sub_populations=2, genes=2, recipe=Recipe(neurons=8, challenge=0), generations=20, seed=0))
+    trusted = [float(squares(state.best.reshape(1, -1), 0)[0]) for state in careless]
+    assert trusted != sorted(trusted)
+
+
+@pytest.mark.parametrize("recurrent", [False, True])
+@pytest.mark.parametrize("bias", [False, True])
+def test_genes_are_the_weights_of_a_hidden_unit(recurrent: bool, bias: bool) -> None:
+    network = pente.architecture(3, recurrent=recurrent)
+    neurons = Neurons(network, bias=bias)
+    assert neurons.genes == 147 + 3 * recurrent + 49 + bias
+    genes = draws().normal(size=(2, 3, neurons.genes)).astype(np.float32)
+    for rows, packed in zip(genes, neurons.pack(genes.reshape(2, -1).astype(float)), strict=True):
+        arrays = network.unpack(packed)
+        into, out = ("cell.weight_ih", "0.weight") if recurrent else ("0.weight", "1.weight")
+        for unit, mine in enumerate(rows):
+            parts = [arrays[into][unit], arrays["cell.weight_hh"][unit] if recurrent else [], arrays[out][:, unit]]
+            parts.append([arrays["cell.bias_ih" if recurrent else "0.bias"][unit]] if bias else [])
+            assert mine.tolist() == np.concatenate(parts).tolist()
+        assert not arrays["0.bias" if recurrent else "1.bias"].any()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [({"neurons": 0}, "neurons=0"), ({"parents": 0.6}, "two children"), ({"mate": "best"}, "mate"), ({"mutation_rate": 2.0}, "share")],
+)
+def test_impossible_recipes_are_refused(changes: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        esp.begin(2, 3, dataclasses.replace(Recipe(), **changes), 0)  # type: ignore[arg-type]
+
+
+def test_other_networks_and_a_fitness_that_is_no_number_are_refused() -> None:
+    with pytest.raises(ConfigurationError, match="one hidden layer"):
+        Neurons(Architecture(4, (3, 3), (("out", 2),)))
+    with pytest.raises(ConfigurationError, match="finite number for each of 400"):
+        next(esp.evolve(lambda rows, seed: rows[:, 0] * np.nan, sub_populations=1, genes=1, recipe=Recipe(), generations=1))

@@ -1,0 +1,97 @@
+"""Schrum's experiments: runs that repeat to the bit however they were cut, networks that play what was measured, clear refusals."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from monopoly_env.errors import ConfigurationError, FormatError
+from pente_env.fitness import evaluate
+from training.evolution import schrum
+from training.evolution.esp import ESP
+from training.evolution.run import execute
+from training.evolution.schrum import ESP29, ESP30, SCHRUM, Schrum
+from training.evolve import main
+from training.run import checkpoints
+
+TINY = dataclasses.replace(
+    SCHRUM, experiment="better", network="attentive", hidden=3, neurons=8, trials=2, matches=1, final_matches=2, generations=4,
+    stagnation=2, challenge=1, threads=1, seed=5,
+)  # fmt: skip
+
+
+def quietly() -> Console:
+    return Console(file=io.StringIO())
+
+
+def test_presets_are_the_recipes() -> None:
+    for options, name in ((SCHRUM, "schrum"), (ESP29, "esp/2.9"), (ESP30, "esp/3.0")):
+        options.check()
+        assert {field.name: getattr(options, field.name) for field in dataclasses.fields(ESP[name])} == dataclasses.asdict(ESP[name])
+    assert (SCHRUM.length, dataclasses.replace(SCHRUM, experiment="pairs").length) == (2000, 900)
+    assert SCHRUM.neurons_of.genes == 196
+    assert dataclasses.replace(SCHRUM, network="recurrent").neurons_of.genes == 206
+    assert [SCHRUM.games_of(10).games, SCHRUM.games_of(10).best] == [100, 5550]
+
+
+@pytest.mark.parametrize("name", ["schrum", "esp/3.0"])
+def test_a_run_that_was_stopped_ends_like_one_that_was_not(name: str, tmp_path: Path) -> None:
+    begun = dataclasses.replace(TINY, **({} if name == "schrum" else dataclasses.asdict(ESP[name]) | {"neurons": 8, "stagnation": 2}))
+    whole, cut = dataclasses.replace(begun, out=tmp_path / "whole"), dataclasses.replace(begun, out=tmp_path / "cut", threads=2)
+    results = execute(whole, quietly())
+    execute(dataclasses.replace(cut, generations=2), quietly())
+    resumed = execute(dataclasses.replace(cut, resume=True), quietly())
+    assert resumed | {"agent": ""} == results | {"agent": ""}
+    assert (whole.out / "curves.csv").read_text() == (cut.out / "curves.csv").read_text()
+    first, second = (checkpoints.read_last(options.out / "checkpoints") for options in (whole, cut))
+    assert all(np.array_equal(array, second[0]["search"][part]) for part, array in first[0]["search"].items())
+    assert all(first[1][part] == second[1][part] for part in ("stale", "bursts", "evaluations"))
+    assert results["bursts"] == first[1]["bursts"] == int(checkpoints.read_last(cut.out / "checkpoints")[1]["rows"][-1]["bursts"])
+    with pytest.raises(ConfigurationError, match="begun with other settings: hidden is 4, was 3"):
+        execute(dataclasses.replace(cut, resume=True, hidden=4), quietly())
+
+
+def test_the_command_evolves_and_the_saved_network_plays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "run"
+    words = ["--preset", "schrum", "--experiment", "two", "--network", "feed_forward", "--hidden", "3", "--neurons", "8", "--trials", "1"]
+    words += ["--matches", "1", "--final-matches", "3", "--generations", "2", "--threads", "1", "--out", str(folder)]
+    assert main([*words, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told == json.loads((folder / "evaluation.json").read_text())
+    assert [test["opponents"] for test in told["tests"]] == ["random", "blocker", "capturer", "simple", "better"]
+    assert all(test["games"] == 6 and sum(test["wins_by_seat"]) == round(6 * test["win_rate"]) for test in told["tests"])
+    player = schrum.load(folder / "network.npz")
+    assert not player.watches
+    search = dataclasses.replace(SCHRUM, hidden=3, neurons=8).search()
+    search.step = 2
+    again = evaluate(player.params[None], player, SCHRUM.games_of(3), search.game_seed(schrum._FINAL))
+    assert again.wins[0].tolist() == [test["wins_by_seat"] for test in told["tests"]]
+    assert main(words) == 2
+    assert "holds a run" in capsys.readouterr().err
+    assert main([*words, "--resume"]) == 0
+    assert "capturer" in capsys.readouterr().out
+    (folder / "network.npz").write_bytes(b"no network")
+    with pytest.raises(FormatError, match="damaged"):
+        schrum.load(folder / "network.npz")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"experiment": "tow"}, "Unknown --experiment 'tow'. Did you mean 'two'"),
+        ({"network": "recurent"}, "Unknown --network 'recurent'. Did you mean 'recurrent'"),
+        ({"cluster": "auto"}, "those of Pente are played on this machine"),
+        ({"hidden": 0}, "--hidden must be"),
+        ({"neurons": 1, "parents": 1.0}, "no room for two children"),
+        ({"ends": "left"}, "ends"),
+    ],
+)
+def test_wrong_settings_are_refused(changes: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        dataclasses.replace(Schrum(), **changes).check()  # type: ignore[arg-type]
