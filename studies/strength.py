@@ -82,7 +82,7 @@ def measure(options: Options, console: Console) -> list[dict[str, Any]]:
         (opponent, size)
         for opponent in zip(opponents, resolve_all(opponents), strict=True)
         for size in options.sizes
-        if getattr(opponent[1], "num_players", size) == size  # networks play at tables of one size
+        if opponent[1].num_players in {None, size}  # networks play at tables of one size
     ]
     return [_row(policy, *opponent, size, options) for opponent, size in track(pairs, "playing", console=console)]
 
