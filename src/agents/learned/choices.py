@@ -1,13 +1,12 @@
 """What a learned agent chooses among: the actions of the game, except that an offer takes four choices at most.
 
 The game composes an offer pick by pick. Here it is: to whom (an action of the game), which part of the partner's lots, for which part of
-one's own, and at which price. A part is all lots of one group or of two, or nothing; a price is a premium over the printed prices.
-The picks follow from that.
+one's own, and at which price (`prices`). A part is all lots of one group or of two, or nothing. The picks follow from that.
 
     0 to 204    the actions of the game; picks and counter-offers are never open
     ASK on      the part asked for
     GIVE on     the part given
-    PRICE on    the premium
+    PRICE on    the price
 
 A choice is open if it is legal, and only where there is something to choose. A raise in an auction is open if it is a twentieth of the
 standing bid or more: by single dollars three of them could bid for thousands of decisions.
@@ -19,24 +18,23 @@ from typing import Any, Final
 
 import numpy as np
 
+from agents.learned import prices
+from agents.learned.prices import NO_PRICE, NUM_PRICES, write_prices
 from agents.players.vocabulary.offers import OFFICIAL, ONE_FOR_ONE
 from agents.players.vocabulary.parts import PART_GROUPS, PARTS, groups_of, lots_of
-from agents.players.vocabulary.reading import total_price
 from monopoly_env.actions import A_BID, A_REPLY, NUM_ACTIONS, RAISES
 from monopoly_env.board import ALL_LOTS, GROUPS, NUM_GROUPS
 from monopoly_env.engine import agenda, trade
 from monopoly_env.game import NOBODY, Game
 from monopoly_env.kernels import kernel
 
-PREMIUMS: Final = (-1200, -800, -600, -400, -300, -200, -100, 0, 100, 200, 300, 400, 600, 800, 1200)  # dollars beyond the printed prices
 ASK: Final = NUM_ACTIONS
 GIVE: Final = ASK + len(PARTS)
 PRICE: Final = GIVE + len(PARTS)
-NUM_CHOICES: Final = PRICE + len(PREMIUMS)
+NUM_CHOICES: Final = PRICE + NUM_PRICES
 NO_CHOICE: Final = -1
 
 _SINGLES: Final = 1 + NUM_GROUPS  # parts of one group at most
-_PREMIUMS: Final = np.array(PREMIUMS)
 _DOLLARS: Final = np.array(RAISES)
 _NOTICED: Final = 20  # the smallest raise is the bid divided by this
 _COUNTER: Final = A_REPLY + trade.COUNTER
@@ -45,7 +43,7 @@ _COUNTER: Final = A_REPLY + trade.COUNTER
 def describe(choice: int) -> str:
     """A choice in words; those below ASK are told by `monopoly_env.actions.describe`."""
     if choice >= PRICE:
-        return f"premium ${PREMIUMS[choice - PRICE]}"
+        return prices.describe(choice - PRICE)
     groups = " and ".join(GROUPS[group].replace("_", " ") for group in PARTS[(choice - ASK) % len(PARTS)]) or "nothing"
     return f"{'ask for' if choice < GIVE else 'give'} {groups}"
 
@@ -82,21 +80,18 @@ def _open_parts(game: Game, giver: int, without: int, may_be_nothing: bool, mask
 
 @kernel
 def price_at(game: Game, level: int) -> int:
-    """The dollars that the maker of the half-made offer gives at a premium; as near to that as both can pay."""
-    ask, give = int(game.offer_ask) & ALL_LOTS, int(game.offer_give) & ALL_LOTS
-    wanted = total_price(game, ask) - total_price(game, give) + int(_PREMIUMS[level])
-    return max(-int(game.cash[game.offer_to]), min(wanted, int(game.cash[game.offer_from])))
+    """The dollars that the maker of the half-made offer gives at a price that is open."""
+    dollars = np.empty(NUM_PRICES, np.int64)
+    write_prices(game, dollars)
+    return int(dollars[level])
 
 
 @kernel
 def price_of(game: Game, cash: int) -> int:
     """The open choice of a price that is nearest to a sum."""
-    best, distance = 0, 1 << 30
-    for level in range(len(PREMIUMS)):
-        away = abs(price_at(game, level) - cash)
-        if away < distance:
-            best, distance = level, away
-    return PRICE + best
+    dollars = np.empty(NUM_PRICES, np.int64)
+    write_prices(game, dollars)
+    return PRICE + prices.nearest(dollars, cash)
 
 
 @kernel
@@ -116,8 +111,10 @@ def write_open(game: Game, mask: Any) -> int:
     elif game.decision == agenda.GIVE:
         _open_parts(game, int(game.offer_from), groups_of(int(game.offer_ask)), game.offer_ask != 0, mask[GIVE:PRICE])
     elif game.decision == agenda.CASH:
-        for level in range(len(PREMIUMS)):  # of several that end at the same price, the first
-            mask[PRICE + level] = level == 0 or price_at(game, level) != price_at(game, level - 1)
+        dollars = np.empty(NUM_PRICES, np.int64)
+        write_prices(game, dollars)
+        for level in range(NUM_PRICES):
+            mask[PRICE + level] = dollars[level] != NO_PRICE
     else:
         for action in range(NUM_ACTIONS):
             mask[action] = (int(game.legal[action >> 5]) >> (action & 31)) & 1

@@ -9,10 +9,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.learned.choices import NUM_CHOICES, PREMIUMS
+from agents.learned.choices import NUM_CHOICES
 from agents.learned.networks import NAMES, architectures
 from agents.learned.observation import MOST_PLAYERS, NAME, names
 from agents.learned.play import play
+from agents.learned.prices import MARGINS, PREMIUMS
 from agents.networks import layout
 from agents.networks.saved import check_arrays
 from monopoly_env.errors import ConfigurationError, FormatError
@@ -111,5 +112,5 @@ class LearnedAgent(CompiledPolicy):
 
 def _digest(num_players: int) -> str:
     """A short hash of what the numbers stand for."""
-    words = [*names(num_players), str(NUM_CHOICES), *map(str, PREMIUMS)]
+    words = [*names(num_players), str(NUM_CHOICES), *map(str, PREMIUMS + MARGINS)]
     return hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]

@@ -12,10 +12,12 @@ import pytest
 import agents
 import monopoly_env as me
 from agents.learned import choices, observation
-from agents.learned.choices import ASK, GIVE, NO_CHOICE, NUM_CHOICES, PARTS, PREMIUMS, PRICE
+from agents.learned.choices import ASK, GIVE, NO_CHOICE, NUM_CHOICES, PARTS, PRICE
 from agents.learned.networks import CHOICES, NAMES, NETWORKS, OUTPUT, STATE, architectures
 from agents.learned.policy import LearnedAgent
+from agents.learned.prices import MARGINS, NUM_PRICES, PREMIUMS
 from agents.networks.forward import evaluate
+from agents.players.vocabulary.offers import compose, plan
 from monopoly_env import actions
 from monopoly_env import encoding as encodings
 from monopoly_env.actions import A_REPLY, HEADS
@@ -65,16 +67,34 @@ def test_an_offer_is_a_partner_two_parts_and_a_price(trading: Any) -> None:
     assert choices.lots_of(trading, 1, 0, orange - ASK) == group("orange") & int(trading.lots[1])
     me.step(trading, actions.parse("ask for New York Avenue"))
     me.step(trading, actions.parse("ask: done"))
-    names = {choices.describe(choice) for choice in open_choices(trading)}
+    names = {choices.describe(choice) for choice in sorted(open_choices(trading))}
     assert names == {"give nothing", "give railroad"}  # oranges for an orange make no sense
     me.step(trading, actions.parse("give: done"))
-    prices = open_choices(trading)
-    assert min(prices) == PRICE
-    paid = [choices.price_at(trading, choice - PRICE) for choice in sorted(prices)]
-    assert paid == sorted(set(paid))
-    assert 200 in paid  # the printed price
-    assert paid[0] >= -500
-    assert paid[-1] <= 800  # what the partner and the player have
+    paid = {choice - PRICE: choices.price_at(trading, choice - PRICE) for choice in sorted(open_choices(trading))}
+    assert paid[PREMIUMS.index(0)] == 200  # the printed price
+    premiums = [price for level, price in paid.items() if level < len(PREMIUMS)]
+    assert premiums == sorted(premiums)
+    assert len(set(paid.values())) == len(paid)
+    assert min(paid.values()) >= -500
+    assert max(paid.values()) <= 800  # what the partner and the player have
+
+
+@pytest.mark.parametrize("level", [NUM_PRICES - len(MARGINS) + MARGINS.index(0), NUM_PRICES - len(MARGINS) + MARGINS.index(-40)])
+def test_a_margin_counts_from_the_least_that_expert_accepts(level: int) -> None:
+    """`expert` accepts at its limit and refuses below it, in the seat of the partner."""
+    lots = {0: ["St. James Place", "Tennessee Avenue", "Reading Railroad"], 1: ["New York Avenue", "Park Place"], 2: ["Boardwalk"]}
+    game = me.position(3, lots=lots, cash={0: 1500, 1: 900, 2: 900})
+    for text in ("trade with player +1", "ask for New York Avenue", "ask: done", "give for Reading Railroad", "give: done"):
+        me.step(game, actions.parse(text.replace("give for", "give")))
+    dollars = choices.price_at(game, level)
+    assert 0 < dollars < 1500
+    memory = np.zeros(64)
+    plan(int(game.offer_ask), int(game.offer_give), dollars, memory)
+    while game.decision == agenda.CASH:
+        me.step(game, compose(game, memory))
+    assert int(game.offer_cash) == dollars
+    accepts = int(agents.make("expert").act(Decisions(me.core.batch_of(game).copy()))[0]) == A_REPLY + 1
+    assert accepts == (MARGINS[level - len(PREMIUMS)] >= 0)
 
 
 def test_counters_and_picks_are_never_open(trading: Any) -> None:
@@ -196,7 +216,7 @@ def test_tables_agree() -> None:
     for number, name in enumerate(NAMES):
         assert networks[name].outputs == 1 + len(CHOICES[number])  # the first one values the state
         assert (OUTPUT[number, CHOICES[number]] == np.arange(1, networks[name].outputs)).all()
-    assert PRICE + len(PREMIUMS) == NUM_CHOICES
+    assert PRICE + NUM_PRICES == NUM_CHOICES
     assert NO_CHOICE not in range(NUM_CHOICES)
 
 
