@@ -17,6 +17,10 @@ from typing import Any, Final
 import numpy as np
 
 from agents.players.expert.odds import IN_JAIL, LATER_LOT, NEXT_LOT
+from agents.players.expert.packages import COLUMNS, GIVEN, PART, TAKEN, add_gains
+from agents.players.expert.parameters import Expert
+from agents.players.expert.values import present_strength, turns_left
+from agents.players.vocabulary.parts import lots_of
 from monopoly_env import encoding as encodings
 from monopoly_env.actions import DECISION_NAMES
 from monopoly_env.board import GROUP_LOTS, GROUP_OF, GROUP_SIZE, GROUPS, NUM_GROUPS, NUM_LOTS, NUM_STREETS, PRICE, RAILROADS
@@ -34,6 +38,16 @@ NAME: Final = "compact"
 MOST_PLAYERS: Final = 4
 _WINDOWS: Final = ("before a throw", "after the last throw", "out of turn")
 _AVERAGE_THROW: Final = 7
+_MODEL: Final = Expert().row()
+
+# By how much the worth of a player changes with what changes hands of each group, as `expert` counts worth. While an offer is being made:
+# with all that could change hands, until that side of the offer is picked.
+_GAINS: Final = (
+    ("gain by", "with what the observing player gets of the group by the offer"),
+    ("partner's loss by", "the partner's with the same"),
+    ("partner's gain by", "the partner's with what it gets of the group"),
+    ("loss by", "the observing player's with the same"),
+)
 
 SHARED: Final = (
     Block("decision", DECISION_NAMES, "one-hot", "the open decision"),
@@ -49,6 +63,7 @@ SHARED: Final = (
     Block("gets cash", MONEY, "dollars", "by that offer; negative if it pays"),
     Block("completes", COLOURS, "flag", "groups that the observing player would complete by that offer, or by the lot at stake"),
     Block("lets complete", COLOURS, "flag", "groups that the partner would complete by that offer, or any other by the lot at stake"),
+    *(Block(name, GROUPS, "balance", doc) for name, doc in _GAINS),
     Block("mortgaged", LOTS, "flag", "whoever owns the lot"),
     Block("buildings", STREETS, "count", "houses / 5; a hotel counts 5"),
     Block("in the bank", ("houses", "hotels"), "count", "divided by the supply under the rules"),
@@ -76,6 +91,7 @@ EACH: Final = (
     Block("owns", LOTS, "flag", ""),
     Block("share of group", GROUPS, "share", "owned lots of the group / its size"),
     Block("may be built", COLOURS, "flag", "owns the whole group, with no lot mortgaged"),
+    Block("strength", ("",), "growing", "dollars, as `expert` counts worth; while an offer is being made. a = 3000"),
     Block("hits", GROUPS, "growing", "expected landings on the group in the next turn, x: x / (x + 0.5)"),
     Block("rent to pay", ("",), "growing", "expected in the next turn, a = 200"),
     Block("rent to come", ("",), "growing", "expected from the next turns of all others, a = 200"),
@@ -90,13 +106,14 @@ _E: Final = offsets(EACH)
 _DECISION, _WINDOW, _STAKE, _PRICE, _DUE = (_S[name] for name in ("decision", "window", "at stake", "price", "amount due"))
 _BID, _MAXIMUM, _FAILED = (_S[name] for name in ("standing bid", "own maximum", "failed throw"))
 _GETS, _GIVES, _GETS_CASH, _COMPLETES, _LETS = (_S[name] for name in ("gets", "gives", "gets cash", "completes", "lets complete"))
+_GETTING, _GIVING = _S["gain by"], _S["partner's gain by"]
 _MORTGAGED, _BUILDINGS, _BANK, _UNOWNED = (_S[name] for name in ("mortgaged", "buildings", "in the bank", "unowned"))
 _TURNS, _CAPS, _DOUBLES = (_S[name] for name in ("turns", "caps", "doubles"))
 _CASH, _RAISABLE, _WORTH, _IN_GAME, _ON_TURN = (_E[name] for name in ("cash", "could raise", "worth", "in the game", "on turn"))
 _LEADS, _BIDS, _MAKER, _RECEIVER = (_E[name] for name in ("leads", "bids", "makes the offer", "gets the offer"))
 _CREDITOR, _JAIL, _JAIL_THROWS, _CARDS = (_E[name] for name in ("is creditor", "in jail", "failed throws", "jail cards"))
 _OFFERS, _OWNS, _GROUP, _MAY_BUILD = (_E[name] for name in ("offers made", "owns", "share of group", "may be built"))
-_HITS, _TO_PAY, _TO_COME, _INCOME = (_E[name] for name in ("hits", "rent to pay", "rent to come", "income"))
+_STRENGTH, _HITS, _TO_PAY, _TO_COME, _INCOME = (_E[name] for name in ("strength", "hits", "rent to pay", "rent to come", "income"))
 
 # [edition, square or IN_JAIL, group]: expected landings in the next turn.
 _NEXT_GROUP: Final = np.stack([NEXT_LOT[:, :, group == GROUP_OF].sum(axis=2) for group in range(NUM_GROUPS)], axis=2)
@@ -229,9 +246,30 @@ def _write_goods(game: Game, seat: int, row: Any) -> None:
     _dollars(row, _GETS_CASH, -int(game.offer_cash) if makes else int(game.offer_cash))
     partner = int(game.offer_to) if makes else int(game.offer_from)
     _write_completed(game, seat, partner, gets, gives, row)
-    players = int(game.num_players)
+    asking = makes and game.decision == agenda.ASK
+    giving = asking or (makes and game.decision == agenda.GIVE)
+    _write_gains(game, partner, seat, gets, asking, row[_GETTING : _GETTING + 2 * NUM_GROUPS])
+    _write_gains(game, seat, partner, gives, giving, row[_GIVING : _GIVING + 2 * NUM_GROUPS])
+    players, turns = int(game.num_players), turns_left(game, _MODEL)
+    for offset in range(players):
+        player = (seat + offset) % players
+        if game.place[player] == 0:
+            strength = present_strength(game, player, turns, _MODEL)
+            row[SHARED_SIZE + offset * EACH_SIZE + _STRENGTH] = strength / (strength + 3000.0)
     row[SHARED_SIZE + (int(game.offer_from) - seat) % players * EACH_SIZE + _MAKER] = 1.0
     row[SHARED_SIZE + (int(game.offer_to) - seat) % players * EACH_SIZE + _RECEIVER] = 1.0
+
+
+@array_kernel
+def _write_gains(game: Game, giver: int, taker: int, goods: int, is_open: bool, row: Any) -> None:
+    """Write what the taker gains by the goods of an offer, group by group, and then the giver; if it is open, by all that may be picked."""
+    table = np.zeros(COLUMNS * NUM_GROUPS)
+    for group in range(NUM_GROUPS):
+        table[COLUMNS * group + PART] = lots_of(game, giver, taker, 1 + group) if is_open else goods & int(GROUP_LOTS[group])
+    add_gains(game, giver, taker, _MODEL, TAKEN, table)
+    for group in range(NUM_GROUPS):
+        row[group] = min(max(table[COLUMNS * group + TAKEN] * (1.0 / 2000.0), -1.0), 1.0)
+        row[NUM_GROUPS + group] = min(max(table[COLUMNS * group + GIVEN] * (1.0 / 2000.0), -1.0), 1.0)
 
 
 @array_kernel

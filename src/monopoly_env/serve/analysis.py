@@ -82,7 +82,7 @@ def analyse(game: Game, policies: Policies, with_actions: bool, most: int, turns
 
 def _share_of(playouts: int) -> float:
     """How many playouts the position gets for one of all its actions together: more until its shares are known to a point."""
-    return 5.0 if playouts < _KNOWN else 0.5
+    return 8.0 if playouts < _KNOWN else 0.5
 
 
 class _Race:

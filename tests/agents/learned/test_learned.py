@@ -220,6 +220,36 @@ def test_tables_agree() -> None:
     assert NO_CHOICE not in range(NUM_CHOICES)
 
 
+def test_gains_are_those_of_what_may_change_hands(trading: Any) -> None:
+    """All that could, until a side of the offer is picked; the partner then sees the same from its side."""
+    me.step(trading, actions.parse("trade with player +1"))
+    at_first = gains(trading, 0)
+    assert {group for group, gain in at_first["gain by"].items() if gain} == {"orange", "dark_blue"}
+    assert {group for group, gain in at_first["loss by"].items() if gain} == {"orange", "railroad"}
+    assert at_first["gain by"]["orange"] > -at_first["partner's loss by"]["orange"] > 0  # it completes the group
+    for text in ("ask for New York Avenue", "ask: done"):
+        me.step(trading, actions.parse(text))
+    asked = gains(trading, 0)
+    assert asked["gain by"] == {group: gain * (group == "orange") for group, gain in at_first["gain by"].items()}
+    assert asked["loss by"] == at_first["loss by"]
+    for text in ("give Reading Railroad", "give: done", "cash: done"):
+        me.step(trading, actions.parse(text))
+    assert trading.decision == agenda.REPLY
+    theirs = gains(trading, 1)
+    assert theirs["loss by"] == asked["partner's loss by"]
+    assert theirs["partner's gain by"] == asked["gain by"]
+    assert theirs["gain by"] == {group: gain * (group == "railroad") for group, gain in asked["partner's gain by"].items()}
+
+
+def gains(game: Any, seat: int) -> dict[str, dict[str, float]]:
+    """What a seat sees of gains and losses: by block and group."""
+    row = np.zeros(observation.length(2), np.float32)
+    observation.write(game, seat, row)
+    names = observation.names(2)
+    blocks = ("gain by", "partner's loss by", "partner's gain by", "loss by")
+    return {block: {group: float(row[names.index(f"{block}: {group}")]) for group in GROUPS} for block in blocks}
+
+
 @pytest.mark.parametrize("num_players", [2, 3, 4])
 def test_observations_are_finite_and_bounded(num_players: int) -> None:
     made = encodings.make("compact", num_players)

@@ -14,7 +14,7 @@ from agents.learned.networks import CHOICES, NAMES, OUTPUT, architectures
 from agents.learned.policy import LearnedAgent
 from agents.networks.forward import evaluate
 from monopoly_env.actions import HEADS
-from training.experience.choices import Choices, lambda_returns, play_games
+from training.experience.choices import SLICE, Choices, lambda_returns, play_games
 
 HIDDEN = (16, 8)
 
@@ -79,8 +79,8 @@ def test_threads_and_blocks_do_not_matter(agent: LearnedAgent) -> None:
     policies, rows = [agent, agents.make("algorithmic")], [[0, 1, 1], [1, 0, 1], [1, 1, 0]] * 8
     one = play(policies, rows, [True, False], threads=1)
     assert same(one, play(policies, rows, [True, False], threads=2))
-    first, second = play(policies, rows[:9], [True, False]), play(policies, rows[9:], [True, False], first=9)
-    assert same(one, Choices.joined([first, second._replace(game=second.game + np.int32(9))]))
+    first, second = play(policies, rows[:SLICE], [True, False]), play(policies, rows[SLICE:], [True, False], first=SLICE)
+    assert same(one, Choices.joined([first, second._replace(game=second.game + np.int32(SLICE))]))
 
 
 def test_only_the_wanted_are_recorded(agent: LearnedAgent) -> None:

@@ -25,7 +25,7 @@ _MANY_REFUSALS: Final = 40  # further ones make no difference
 _NONE: Final = NUM_GROUPS  # stands for no group
 # The columns of a table with a row for each group of which a giver may give something: the lots and their fees; the gain of the taker and
 # of the giver, by the policy's parameters and by the model; by list prices, what the taker pays and what the giver wants.
-_PART, _FEES, _TAKEN, _GIVEN, _JUDGED_TAKEN, _JUDGED_GIVEN, _PAID, _WANTED, _COLUMNS = range(9)
+PART, _FEES, TAKEN, GIVEN, _JUDGED_TAKEN, _JUDGED_GIVEN, _PAID, _WANTED, COLUMNS = range(9)
 
 
 @kernel
@@ -130,27 +130,27 @@ def _list_parts(game: Game, giver: int, taker: int, single: bool, params: Row, m
     for group in range(NUM_GROUPS):
         part = _part(free, group, int(game.lots[taker]), single)
         if part:
-            row = _COLUMNS * group
-            table[row + _PART] = part
+            row = COLUMNS * group
+            table[row + PART] = part
             table[row + _FEES] = mortgage.transfer_fees(game, part)
             table[row + _PAID], table[row + _WANTED] = trading.list_value(game, giver, taker, part, params)
-    _add_gains(game, giver, taker, params, _TAKEN, table)
+    add_gains(game, giver, taker, params, TAKEN, table)
     if not trading.is_same(params, model):
-        _add_gains(game, giver, taker, model, _JUDGED_TAKEN, table)
+        add_gains(game, giver, taker, model, _JUDGED_TAKEN, table)
         return
-    for row in range(0, _COLUMNS * NUM_GROUPS, _COLUMNS):
-        table[row + _JUDGED_TAKEN], table[row + _JUDGED_GIVEN] = table[row + _TAKEN], table[row + _GIVEN]
+    for row in range(0, COLUMNS * NUM_GROUPS, COLUMNS):
+        table[row + _JUDGED_TAKEN], table[row + _JUDGED_GIVEN] = table[row + TAKEN], table[row + GIVEN]
 
 
 @kernel
-def _add_gains(game: Game, giver: int, taker: int, judge: Row, column: int, table: Row) -> None:
+def add_gains(game: Game, giver: int, taker: int, judge: Row, column: int, table: Row) -> None:
     """Write into two columns what taker and giver gain by each part, by the parameters `judge`."""
     theirs, mine, owned = int(game.lots[giver]), int(game.lots[taker]), owned_lots(game)
     turns = turns_left(game, judge)
     funds = to_build(float(game.cash[taker]), complete_groups(mine) + 1, judge)
     their_funds = to_build(float(game.cash[giver]), complete_groups(theirs), judge)
-    for row in range(0, _COLUMNS * NUM_GROUPS, _COLUMNS):
-        part, group = int(table[row]), row // _COLUMNS
+    for row in range(0, COLUMNS * NUM_GROUPS, COLUMNS):
+        part, group = int(table[row]), row // COLUMNS
         if part:
             table[row + column] = _moved(game, group, mine, mine | part, owned, funds, turns, judge) - table[row + _FEES]
             table[row + column + 1] = _moved(game, group, theirs, theirs & ~part, owned, their_funds, turns, judge)
@@ -160,15 +160,15 @@ def _add_gains(game: Game, giver: int, taker: int, judge: Row, column: int, tabl
 def _search_partner(game: Game, two: Sides, params: Row, model: Row, memory: Row) -> None:
     """Rate the packages of one or two groups on each side; the best offer is kept in memory."""
     official = game.rules.trade == offers.OFFICIAL
-    asks, gives = np.empty(_COLUMNS * (NUM_GROUPS + 1)), np.empty(_COLUMNS * (NUM_GROUPS + 1))
+    asks, gives = np.empty(COLUMNS * (NUM_GROUPS + 1)), np.empty(COLUMNS * (NUM_GROUPS + 1))
     _list_parts(game, two.partner, two.seat, not official, params, model, asks)
     _list_parts(game, two.seat, two.partner, not official, params, model, gives)
     for first in range(NUM_GROUPS + 1):
-        if asks[_COLUMNS * first] == 0 and first != _NONE:
+        if asks[COLUMNS * first] == 0 and first != _NONE:
             continue
         for second in range(first if first == _NONE else first + 1, NUM_GROUPS + 1):
-            if second == _NONE or (official and asks[_COLUMNS * second] != 0):
-                ask = int(asks[_COLUMNS * first]) | int(asks[_COLUMNS * second])
+            if second == _NONE or (official and asks[COLUMNS * second] != 0):
+                ask = int(asks[COLUMNS * first]) | int(asks[COLUMNS * second])
                 if size(ask) <= _MOST_LOTS and (official or ask != 0):
                     _against(game, two, asks, first, second, gives, params, memory)
 
@@ -177,22 +177,22 @@ def _search_partner(game: Game, two: Sides, params: Row, model: Row, memory: Row
 def _against(game: Game, two: Sides, asks: Row, first: int, second: int, gives: Row, params: Row, memory: Row) -> None:
     """Rate what could be given for one package of lots asked for."""
     official = game.rules.trade == offers.OFFICIAL
-    i, j = _COLUMNS * first, _COLUMNS * second
+    i, j = COLUMNS * first, COLUMNS * second
     ask, fees, wanted = int(asks[i]) | int(asks[j]), asks[i + _FEES] + asks[j + _FEES], asks[i + _WANTED] + asks[j + _WANTED]
-    taken, lost = asks[i + _TAKEN] + asks[j + _TAKEN], asks[i + _GIVEN] + asks[j + _GIVEN]
+    taken, lost = asks[i + TAKEN] + asks[j + TAKEN], asks[i + GIVEN] + asks[j + GIVEN]
     judged_taken, judged_lost = asks[i + _JUDGED_TAKEN] + asks[j + _JUDGED_TAKEN], asks[i + _JUDGED_GIVEN] + asks[j + _JUDGED_GIVEN]
     for third in range(NUM_GROUPS + 1):
-        if third != _NONE and (gives[_COLUMNS * third] == 0 or third == first or third == second):
+        if third != _NONE and (gives[COLUMNS * third] == 0 or third == first or third == second):
             continue
         for fourth in range(third if third == _NONE else third + 1, NUM_GROUPS + 1):
-            if fourth != _NONE and (gives[_COLUMNS * fourth] == 0 or fourth == first or fourth == second or not official):
+            if fourth != _NONE and (gives[COLUMNS * fourth] == 0 or fourth == first or fourth == second or not official):
                 continue
-            k, m = _COLUMNS * third, _COLUMNS * fourth
+            k, m = COLUMNS * third, COLUMNS * fourth
             give = int(gives[k]) | int(gives[m])
             if size(give) > _MOST_LOTS or ask | give == 0 or (not official and give == 0):
                 continue
-            gain = taken + gives[k + _GIVEN] + gives[m + _GIVEN]
-            theirs = lost + gives[k + _TAKEN] + gives[m + _TAKEN]
+            gain = taken + gives[k + GIVEN] + gives[m + GIVEN]
+            theirs = lost + gives[k + TAKEN] + gives[m + TAKEN]
             their_fees = gives[k + _FEES] + gives[m + _FEES]
             if not trading.could_be_best(game, two, give, their_fees, gain, theirs, memory):
                 continue
