@@ -9,6 +9,8 @@ from typing import Any, Final
 from agents.learned import shipped
 from agents.learned.policy import LearnedAgent
 from agents.networks import actor
+from agents.networks.esp import KIND as ESP
+from agents.networks.esp import EspPlayer
 from agents.networks.ocnaru import KIND as OCNARU_NETWORKS
 from agents.networks.ocnaru import OcnaruNetworks
 from agents.players import POLICIES, genetic
@@ -26,6 +28,7 @@ KINDS: Final[dict[str, Factory]] = {
     "actor": actor.ActorPolicy,
     "networks": LearnedAgent,
     bargainer.KIND: Bargainer,
+    ESP: EspPlayer,
     OCNARU_NETWORKS: OcnaruNetworks,
     "human": Human,
     "search": SearchPolicy,
