@@ -11,6 +11,7 @@ from agents.learned.policy import LearnedAgent
 from agents.networks import actor
 from agents.networks.esp import KIND as ESP
 from agents.networks.esp import EspPlayer
+from agents.networks.esp import shipped as esp
 from agents.networks.ocnaru import KIND as OCNARU_NETWORKS
 from agents.networks.ocnaru import OcnaruNetworks
 from agents.players import POLICIES, genetic
@@ -22,7 +23,7 @@ from monopoly_env.analyse import values as values_of_states
 from monopoly_env.policy import names
 from monopoly_env.policy.names import Factory
 
-BUILT_IN: Final[dict[str, Factory]] = {**POLICIES, **genetic.POLICIES, **shipped.POLICIES}
+BUILT_IN: Final[dict[str, Factory]] = {**POLICIES, **genetic.POLICIES, **esp.POLICIES, **shipped.POLICIES}
 # Kinds that need more than a name: options, a console, or the file of a saved policy.
 KINDS: Final[dict[str, Factory]] = {
     "actor": actor.ActorPolicy,

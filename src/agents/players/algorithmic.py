@@ -139,9 +139,15 @@ def _turn(game: Game, seat: int, params: Row, memory: Row) -> int:
 
 
 @kernel
+def may_offer(game: Game, seat: int, memory: Row) -> bool:
+    """Whether it looks for an offer again."""
+    return game.turns >= memory[SLOT.next_offer] and game.offers[seat] == 0 and legal(game, A_TRADE, 7) != 0
+
+
+@kernel
 def offer(game: Game, seat: int, params: Row, memory: Row) -> int:
     """Begin an offer that both sides gain by, or end the window; the next search comes after a pause."""
-    if game.turns < memory[SLOT.next_offer] or game.offers[seat] > 0 or legal(game, A_TRADE, 7) == 0:
+    if not may_offer(game, seat, memory):
         return A_TURN
     memory[SLOT.next_offer] = game.turns + params[AT.offer_pause] * game.num_players
     owned = int(game.lots[seat])

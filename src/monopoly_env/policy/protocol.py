@@ -370,9 +370,7 @@ def _act_all(
 
 
 @entry()
-def _watch_all(
-    games: Games, seats: NDArray[np.int64], watch: Any, params: NDArray[np.float64], memory: NDArray[np.float64]
-) -> None:
+def _watch_all(games: Games, seats: NDArray[np.int64], watch: Any, params: NDArray[np.float64], memory: NDArray[np.float64]) -> None:
     for i in range(len(games)):
         call_watch(watch, games[i], seats[i], params, memory[i])
 

@@ -75,7 +75,7 @@ class EspMonopoly(Recipe, EvolutionOptions):
     neurons: int = 20
     trials: int = 4
     weights: float = 1.0
-    challenge: int = 8
+    challenge: int = 6
     network: Literal["feed_forward", "recurrent", "attentive"] = "feed_forward"
     """recurrent: networks see their own last state; attentive: they also look at the table at the start of everybody's turn."""
     networks: tuple[str, ...] = QUESTIONS
@@ -136,7 +136,9 @@ class Brood:
     def __init__(self, networks: Sequence[str], form: str, hidden: int) -> None:
         """Of the questions that have a network."""
         self.networks = tuple(question for question in QUESTIONS if question in networks)
-        parts = {question: Neurons(architecture(question, form, hidden), bias=True) for question in dict.fromkeys((*networks, *self.networks))}
+        parts = {
+            question: Neurons(architecture(question, form, hidden), bias=True) for question in dict.fromkeys((*networks, *self.networks))
+        }
         self._parts = {question: parts[question] for question in self.networks}
         self.sizes = np.repeat([part.genes for part in self._parts.values()], hidden).astype(np.int64)
         self.genes = int(self.sizes.max())
@@ -268,7 +270,7 @@ class MonopolySearch(Search):
 def measure(player: CompiledPolicy, settings: Sequence[Setting], games: int, seed: int, threads: int | None = None) -> dict[str, Any]:
     """Let a player and its parent play the same games; a row of what they won, with the paired difference."""
     shares = [setting.weight for setting in settings]
-    counts = [int(round(games * share / sum(shares) / setting.orders)) * setting.orders for share, setting in zip(shares, settings, strict=True)]
+    counts = [round(games * share / sum(shares) / setting.orders) * setting.orders for share, setting in zip(shares, settings, strict=True)]
     own, parent = against([player, PARENT], settings, counts, seed, threads, same_seeds=False)
     less = own.less(parent)
     return {

@@ -12,7 +12,7 @@ from agents.players.vocabulary import groups
 from agents.players.vocabulary.reading import AVERAGE_THROW, unowned
 from monopoly_env.board import GROUP_LOTS, GROUP_OF, GROUP_SIZE, GROUPS, HOUSE_PRICE, MORTGAGE, NUM_GROUPS, NUM_LOTS, PRICE, RAILROADS, RENT
 from monopoly_env.engine import building, mortgage, players, rent
-from monopoly_env.engine.sets import has, size
+from monopoly_env.engine.sets import has, lowest, size
 from monopoly_env.game import MAX_PLAYERS, Game
 from monopoly_env.kernels import kernel
 
@@ -83,17 +83,19 @@ def _complete(game: Game, seat: int) -> int:
 @kernel
 def _highest_rents(game: Game, seat: int) -> tuple[float, float]:
     """The highest rent that this seat may meet in its next turn, and the highest that another may owe it."""
-    edition, ahead, behind = int(game.rules.board), 0.0, 0.0
-    for lot in range(NUM_LOTS):
-        owner = players.owner_of(game, lot)
-        if owner < 0 or has(game.mortgaged, lot):
-            continue
-        due = float(rent.ordinary_rent(game, owner, lot, AVERAGE_THROW))
-        if owner != seat:
-            if due > ahead and odds.NEXT_LOT[edition, money.row_of(game, seat), lot] > 0:
-                ahead = due
-        elif due > behind and money.visits(game, seat, lot) > 0:
-            behind = due
+    edition, row, ahead, behind = int(game.rules.board), money.row_of(game, seat), 0.0, 0.0
+    for owner in range(game.num_players):
+        lots = int(game.lots[owner]) & ~int(game.mortgaged)
+        while lots:
+            lot = lowest(lots)
+            lots &= lots - 1
+            if owner != seat and odds.NEXT_LOT[edition, row, lot] == 0:
+                continue
+            due = float(rent.ordinary_rent(game, owner, lot, AVERAGE_THROW))
+            if owner != seat:
+                ahead = max(ahead, due)
+            elif due > behind and money.visits(game, seat, lot) > 0:
+                behind = due
     return ahead, behind
 
 

@@ -36,7 +36,9 @@ STATE: Final = memory_slots(start=SLOT.end, states=COUNT * MOST_UNITS).states
 _ABOUT: Final = len(TABLE)
 _LONGEST: Final = _ABOUT + max(len(LOT), len(STREET), len(DEED))
 _FLAT: Final = 30.0  # where the logistic has come to its end
-_WHOLE: Final = 10  # a lot of a complete group comes before all others when mortgages are lifted: the dearest costs less than ten cheap ones
+_WHOLE: Final = (
+    10  # a lot of a complete group comes before all others when mortgages are lifted: the dearest costs less than ten cheap ones
+)
 
 
 # --- networks -----------------------------------------------------------------------------------------------------------
@@ -57,7 +59,7 @@ def _run(network: int, seen: Any, params: Row, memory: Row, keeps: bool) -> floa
 
 
 @kernel
-def _factor(game: Game, seat: int, network: int, lot: int, seen: Any, params: Row, memory: Row, keeps: bool) -> float:  # noqa: PLR0917
+def _factor(game: Game, seat: int, network: int, lot: int, seen: Any, params: Row, memory: Row, keeps: bool) -> float:
     """What a number of the parent is multiplied by: 1 if the network is switched off or says 0; 0 to 4.
 
     Args:
@@ -84,7 +86,7 @@ def _factor(game: Game, seat: int, network: int, lot: int, seen: Any, params: Ro
 
 
 @kernel
-def _chosen(game: Game, seat: int, network: int, lot: int, seen: Any, params: Row, memory: Row) -> None:  # noqa: PLR0917 - compiled
+def _chosen(game: Game, seat: int, network: int, lot: int, seen: Any, params: Row, memory: Row) -> None:
     """Go on with the state that the chosen lot leaves."""
     if lot != NO_LOT and params[FIRST + network] != 0 and params[int(params[FIRST + network]) :].view(np.float32)[AT_UNITS] > 0:
         _factor(game, seat, network, lot, seen, params, memory, True)
@@ -94,12 +96,12 @@ def _chosen(game: Game, seat: int, network: int, lot: int, seen: Any, params: Ro
 
 
 @kernel
-def _worth(game: Game, seat: int, lot: int, seen: Any, own: Row, params: Row, memory: Row) -> float:  # noqa: PLR0917 - compiled
+def _worth(game: Game, seat: int, lot: int, seen: Any, own: Row, params: Row, memory: Row) -> float:
     return algorithmic.worth_of(game, seat, lot, own) * _factor(game, seat, WORTH, lot, seen, params, memory, True)
 
 
 @kernel
-def _buy(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) -> int:  # noqa: PLR0917 - compiled
+def _buy(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) -> int:
     """Buy what is worth its price; a lot that is worth as much as one that blocks is worth the reserve, too."""
     if legal(game, A_BUY + 1, 1) == 0:
         return algorithmic.answer(game, own, memory)
@@ -110,7 +112,7 @@ def _buy(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) -
 
 
 @kernel
-def _bid(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) -> int:  # noqa: PLR0917 - compiled
+def _bid(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) -> int:
     lot = int(game.auction_lot)
     if lot >= building.HOUSE_LOT:
         return algorithmic.answer(game, own, memory)
@@ -119,7 +121,7 @@ def _bid(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) -
 
 
 @kernel
-def _reply(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) -> int:  # noqa: PLR0917 - compiled
+def _reply(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) -> int:
     proposer, received, given = int(game.offer_from), 0.0, 0.0
     lots = int(game.offer_give) & ALL_LOTS
     while lots:
@@ -137,7 +139,15 @@ def _reply(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row)
 
 
 @kernel
-def _window(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) -> int:  # noqa: PLR0917 - compiled
+def _has_no_question(game: Game, seat: int, memory: Row) -> bool:
+    """Whether there is nothing in this window that a network judges: most are so."""
+    if legal(game, A_JAIL, 2) or legal(game, A_UNMORTGAGE, NUM_LOTS) or legal(game, A_BUILD, NUM_STREETS):
+        return False
+    return not algorithmic.may_offer(game, seat, memory)
+
+
+@kernel
+def _window(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) -> int:
     """Leave jail, lift a mortgage, build, make an offer: in the parent's order."""
     if legal(game, A_JAIL, 2) and habits.leaves_early(game, own[AT.lots_left], own[AT.reserve]):
         return habits.leave_jail(game)
@@ -151,7 +161,7 @@ def _window(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row
 
 
 @kernel
-def _lift(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) -> int:  # noqa: PLR0917 - compiled
+def _lift(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) -> int:
     """The mortgage to lift: of complete groups first, then the dearest; or NO_LOT if that would leave too little cash."""
     lots, complete = legal(game, A_UNMORTGAGE, NUM_LOTS), groups.complete(int(game.lots[seat]))
     best, most, factor = NO_LOT, -1.0, 1.0
@@ -172,7 +182,7 @@ def _lift(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) 
 
 
 @kernel
-def _build(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) -> int:  # noqa: PLR0917 - compiled
+def _build(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) -> int:
     """The street whose next building adds the most rent for each dollar and leaves the reserve, or NO_LOT."""
     streets = legal(game, A_BUILD, NUM_STREETS)
     best, most = NO_LOT, 0.0
@@ -203,7 +213,7 @@ def _raise_cash(game: Game, seat: int, seen: Any, params: Row, memory: Row) -> i
 
 
 @kernel
-def _pawn(game: Game, seat: int, lots: int, counts: bool, seen: Any, params: Row, memory: Row) -> int:  # noqa: PLR0917 - compiled
+def _pawn(game: Game, seat: int, lots: int, counts: bool, seen: Any, params: Row, memory: Row) -> int:
     """The lot to mortgage: the cheapest; where it `counts`, one of whose group the seat owns the fewest."""
     best, least = NO_LOT, 0.0
     while lots:
@@ -220,7 +230,7 @@ def _pawn(game: Game, seat: int, lots: int, counts: bool, seen: Any, params: Row
 
 
 @kernel
-def _sell(game: Game, seat: int, streets: int, seen: Any, params: Row, memory: Row) -> int:  # noqa: PLR0917 - compiled
+def _sell(game: Game, seat: int, streets: int, seen: Any, params: Row, memory: Row) -> int:
     """The street whose top building earns the least for each dollar of its price."""
     edition, best, least = int(game.rules.board), NO_LOT, 0.0
     while streets:
@@ -256,6 +266,8 @@ def play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     seat, decision = int(game.player), int(game.decision)
     if agenda.ASK <= decision <= agenda.CASH:
         return offers.compose(game, memory)
+    if decision == agenda.WINDOW and _has_no_question(game, seat, memory):
+        return A_TURN
     seen = np.empty(_LONGEST)
     write_table(game, seat, seen)
     if decision == agenda.DEBT:
