@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -37,7 +40,7 @@ def actions_of(policy: agents.Policy, seed: int = 1) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_networks_of_zeros_play_as_the_parent(form) -> None:
+def test_networks_of_zeros_play_as_the_parent(form: str) -> None:
     assert actions_of(EspPlayer(form)) == actions_of(agents.make("algorithmic"))
 
 
@@ -48,7 +51,7 @@ def test_so_do_networks_that_are_switched_off() -> None:
 
 
 @pytest.mark.parametrize("question", ["worth", "building", "cash"])
-def test_each_network_alone_changes_the_play(question) -> None:
+def test_each_network_alone_changes_the_play(question: str) -> None:
     assert actions_of(evolved("feed_forward", networks=(question,), scale=3.0)) != actions_of(agents.make("algorithmic"))
 
 
@@ -63,7 +66,7 @@ def test_a_network_that_always_says_no_buys_nothing() -> None:
 
 
 @entry()
-def write_all(game, seat, table, lots, streets, deeds) -> None:
+def write_all(game: Any, seat: int, table: Any, lots: Any, streets: Any, deeds: Any) -> None:
     write_table(game, seat, table)
     for lot in range(NUM_LOTS):
         write_lot(game, seat, lot, lots[lot])
@@ -110,7 +113,7 @@ def test_states_go_on_with_own_decisions_and_those_of_who_watches_with_every_tur
     assert actions_of(recurrent) != actions_of(attentive)
 
 
-def test_a_saved_player_plays_the_same(tmp_path) -> None:
+def test_a_saved_player_plays_the_same(tmp_path: Path) -> None:
     player = evolved("attentive", networks=("worth", "cash"))
     player.save(tmp_path / "player.safetensors")
     loaded = agents.load(tmp_path / "player.safetensors")
@@ -122,14 +125,14 @@ def test_a_saved_player_plays_the_same(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_those_that_ship(form) -> None:
+def test_those_that_ship(form: str) -> None:
     player = agents.make(f"genetic/esp/{form}")
     assert player.name == f"genetic/esp/{form}"
     assert player.networks == QUESTIONS
     assert (player.watcher is not None) == (form == "attentive")
     alone = agents.make(f"genetic/esp/{form}", networks=["cash"])
     assert np.count_nonzero(alone.params[FIRST : FIRST + 5]) == 1
-    with pytest.raises(me.ConfigurationError, match="no network 'csah'.*'cash'"):
+    with pytest.raises(me.ConfigurationError, match=r"no network 'csah'.*'cash'"):
         agents.make(f"genetic/esp/{form}", networks=["csah"])
 
 
