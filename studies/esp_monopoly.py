@@ -99,8 +99,8 @@ def section(rows: Sequence[dict[str, Any]], kind: str) -> str:
     """A table of the page."""
     mine = [row for row in rows if row["kind"] == kind]
     if kind == "networks":
-        lines = [(f"`{row['player']}`", f"`{row['network']}`", f"{row['other_win_rate']:.3f}", *_points(row)) for row in mine]
-        return markdown(("player", "network", "wins without it", "what it earns (points)", "95% interval"), lines)
+        without = [(f"`{row['player']}`", f"`{row['network']}`", f"{row['other_win_rate']:.3f}", *_points(row)) for row in mine]
+        return markdown(("player", "network", "wins without it", "what it earns (points)", "95% interval"), without)
     lines = [
         (f"`{row['player']}`", f"`{row['than']}`", row["families"], f"{row['games']:,}", f"{row['win_rate']:.3f}",
          f"{row['other_win_rate']:.3f}", *_points(row))

@@ -127,10 +127,12 @@ def test_a_saved_player_plays_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", FORMS)
 def test_those_that_ship(form: str) -> None:
     player = agents.make(f"genetic/esp/{form}")
+    assert isinstance(player, EspPlayer)
     assert player.name == f"genetic/esp/{form}"
     assert player.networks == QUESTIONS
     assert (player.watcher is not None) == (form == "attentive")
     alone = agents.make(f"genetic/esp/{form}", networks=["cash"])
+    assert isinstance(alone, EspPlayer)
     assert np.count_nonzero(alone.params[FIRST : FIRST + 5]) == 1
     with pytest.raises(me.ConfigurationError, match=r"no network 'csah'.*'cash'"):
         agents.make(f"genetic/esp/{form}", networks=["csah"])

@@ -115,14 +115,18 @@ def test_an_environment_of_pettingzoo_can_let_it_watch() -> None:
 
 
 def test_it_may_not_draw() -> None:
-    options = {"rules": ["official"], "num_players": [2], "games": 2, "turn_limit": 10, "saved": False, "pickled": False}
+    options: dict[str, Any] = {"rules": ["official"], "num_players": [2], "games": 2, "turn_limit": 10, "saved": False, "pickled": False}
     check_policy(WATCHES, **options)
     with pytest.raises(CheckError, match="changed 'policy_draws' of a game"):
         check_policy(CompiledPolicy("draws", by_memory, watch=draw), **options)
+
+
+def short(game: Any) -> None:
+    """It takes too few arguments."""
 
 
 def test_wrong_kernels_are_refused() -> None:
     with pytest.raises(me.ConfigurationError, match=r"watch=.* must be decorated with agents\.watch_kernel"):
         CompiledPolicy("x", by_memory, watch=by_memory)  # type: ignore[arg-type]
     with pytest.raises(me.ConfigurationError, match=r"must take \(game, seat, params, memory\)"):
-        agents.watch_kernel(lambda game: None)
+        agents.watch_kernel(short)  # type: ignore[arg-type]

@@ -73,7 +73,7 @@ def test_a_fitness_that_knows_the_best_player_finds_it() -> None:
     used = (np.arange(brood.genes) < brood.sizes[:, None]).ravel()
 
     def fitness(players: np.ndarray, seed: int) -> np.ndarray:
-        return -np.abs(players[:, used] - 1.0).mean(axis=1)
+        return np.asarray(-np.abs(players[:, used] - 1.0).mean(axis=1))
 
     recipe = esp.Recipe(neurons=20, trials=4, weights=2.0, challenge=0)
     state = esp.begin(4, brood.genes, recipe, 0)
@@ -124,7 +124,9 @@ def test_the_command_says_what_it_found(tmp_path: Path, capsys: pytest.CaptureFi
     assert told == json.loads((tmp_path / "run" / "evaluation.json").read_text())
     assert [row["families"] for row in told["measured"]] == ["known", "unknown"]
     assert all(row["low"] <= row["difference"] <= row["high"] for row in told["measured"])
-    assert agents.load(tmp_path / "run" / BEST).networks == ("cash", "jail")
+    player = agents.load(tmp_path / "run" / BEST)
+    assert isinstance(player, EspPlayer)
+    assert player.networks == ("cash", "jail")
 
 
 @pytest.mark.parametrize(
