@@ -92,7 +92,8 @@ def test_inputs_lie_between_0_and_1_and_fill_their_rows() -> None:
     assert {question: len(names) for question, names in INPUTS.items()} == {
         "worth": 37, "building": 31, "mortgage": 31, "cash": 15, "jail": 15,
     }  # fmt: skip
-    assert (found.std(axis=0)[: len(TABLE)] > 0).all()
+    alike = [name for name, spread in zip(TABLE, found.std(axis=0), strict=False) if spread == 0]
+    assert alike == ["houses in the bank", "hotels in the bank"]  # random players hardly ever build
 
 
 def states_after(player: EspPlayer, watched: int, asked: int) -> np.ndarray:

@@ -22,7 +22,7 @@ from training.evolve import main
 from training.run import checkpoints
 
 TINY = dataclasses.replace(
-    ESP_MONOPOLY, network="attentive", hidden=2, neurons=4, trials=1, parents=0.25, games=4, final_games=8, tables="two", generations=3,
+    ESP_MONOPOLY, network="attentive", hidden=2, neurons=4, trials=1, parents=0.25, games=8, final_games=8, tables="two", generations=3,
     challenge=1, stagnation=2, threads=1, seed=3,
 )  # fmt: skip
 
