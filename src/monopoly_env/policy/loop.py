@@ -58,19 +58,18 @@ class Players(NamedTuple):
     """Compiled policies as the loop reads them. Keep a reference to the policies for as long as you use it.
 
     Attributes:
-        kernels: (K,) handles of kernels, for `call`.
+        kernels: (2 K,) handles: of the kernels, for `call`, then of those that watch, for `call_watch`; 0, or None in plain Python, where
+            a policy does not watch. They share an array because each array of this tuple costs time in every decision.
         params: (K, L) float64, rows of parameters, padded with zeros; L is at least 1.
         lengths: (K,) int64, the lengths of the rows.
         reads_mask: (K,) bool, whether the kernels read the mask.
-        watchers: (K,) handles of kernels that watch, for `call_watch`; 0, or None in plain Python: the policy has none.
-        any_watches: Whether there is one.
+        any_watches: Whether a policy watches.
     """
 
     kernels: Any
     params: NDArray[np.float64]
     lengths: NDArray[np.int64]
     reads_mask: NDArray[np.bool_]
-    watchers: Any
     any_watches: bool
 
     @classmethod
@@ -81,7 +80,7 @@ class Players(NamedTuple):
         for row, policy in zip(params, policies, strict=True):
             row[: len(policy.params)] = policy.params
         reads_mask = np.array([policy.reads_mask for policy in policies], np.bool_)
-        return cls(_handles(policies), params, lengths, reads_mask, *_watchers(policies))
+        return cls(_handles(policies), params, lengths, reads_mask, any(policy.watcher for policy in policies))
 
     @classmethod
     def of_rows(cls, policy: CompiledPolicy, params: NDArray[np.float64]) -> Players:
@@ -94,18 +93,14 @@ class Players(NamedTuple):
         count, length = params.shape
         reads_mask = np.full(count, policy.reads_mask)
         alike, rows = [policy] * count, np.ascontiguousarray(params, np.float64)
-        return cls(_handles(alike), rows, np.full(count, length), reads_mask, *_watchers(alike))
+        return cls(_handles(alike), rows, np.full(count, length), reads_mask, policy.watcher is not None)
 
 
 def _handles(policies: Sequence[CompiledPolicy]) -> Any:
-    handles = [policy.kernel.handle for policy in policies]
-    return handles if numba.config.DISABLE_JIT else np.array(handles, np.int64)
-
-
-def _watchers(policies: Sequence[CompiledPolicy]) -> tuple[Any, bool]:
-    found = [policy.watcher for policy in policies]
-    handles = [watch.handle if watch else None if numba.config.DISABLE_JIT else 0 for watch in found]
-    return handles if numba.config.DISABLE_JIT else np.array(handles, np.int64), any(found)
+    if numba.config.DISABLE_JIT:
+        return [policy.kernel.handle for policy in policies] + [policy.watcher and policy.watcher.handle for policy in policies]
+    watchers = [policy.watcher.handle if policy.watcher else 0 for policy in policies]
+    return np.array([*(policy.kernel.handle for policy in policies), *watchers], np.int64)
 
 
 @inlined
@@ -173,8 +168,10 @@ def _let_watch(game: Game, players: Players, seats: Any, memory: Any) -> None:
     """Let the policies that watch look at the turn that has begun."""
     for seat in range(game.num_players):
         number = int(seats[seat])
-        if 0 <= number < len(players.lengths) and game.place[seat] == 0 and players.watchers[number]:
-            call_watch(players.watchers[number], game, seat, players.params[number][: players.lengths[number]], memory[seat])
+        if 0 <= number < len(players.lengths) and game.place[seat] == 0:
+            handle = players.kernels[len(players.lengths) + number]
+            if handle:
+                call_watch(handle, game, seat, players.params[number][: players.lengths[number]], memory[seat])
 
 
 def let_watch(policies: Sequence[Policy], games: Games, memory: NDArray[np.float64]) -> None:
