@@ -22,7 +22,7 @@ from monopoly_env.board import ALL_LOTS, GROUP_LOTS, NUM_LOTS, NUM_STREETS, RAIL
 from monopoly_env.engine import agenda, building, mortgage, players
 from monopoly_env.engine.sets import has, lowest, size
 from monopoly_env.game import Game
-from monopoly_env.kernels import kernel
+from monopoly_env.kernels import inlined, kernel
 from monopoly_env.policy.protocol import Mask, Row, policy_kernel
 
 
@@ -132,13 +132,13 @@ def _turn(game: Game, seat: int, params: Row, memory: Row) -> int:
         street = habits.best_building(game, streets, int(game.cash[seat]) - params[AT.reserve])
         if street != NO_LOT:
             return A_BUILD + street
-    return offer(game, seat, params, memory)
+    return offer(game, seat, params, memory) if may_offer(game, seat, memory) else A_TURN
 
 
 # --- offers -------------------------------------------------------------------------------------------------------------
 
 
-@kernel
+@inlined
 def may_offer(game: Game, seat: int, memory: Row) -> bool:
     """Whether it looks for an offer again."""
     return game.turns >= memory[SLOT.next_offer] and game.offers[seat] == 0 and legal(game, A_TRADE, 7) != 0
@@ -147,8 +147,6 @@ def may_offer(game: Game, seat: int, memory: Row) -> bool:
 @kernel
 def offer(game: Game, seat: int, params: Row, memory: Row) -> int:
     """Begin an offer that both sides gain by, or end the window; the next search comes after a pause."""
-    if not may_offer(game, seat, memory):
-        return A_TURN
     memory[SLOT.next_offer] = game.turns + params[AT.offer_pause] * game.num_players
     owned = int(game.lots[seat])
     for group in range(RAILROADS):
@@ -234,7 +232,7 @@ def settle(game: Game, received: float, given: float, params: Row) -> int:
     return A_REPLY
 
 
-@kernel
+@inlined
 def answer(game: Game, params: Row, memory: Row) -> int:
     """The action of the seat that decides; policies that build on this one call it too."""
     seat, decision = int(game.player), int(game.decision)

@@ -92,6 +92,12 @@ def _chosen(game: Game, seat: int, network: int, lot: int, seen: Any, params: Ro
         _factor(game, seat, network, lot, seen, params, memory, True)
 
 
+@kernel
+def _parent(game: Game, own: Row, memory: Row) -> int:
+    """The parent's answer."""
+    return algorithmic.answer(game, own, memory)
+
+
 # --- lots ---------------------------------------------------------------------------------------------------------------
 
 
@@ -104,7 +110,7 @@ def _worth(game: Game, seat: int, lot: int, seen: Any, own: Row, params: Row, me
 def _buy(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) -> int:
     """Buy what is worth its price; a lot that is worth as much as one that blocks is worth the reserve, too."""
     if legal(game, A_BUY + 1, 1) == 0:
-        return algorithmic.answer(game, own, memory)
+        return _parent(game, own, memory)
     lot = asked_lot(game)
     cost, worth = price(game, lot), _worth(game, seat, lot, seen, own, params, memory)
     dear = worth >= own[AT.blocks] * cost
@@ -115,7 +121,7 @@ def _buy(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) -
 def _bid(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row) -> int:
     lot = int(game.auction_lot)
     if lot >= building.HOUSE_LOT:
-        return algorithmic.answer(game, own, memory)
+        return _parent(game, own, memory)
     kept = 0.0 if groups.completes(game, seat, lot) else own[AT.reserve] / 2
     return habits.bid(game, min(_worth(game, seat, lot, seen, own, params, memory), float(game.cash[seat]) - kept))
 
@@ -157,7 +163,7 @@ def _window(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row
     street = _build(game, seat, seen, own, params, memory)
     if street != NO_LOT:
         return A_BUILD + street
-    return algorithmic.offer(game, seat, own, memory)
+    return algorithmic.offer(game, seat, own, memory) if algorithmic.may_offer(game, seat, memory) else A_TURN
 
 
 @kernel
@@ -281,7 +287,7 @@ def play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
         return _bid(game, seat, seen, own, params, memory)
     if decision == agenda.REPLY:
         return _reply(game, seat, seen, own, params, memory)
-    return algorithmic.answer(game, own, memory)
+    return _parent(game, own, memory)
 
 
 @watch_kernel
