@@ -15,10 +15,11 @@ from agents import arena, values
 from agents.arena.results import Results
 from agents.players import genetic
 from monopoly_env.policy.names import names, register
-from monopoly_env.policy.protocol import MEMORY, BatchedPolicy, CompiledPolicy, Decisions, Policy, policy_kernel
+from monopoly_env.policy.protocol import MEMORY, BatchedPolicy, CompiledPolicy, Decisions, Policy, policy_kernel, watch_kernel
 from monopoly_env.policy.resolve import load, make, resolve
 
 __all__ = [
     "MEMORY", "BatchedPolicy", "CompiledPolicy", "Decisions", "Policy", "Results", "arena", "genetic", "load", "make", "names",
     "policy_kernel", "register", "resolve", "values",
+    "watch_kernel",
 ]  # fmt: skip

@@ -9,6 +9,9 @@ from typing import Any, Final
 from agents.learned import shipped
 from agents.learned.policy import LearnedAgent
 from agents.networks import actor
+from agents.networks.esp import KIND as ESP
+from agents.networks.esp import EspPlayer
+from agents.networks.esp import shipped as esp
 from agents.networks.ocnaru import KIND as OCNARU_NETWORKS
 from agents.networks.ocnaru import OcnaruNetworks
 from agents.players import POLICIES, genetic
@@ -20,12 +23,13 @@ from monopoly_env.analyse import values as values_of_states
 from monopoly_env.policy import names
 from monopoly_env.policy.names import Factory
 
-BUILT_IN: Final[dict[str, Factory]] = {**POLICIES, **genetic.POLICIES, **shipped.POLICIES}
+BUILT_IN: Final[dict[str, Factory]] = {**POLICIES, **genetic.POLICIES, **esp.POLICIES, **shipped.POLICIES}
 # Kinds that need more than a name: options, a console, or the file of a saved policy.
 KINDS: Final[dict[str, Factory]] = {
     "actor": actor.ActorPolicy,
     "networks": LearnedAgent,
     bargainer.KIND: Bargainer,
+    ESP: EspPlayer,
     OCNARU_NETWORKS: OcnaruNetworks,
     "human": Human,
     "search": SearchPolicy,

@@ -22,7 +22,7 @@ from rich.console import Console
 from monopoly_env import core, replays
 from monopoly_env.errors import ConfigurationError, MonopolyError
 from monopoly_env.game import Game
-from monopoly_env.policy.loop import answers
+from monopoly_env.policy.loop import answers, let_watch
 from monopoly_env.policy.names import renamed_told
 from monopoly_env.policy.protocol import MEMORY, Decisions, Policy, QuitError
 from monopoly_env.policy.resolve import make, resolve
@@ -137,8 +137,11 @@ def play(game: Game, policies: Sequence[Policy], names: Sequence[str], console: 
     """Let the policies play until the game is over or the turn limit is reached, and print each event."""
     memory = np.zeros((len(policies), 1, MEMORY))
     games = core.batch_of(game)
-    shown = -1
+    shown = watched = -1
     while not core.is_over(game) and game.turns <= options.max_turns:
+        if game.turns != watched:
+            let_watch(policies, games, memory)
+            watched = int(game.turns)
         seat = int(game.player)
         due = options.boards and game.turns % options.boards == 0
         if game.turns != shown and (due or policies[seat].kind == HUMAN):

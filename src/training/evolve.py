@@ -11,6 +11,7 @@ python -m training.evolve --preset mukhar2013 --genome sga --fitness net_worth_s
 python -m training.evolve --preset pring --union mean --out runs/pring       # Pring's steady state, with the mean of the winners
 python -m training.evolve --preset pring --cluster auto --out runs/far       # the games on all machines of a Ray cluster
 python -m training.evolve --preset schrum --experiment better --network recurrent --out runs/esp   # networks for Pente, by ESP
+python -m training.evolve --preset esp/monopoly --network recurrent --out runs/recurrent   # small networks that play Monopoly, by ESP
 
 `--preset NAME --help` explains the settings of a preset, a line each.
 """
@@ -22,7 +23,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from training.evolution import cmaes, populations, schrum
+from training.evolution import cmaes, esp_monopoly, populations, schrum
+from training.evolution.esp_monopoly import ESP_MONOPOLY
 from training.evolution.generations import FRAYN, MUKHAR2012, MUKHAR2013
 from training.evolution.run import execute
 from training.evolution.schrum import ESP29, ESP30, SCHRUM
@@ -57,6 +59,10 @@ PRESETS: Final = {
         partial(Command, SCHRUM, execute, schrum.show),
     ),
     "esp/2.9": Preset("the same by the ESP program of 2000", partial(Command, ESP29, execute, schrum.show)),
+    "esp/monopoly": Preset(
+        "small networks that correct `algorithmic`, one for each kind of question, at tables of Monopoly, by ESP",
+        partial(Command, ESP_MONOPOLY, execute, esp_monopoly.show),
+    ),
     "esp/3.0": Preset("the same by the ESP program of 2007: children compete", partial(Command, ESP30, execute, schrum.show)),
 }
 

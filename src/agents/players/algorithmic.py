@@ -22,7 +22,7 @@ from monopoly_env.board import ALL_LOTS, GROUP_LOTS, NUM_LOTS, NUM_STREETS, RAIL
 from monopoly_env.engine import agenda, building, mortgage, players
 from monopoly_env.engine.sets import has, lowest, size
 from monopoly_env.game import Game
-from monopoly_env.kernels import kernel
+from monopoly_env.kernels import inlined, kernel
 from monopoly_env.policy.protocol import Mask, Row, policy_kernel
 
 
@@ -62,7 +62,7 @@ SLOT: Final = memory_slots("next_offer")  # the first turn in which it may make 
 
 
 @kernel
-def _worth(game: Game, seat: int, lot: int, params: Row) -> float:
+def worth_of(game: Game, seat: int, lot: int, params: Row) -> float:
     """What a lot is worth to its owner `seat`, in dollars."""
     value = float(price(game, lot))
     if groups.completes(game, seat, lot):
@@ -77,9 +77,9 @@ def _worth(game: Game, seat: int, lot: int, params: Row) -> float:
 
 
 @kernel
-def _loss(game: Game, seat: int, other: int, lot: int, params: Row) -> float:
+def loss_of(game: Game, seat: int, other: int, lot: int, params: Row) -> float:
     """What giving a lot to another seat costs: its worth to the giver, or what must be paid for completing a group, in dollars."""
-    value = _worth(game, seat, lot, params)
+    value = worth_of(game, seat, lot, params)
     if groups.completes(game, other, lot):
         value = max(value, params[AT.denies] * price(game, lot))
     return value
@@ -110,8 +110,8 @@ def _bid_limit(game: Game, seat: int, params: Row) -> float:
     if lot >= building.HOUSE_LOT:
         return min(params[AT.scarce] * groups.dearest_house(game, seat), cash - params[AT.reserve])
     if groups.completes(game, seat, lot):
-        return min(_worth(game, seat, lot, params), cash)
-    return min(_worth(game, seat, lot, params), cash - params[AT.reserve] / 2)
+        return min(worth_of(game, seat, lot, params), cash)
+    return min(worth_of(game, seat, lot, params), cash - params[AT.reserve] / 2)
 
 
 # --- windows of the turn ------------------------------------------------------------------------------------------------
@@ -132,16 +132,20 @@ def _turn(game: Game, seat: int, params: Row, memory: Row) -> int:
         street = habits.best_building(game, streets, int(game.cash[seat]) - params[AT.reserve])
         if street != NO_LOT:
             return A_BUILD + street
-    if game.turns >= memory[SLOT.next_offer] and game.offers[seat] == 0 and legal(game, A_TRADE, 7):
-        return _offer(game, seat, params, memory)
-    return A_TURN
+    return offer(game, seat, params, memory) if may_offer(game, seat, memory) else A_TURN
 
 
 # --- offers -------------------------------------------------------------------------------------------------------------
 
 
+@inlined
+def may_offer(game: Game, seat: int, memory: Row) -> bool:
+    """Whether it looks for an offer again."""
+    return game.turns >= memory[SLOT.next_offer] and game.offers[seat] == 0 and legal(game, A_TRADE, 7) != 0
+
+
 @kernel
-def _offer(game: Game, seat: int, params: Row, memory: Row) -> int:
+def offer(game: Game, seat: int, params: Row, memory: Row) -> int:
     """Begin an offer that both sides gain by, or end the window; the next search comes after a pause."""
     memory[SLOT.next_offer] = game.turns + params[AT.offer_pause] * game.num_players
     owned = int(game.lots[seat])
@@ -175,34 +179,46 @@ def _swap(game: Game, seat: int, partner: int, but: int) -> int:
 @kernel
 def _fair_cash(game: Game, seat: int, partner: int, ask: int, give: int, params: Row) -> int:
     """The dollars that make the partner accept, rounded up to tens; -1 if that is too much or not allowed."""
-    due = params[AT.margin] * _loss(game, partner, seat, ask, params)
+    due = params[AT.margin] * loss_of(game, partner, seat, ask, params)
     loss = 0.0
     if give != NO_LOT:
-        due -= _worth(game, partner, give, params)
-        loss = _loss(game, seat, partner, give, params)
+        due -= worth_of(game, partner, give, params)
+        loss = loss_of(game, seat, partner, give, params)
     cash = int(np.ceil(max(due, 0.0) / 10.0)) * 10
     if game.rules.trade != offers.OFFICIAL and give == NO_LOT:
         return -1
     if cash > 0 and game.rules.trade == offers.ONE_FOR_ONE:
         return -1
-    gains = _worth(game, seat, ask, params) >= params[AT.margin] * (loss + cash)
+    gains = worth_of(game, seat, ask, params) >= params[AT.margin] * (loss + cash)
     return cash if gains and int(game.cash[seat]) - cash >= params[AT.reserve] else -1
 
 
 @kernel
 def _reply(game: Game, seat: int, params: Row) -> int:
-    """Accept an offer that brings the margin and leaves half the reserve in cash."""
     proposer = int(game.offer_from)
     received, given = 0.0, 0.0
     lots = int(game.offer_give) & ALL_LOTS
     while lots:
-        received += _worth(game, seat, lowest(lots), params)
+        received += worth_of(game, seat, lowest(lots), params)
         lots &= lots - 1
     lots = int(game.offer_ask) & ALL_LOTS
     while lots:
-        given += _loss(game, seat, proposer, lowest(lots), params)
+        given += loss_of(game, seat, proposer, lowest(lots), params)
         lots &= lots - 1
-    fine = int(game.rules.jail_fine)  # a jail card saves the fine
+    return settle(game, received, given, params)
+
+
+@kernel
+def settle(game: Game, received: float, given: float, params: Row) -> int:
+    """Accept an offer that brings the margin and leaves half the reserve in cash.
+
+    Args:
+        game: It waits for a reply.
+        received: Worth of the lots that are offered (dollars).
+        given: Worth of the lots that are asked for.
+        params: The policy's parameters.
+    """
+    seat, fine = int(game.player), int(game.rules.jail_fine)  # a jail card saves the fine
     received += fine * size(int(game.offer_give) & ~ALL_LOTS)
     given += fine * size(int(game.offer_ask) & ~ALL_LOTS)
     cash = int(game.offer_cash)
@@ -216,8 +232,9 @@ def _reply(game: Game, seat: int, params: Row) -> int:
     return A_REPLY
 
 
-@policy_kernel
-def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
+@inlined
+def answer(game: Game, params: Row, memory: Row) -> int:
+    """The action of the seat that decides; policies that build on this one call it too."""
     seat, decision = int(game.player), int(game.decision)
     if decision == agenda.WINDOW:
         return _turn(game, seat, params, memory)
@@ -236,6 +253,11 @@ def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     if decision == agenda.TAKEOVER:
         return habits.take_over(game, params[AT.reserve], params[AT.rich])
     return habits.routine(game)
+
+
+@policy_kernel
+def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
+    return answer(game, params, memory)
 
 
 POLICIES: Final = {"algorithmic": family("algorithmic", _play, Algorithmic)}

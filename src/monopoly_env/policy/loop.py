@@ -28,7 +28,7 @@ from monopoly_env.engine.step import is_legal, write_mask
 from monopoly_env.errors import ConfigurationError, EngineError, IllegalActionError, MonopolyError, PolicyError
 from monopoly_env.game import BY_CAP, GAME, MAX_PLAYERS, Game, Games
 from monopoly_env.kernels import inlined, kernel
-from monopoly_env.policy.protocol import CompiledPolicy, Decisions, Policy, call
+from monopoly_env.policy.protocol import CompiledPolicy, Decisions, Policy, call, call_watch
 
 PATIENCE: Final = 10_000  # decisions in one turn after which the game is stopped: the policy never ends its turn
 OUTSIDE: Final = -1  # instead of the number of a player: the policy in this seat is asked outside the loop
@@ -48,6 +48,7 @@ PROGRESS: Final = np.dtype(
             ("turn", np.int32),  # the turn of the last decision; 0: no decision yet
             ("decisions", np.int32),  # made in this turn
             ("stop", np.int32),  # why the game last stopped; 0: it has not
+            ("watched", np.int64),  # the turn that policies which watch have seen; 0: none yet
         ],
     )
 )
@@ -57,16 +58,19 @@ class Players(NamedTuple):
     """Compiled policies as the loop reads them. Keep a reference to the policies for as long as you use it.
 
     Attributes:
-        kernels: (K,) handles of kernels, for `call`.
+        kernels: (2 K,) handles: of the kernels, for `call`, then of those that watch, for `call_watch`; 0, or None in plain Python, where
+            a policy does not watch. They share an array because each array of this tuple costs time in every decision.
         params: (K, L) float64, rows of parameters, padded with zeros; L is at least 1.
         lengths: (K,) int64, the lengths of the rows.
         reads_mask: (K,) bool, whether the kernels read the mask.
+        any_watches: Whether a policy watches.
     """
 
     kernels: Any
     params: NDArray[np.float64]
     lengths: NDArray[np.int64]
     reads_mask: NDArray[np.bool_]
+    any_watches: bool
 
     @classmethod
     def of(cls, policies: Sequence[CompiledPolicy]) -> Players:
@@ -75,7 +79,8 @@ class Players(NamedTuple):
         params = np.zeros((len(policies), lengths.max(initial=1)))
         for row, policy in zip(params, policies, strict=True):
             row[: len(policy.params)] = policy.params
-        return cls(_handles(policies), params, lengths, np.array([policy.reads_mask for policy in policies], np.bool_))
+        reads_mask = np.array([policy.reads_mask for policy in policies], np.bool_)
+        return cls(_handles(policies), params, lengths, reads_mask, any(policy.watcher for policy in policies))
 
     @classmethod
     def of_rows(cls, policy: CompiledPolicy, params: NDArray[np.float64]) -> Players:
@@ -87,12 +92,15 @@ class Players(NamedTuple):
         """
         count, length = params.shape
         reads_mask = np.full(count, policy.reads_mask)
-        return cls(_handles([policy] * count), np.ascontiguousarray(params, np.float64), np.full(count, length), reads_mask)
+        alike, rows = [policy] * count, np.ascontiguousarray(params, np.float64)
+        return cls(_handles(alike), rows, np.full(count, length), reads_mask, policy.watcher is not None)
 
 
 def _handles(policies: Sequence[CompiledPolicy]) -> Any:
-    handles = [policy.kernel.handle for policy in policies]
-    return handles if numba.config.DISABLE_JIT else np.array(handles, np.int64)
+    if numba.config.DISABLE_JIT:
+        return [policy.kernel.handle for policy in policies] + [policy.watcher and policy.watcher.handle for policy in policies]
+    watchers = [policy.watcher.handle if policy.watcher else 0 for policy in policies]
+    return np.array([*(policy.kernel.handle for policy in policies), *watchers], np.int64)
 
 
 @inlined
@@ -116,6 +124,9 @@ def next_action(  # noqa: PLR0917 - compiled
     """
     if _has_stopped(game, progress, turn_limit):
         return int(progress.stop)
+    if players.any_watches and progress.watched != game.turns:
+        progress.watched = game.turns
+        _let_watch(game, players, seats, memory)
     seat = int(game.player)
     number = int(seats[seat])
     if 0 <= number < len(players.lengths):
@@ -153,6 +164,30 @@ def ask(game: Game, players: Players, number: int, memory: Any, mask: Any) -> in
 
 
 @kernel
+def _let_watch(game: Game, players: Players, seats: Any, memory: Any) -> None:
+    """Let the policies that watch look at the turn that has begun."""
+    for seat in range(game.num_players):
+        number = int(seats[seat])
+        if 0 <= number < len(players.lengths) and game.place[seat] == 0:
+            handle = players.kernels[len(players.lengths) + number]
+            if handle:
+                call_watch(handle, game, seat, players.params[number][: players.lengths[number]], memory[seat])
+
+
+def let_watch(policies: Sequence[Policy], games: Games, memory: NDArray[np.float64]) -> None:
+    """What the compiled loop does before the first decision of a turn, for loops in Python that play one game.
+
+    Args:
+        policies: Of the seats.
+        games: (1,) records, the game.
+        memory: (P, 1, 64), the memory of each seat.
+    """
+    for seat, policy in enumerate(policies):
+        if games["place"][0, seat] == 0:
+            policy.watch(games, np.array([seat]), memory[seat])
+
+
+@kernel
 def _has_stopped(game: Game, progress: Any, turn_limit: int) -> bool:
     """Whether the game has ended or failed; ends a game that is at the turn limit."""
     if game.fault != 0:
@@ -173,7 +208,7 @@ def _has_stopped(game: Game, progress: Any, turn_limit: int) -> bool:
 @kernel
 def begin(progress: Any) -> None:
     """Reset the progress for a new game."""
-    progress.answered, progress.turn, progress.decisions, progress.stop = 0, 0, 0, 0
+    progress.answered, progress.turn, progress.decisions, progress.stop, progress.watched = 0, 0, 0, 0, 0
 
 
 def check(games: Games, progress: NDArray[Any], policy_of: Callable[[int, int], Policy]) -> None:

@@ -3,6 +3,10 @@
 A *compiled* policy is a Numba function `policy(game, mask, params, memory) -> action`: the arena plays whole games between such
 policies on all cores without returning to Python. A *batched* policy is Python: `act(decisions) -> actions` for many decisions at
 once (networks, people, remote players). Every policy, compiled or batched, has `name`, `act` and `save`.
+
+A compiled policy may have a second function, `watch(game, seat, params, memory)`. The loop calls it before the first decision of every
+turn, whoever's turn it is, so that what a player remembers of the others does not wait until it is asked itself. It only writes to memory.
+A turn in which nobody has a choice is not seen.
 """
 
 from __future__ import annotations
@@ -32,10 +36,12 @@ MEMORY: Final = 64  # float64 numbers of a compiled policy's memory per game and
 
 # The arguments and the result of a compiled policy.
 SIGNATURE: Final = numba.int64(numba.from_dtype(GAME), numba.boolean[::1], numba.float64[::1], numba.float64[::1])
+WATCH_SIGNATURE: Final = numba.void(numba.from_dtype(GAME), numba.int64, numba.float64[::1], numba.float64[::1])
 
 Mask: TypeAlias = NDArray[np.bool_]  # (205,)
 Row: TypeAlias = NDArray[np.float64]
 Kernel: TypeAlias = Callable[[Any, Mask, Row, Row], int]
+Watch: TypeAlias = Callable[[Any, int, Row, Row], None]
 
 
 class Decisions:
@@ -171,6 +177,15 @@ class Policy(ABC):
             (B,) int64, legal actions.
         """
 
+    def watch(self, games: Games, seats: NDArray[np.int64], memory: NDArray[np.float64]) -> None:  # noqa: B027 - most do not
+        """Look at games at the first decision of a turn of anybody. Loops in Python call it for each seat, as the compiled loop does.
+
+        Args:
+            games: (B,) records, which it must not change.
+            seats: (B,) its own seat in each.
+            memory: (B, 64) float64, the memory of that seat, to read and write.
+        """
+
     def check_table(self, num_players: int) -> None:
         """Raise ConfigurationError if it does not play at tables of this size."""
         if self.num_players not in (None, num_players):
@@ -244,6 +259,17 @@ class PolicyKernel(Callback):
 call: Final = caller(SIGNATURE)  # call(handle, game, mask, params, memory) -> action, in compiled code
 
 
+class WatchKernel(Callback):
+    """The second function of a compiled policy; `watch_kernel` makes it."""
+
+    WHAT = "watch kernel"
+    ARGUMENTS = ("game", "seat", "params", "memory")
+    SIGNATURE = WATCH_SIGNATURE
+
+
+call_watch: Final = caller(WATCH_SIGNATURE)  # call_watch(handle, game, seat, params, memory), in compiled code
+
+
 def policy_kernel(function: Kernel) -> PolicyKernel:
     """Decorator that makes `function(game, mask, params, memory) -> action` the kernel of a compiled policy.
 
@@ -254,11 +280,27 @@ def policy_kernel(function: Kernel) -> PolicyKernel:
     return PolicyKernel(function)
 
 
+def watch_kernel(function: Watch) -> WatchKernel:
+    """Decorator that makes `function(game, seat, params, memory)` the `watch` of a compiled policy.
+
+    `seat` is the policy's own; `game.player` is the seat that is about to decide. The function writes to `memory`, which is that of
+    `policy_kernel`. It must not change the game, nor draw random numbers.
+    """
+    return WatchKernel(function)
+
+
 class CompiledPolicy(Policy):
-    """A kernel with its row of parameters."""
+    """A kernel with its row of parameters, and perhaps one that watches."""
 
     def __init__(
-        self, name: str, kernel: PolicyKernel, params: ArrayLike = (), *, kind: str | None = None, reads_mask: bool = True
+        self,
+        name: str,
+        kernel: PolicyKernel,
+        params: ArrayLike = (),
+        *,
+        kind: str | None = None,
+        reads_mask: bool = True,
+        watch: WatchKernel | None = None,
     ) -> None:
         """Make a compiled policy.
 
@@ -268,12 +310,15 @@ class CompiledPolicy(Policy):
             params: Its parameters, converted to a float64 row.
             kind: The registered name of its factory; by default `name`.
             reads_mask: Whether the kernel reads `mask`. If it reads `game.legal` instead, the mask is not written, which saves time.
+            watch: A function decorated with `watch_kernel`, if it looks at the turns of others, too.
 
         Raises:
-            ConfigurationError: The kernel is not decorated, or the parameters are not a row of finite numbers.
+            ConfigurationError: A kernel is not decorated, or the parameters are not a row of finite numbers.
         """
         if not isinstance(kernel, PolicyKernel):
             raise ConfigurationError(f"Policy {name!r}: the kernel {kernel!r} must be decorated with agents.policy_kernel.")
+        if not isinstance(watch, WatchKernel | None):
+            raise ConfigurationError(f"Policy {name!r}: watch={watch!r} must be decorated with agents.watch_kernel.")
         row = np.array(params, np.float64)
         if row.ndim != 1 or not np.isfinite(row).all():
             raise ConfigurationError(f"Policy {name!r}: parameters must be one row of finite numbers, not {params!r:.80}.")
@@ -281,6 +326,7 @@ class CompiledPolicy(Policy):
         self.kernel = kernel
         self.params = row
         self.reads_mask = reads_mask
+        self.watcher = watch
         self._kind = kind or name
 
     @property
@@ -293,6 +339,12 @@ class CompiledPolicy(Policy):
         actions = np.zeros(len(decisions), np.int64)
         _act_all(decisions.games, decisions.mask, self.kernel.handle, self.params, decisions.memory, actions)
         return actions
+
+    def watch(self, games: Games, seats: NDArray[np.int64], memory: NDArray[np.float64]) -> None:
+        """Look at games at the first decision of a turn, if it has a kernel for it."""
+        if self.watcher is not None:
+            _check_rows("memory", memory, (len(games), MEMORY), np.float64)
+            _watch_all(games, np.asarray(seats, np.int64), self.watcher.handle, self.params, memory)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The row of parameters."""
@@ -315,6 +367,12 @@ def _act_all(
 ) -> None:
     for i in range(len(games)):
         actions[i] = call(kernel, games[i], masks[i], params, memory[i])
+
+
+@entry()
+def _watch_all(games: Games, seats: NDArray[np.int64], watch: Any, params: NDArray[np.float64], memory: NDArray[np.float64]) -> None:
+    for i in range(len(games)):
+        call_watch(watch, games[i], seats[i], params, memory[i])
 
 
 def array_differences(expected: Mapping[str, NDArray[Any]], given: Mapping[str, NDArray[Any]]) -> str:

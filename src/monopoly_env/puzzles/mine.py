@@ -21,7 +21,7 @@ from monopoly_env.analyse import Candidate, Comparison, compare_actions
 from monopoly_env.board import GROUP_OF
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import Game, Games
-from monopoly_env.policy.loop import answers
+from monopoly_env.policy.loop import answers, let_watch
 from monopoly_env.policy.protocol import MEMORY, Decisions, Policy
 from monopoly_env.policy.resolve import resolve
 from monopoly_env.puzzles.puzzle import DIGITS, KINDS, Puzzle
@@ -140,7 +140,11 @@ def _play(game: Game, policies: Sequence[Policy]) -> tuple[list[Question], list[
     batch, memory = core.batch_of(game), np.zeros((len(policies), 1, MEMORY))
     questions: list[Question] = []
     actions: list[int] = []
+    watched = -1
     while not core.is_over(game) and game.turns <= _MOST_TURNS:
+        if game.turns != watched:
+            let_watch(policies, batch, memory)
+            watched = int(game.turns)
         seat = int(game.player)
         for kind, candidates in asked(game):
             if len(_opinions(batch, policies) & {_alike(action) for action in candidates}) > 1:

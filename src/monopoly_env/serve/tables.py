@@ -7,6 +7,7 @@ import sqlite3
 import time
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -256,11 +257,8 @@ class Table:
         turn, decided = self._patience
         self._patience = (int(self.game.turns), decided + 1 if turn == self.game.turns else 0)
         try:
-            name = self.seats[seat].policy or ""
-            if name not in self._policies:
-                self._policies[name] = self.catalogue.make(name)
             asked, memory = core.batch_of(self.game).copy(), self.memory[seat].copy()
-            action = int(answers(self._policies[name], Decisions(asked, memory))[0])
+            action = int(answers(self._policy(seat), Decisions(asked, memory))[0])
             core.check_step(self.game, action)
             if self._patience[1] > PATIENCE:
                 raise RefusedError(MOVED_ON, f"{self.names[seat]} made {PATIENCE:,} decisions in one turn and never came to an end of it.")
@@ -270,6 +268,20 @@ class Table:
         self.game.policy_draws[seat] = asked["policy_draws"][0, seat]
         self.memory[seat] = memory
         return action
+
+    def _policy(self, seat: int) -> Policy:
+        """The policy that plays a seat."""
+        name = self.seats[seat].policy or ""
+        if name not in self._policies:
+            self._policies[name] = self.catalogue.make(name)
+        return self._policies[name]
+
+    def _let_watch(self) -> None:
+        """Let policies look at the turn that has begun. One that can't be made stalls the game when it is asked, not here."""
+        for number, seat in enumerate(self.seats):
+            if seat.kind == POLICY and self.game.place[number] == 0:
+                with suppress(MonopolyError):
+                    self._policy(number).watch(core.batch_of(self.game).copy(), np.array([number]), self.memory[number])
 
     # --- who plays, how fast --------------------------------------------------------------------------------------------
 
@@ -312,12 +324,16 @@ class Table:
 
     def _step(self, action: int, first: int) -> Step:
         """Carry out one action."""
+        if self.version == 0:
+            self._let_watch()
         seat, turn, text = int(self.game.player), int(self.game.turns), actions.describe(action, self.game)
         sentences = narrate.step(self.game, action, self.names)
         before = core.clone(self.game)
         replays.settle(self._settings, self.game, 0)  # the turn limit
         if core.is_over(self.game) and not core.is_over(before):
             sentences += narrate.compare(before, self.game, self.names)
+        if self.game.turns != turn and not core.is_over(self.game):
+            self._let_watch()
         self.row.version += 1
         step = Step(self.version, seat, action, text, tuple(sentences), self.digest, turn, first)
         self.log.append(step)

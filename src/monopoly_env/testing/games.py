@@ -149,6 +149,7 @@ class _Play:
             self.games, words, words.copy(), np.zeros((*seats.shape, MEMORY)), seats, np.zeros(count, PROGRESS),
             np.zeros((count, decisions or _CHUNK), np.uint8), np.zeros(count, np.int64),
         )  # fmt: skip
+        self.watched = None if compiled else np.zeros(count, np.int64)  # turns that policies asked through `act` have seen
         self.made: list[list[NDArray[np.uint8]]] = [[] for _ in self.games]  # actions, but for those in `state`
 
     def run(self) -> list[NDArray[np.uint8]]:
@@ -185,11 +186,25 @@ class _Play:
 
     def _ask_all(self, waiting: NDArray[np.int64]) -> None:
         """Ask each policy outside the compiled loop for all its decisions."""
+        if self.watched is not None:
+            new = waiting[self.games["turns"][waiting] != self.watched[waiting]]
+            self.watched[new] = self.games["turns"][new]
+            self._let_watch(new)
         who = self.match.seats[waiting, self.games["player"][waiting]]
         for number in np.unique(who):
             asked = waiting[who == number]
             self.state.progress["answer"][asked] = self._ask(self.match.policies[number], asked)
             self.state.progress["answered"][asked] = 1
+
+    def _let_watch(self, numbers: NDArray[np.int64]) -> None:
+        """Let all policies look at the turns that have begun in these games."""
+        for seat in range(self.match.seats.shape[1]):
+            there = numbers[self.games["place"][numbers, seat] == 0]
+            for policy in np.unique(self.match.seats[there, seat]):
+                seeing = there[self.match.seats[there, seat] == policy]
+                memory = self.state.memory[seeing, seat]
+                self.match.policies[policy].watch(self.games[seeing], np.full(len(seeing), seat), memory)
+                self.state.memory[seeing, seat] = memory
 
     def _ask(self, policy: Policy, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         games, first = self.state.words[numbers].view(GAME).reshape(-1), int(numbers[0])

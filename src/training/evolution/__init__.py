@@ -2,6 +2,6 @@
 
 `run` keeps a run on disk, whatever the algorithm. The algorithms are `cmaes` (the numbers of one player against fixed opponents),
 `generations` and `steady` (a `populations` whose members play each other), and `esp` (a network, neuron by neuron; `schrum` runs it on
-Pente, `poles` is a control task for it). `genome` turns a vector into a player, `fitness` says what is to be won, `operators` selects,
-crosses and mutates, `reporting` shows progress.
+Pente, `esp_monopoly` on Monopoly, `poles` is a control task for it). `genome` turns a vector into a player, `fitness` says what is to be
+won, `operators` selects, crosses and mutates.
 """

@@ -13,7 +13,7 @@ What the published programs do in different ways is an option of `Recipe`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
@@ -24,6 +24,7 @@ from agents.networks.layout import Architecture
 from monopoly_env.errors import ConfigurationError, nearest, shortened
 
 Genes: TypeAlias = NDArray[np.float64]  # (S, N, G) neurons, or (S, G) one network
+Sizes: TypeAlias = NDArray[np.int64] | None
 Fitness: TypeAlias = Callable[[Genes, int], NDArray[np.float64]]
 
 LONGEST_STEP: Final = 10.0  # Cauchy draws that are larger are drawn again
@@ -130,13 +131,14 @@ def ranked(population: Genes, scores: NDArray[np.float64]) -> Genes:
     return np.take_along_axis(population, order[:, :, None], axis=1)
 
 
-def recombine(parents: Genes, mate: str, generator: np.random.Generator) -> Genes:
+def recombine(parents: Genes, mate: str, generator: np.random.Generator, sizes: Sizes = None) -> Genes:
     """Cross every parent with a mate at one point.
 
     Args:
         parents: (S, P, G), the best first.
         mate: `better` or `any`, see `Recipe`.
         generator: Of mates and points. Point 0 makes copies.
+        sizes: See `advance`.
 
     Returns:
         (S, 2 P, G), the two children of the best first.
@@ -145,10 +147,14 @@ def recombine(parents: Genes, mate: str, generator: np.random.Generator) -> Gene
     choices = np.arange(count) if mate == "better" else np.full(count, count)
     choices[:1] = count  # nobody is better than the best
     mates = np.take_along_axis(parents, generator.integers(0, choices, (sub_populations, count))[:, :, None], axis=1)
-    points = generator.integers(0, genes, (sub_populations, count, 1))
+    points = generator.integers(0, _ends(genes, sizes), (sub_populations, count, 1))
     first = np.arange(genes) < points
     children = np.stack([np.where(first, parents, mates), np.where(first, mates, parents)], axis=2)
     return children.reshape(sub_populations, 2 * count, genes)
+
+
+def _ends(genes: int, sizes: Sizes) -> Any:
+    return genes if sizes is None else sizes[:, None, None]
 
 
 def cauchy(size: tuple[int, ...], scale: float, generator: np.random.Generator) -> NDArray[np.float64]:
@@ -159,10 +165,10 @@ def cauchy(size: tuple[int, ...], scale: float, generator: np.random.Generator) 
     return drawn
 
 
-def mutate(population: Genes, rate: float, scale: float, generator: np.random.Generator) -> Genes:
-    """Add a Cauchy draw to one weight of each neuron, with probability `rate`."""
+def mutate(population: Genes, rate: float, scale: float, generator: np.random.Generator, sizes: Sizes = None) -> Genes:
+    """Add a Cauchy draw to one weight of each neuron, with probability `rate`; `sizes` as in `advance`."""
     sub_populations, neurons, genes = population.shape
-    where = np.arange(genes) == generator.integers(0, genes, (sub_populations, neurons, 1))
+    where = np.arange(genes) == generator.integers(0, _ends(genes, sizes), (sub_populations, neurons, 1))
     chosen = generator.random((sub_populations, neurons, 1)) < rate
     return population + np.where(where & chosen, cauchy((sub_populations, neurons, 1), scale, generator), 0.0)
 
@@ -175,13 +181,13 @@ def burst(best: Genes, neurons: int, scale: float, spares: bool, generator: np.r
     return best[:, None] + steps
 
 
-def breed(ordered: Genes, recipe: Recipe, generator: np.random.Generator) -> Genes:
-    """The neurons of the next generation, from (S, N or more, G) neurons in their order, the best first."""
+def breed(ordered: Genes, recipe: Recipe, generator: np.random.Generator, sizes: Sizes = None) -> Genes:
+    """The neurons of the next generation, from (S, N or more, G) neurons in their order, the best first; `sizes` as in `advance`."""
     half = recipe.neurons - 2 * parents_of(recipe) if recipe.children == "replace" else recipe.neurons
-    children = recombine(ordered[:, : parents_of(recipe)], recipe.mate, generator)
+    children = recombine(ordered[:, : parents_of(recipe)], recipe.mate, generator, sizes)
     following = np.concatenate([ordered[:, :half], children], axis=1)
     spared = recipe.neurons // 2
-    changed = mutate(following[:, spared:], recipe.mutation_rate, recipe.mutation_size, generator)
+    changed = mutate(following[:, spared:], recipe.mutation_rate, recipe.mutation_size, generator, sizes)
     return np.concatenate([following[:, :spared], changed], axis=1)
 
 
@@ -215,6 +221,27 @@ class State:
     evaluations: int = 0
 
 
+def restored(like: State, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any], generation: int) -> State:
+    """The state of a checkpoint.
+
+    Args:
+        like: A state of the same run.
+        arrays: `population`, `best`, `phase_best`, and `fitness` of the last two.
+        values: `stale`, `bursts` and `evaluations`.
+        generation: Generations that were evaluated.
+
+    Raises:
+        ValueError: Arrays of other shapes.
+    """
+    population, best, phase_best = arrays["population"], arrays["best"], arrays["phase_best"]
+    shape = like.best.shape
+    if population.ndim != 3 or population.shape[::2] != shape or best.shape != shape or phase_best.shape != shape:
+        raise ValueError(f"neurons of the shape {population.shape} and a best network of {best.shape}, not of {shape}")
+    best_fitness, phase_fitness = arrays["fitness"].tolist()
+    counts = {name: int(values[name]) for name in ("stale", "bursts", "evaluations")}
+    return State(population, best, phase_best, best_fitness, phase_fitness, generation=generation, **counts)
+
+
 class Generation(NamedTuple):
     """A generation that was evaluated: (T,) fitness of its networks, and which was fittest."""
 
@@ -237,8 +264,17 @@ def begin(sub_populations: int, genes: int, recipe: Recipe, seed: int) -> State:
     return State(drawn, none, none)
 
 
-def advance(state: State, fitness: Fitness, recipe: Recipe, seed: int) -> Generation:
-    """Evaluate a generation and breed the next one. All chance depends on the seed and the number of the generation alone."""
+def advance(state: State, fitness: Fitness, recipe: Recipe, seed: int, sizes: Sizes = None) -> Generation:
+    """Evaluate a generation and breed the next one. All chance depends on the seed and the number of the generation alone.
+
+    Args:
+        state: Before it.
+        fitness: Of networks.
+        recipe: How to evolve.
+        seed: Of the run.
+        sizes: (S,) how many of its G genes a neuron of each sub-population has, where they have unlike numbers of them, as those of several
+            networks do; the others are never read.
+    """
     generator, population = _generator(seed, state.generation + 1), state.population
     neurons = population.shape[1]
     picks = draw(neurons, len(population), recipe, generator)
@@ -252,7 +288,7 @@ def advance(state: State, fitness: Fitness, recipe: Recipe, seed: int) -> Genera
         around = burst(state.best, recipe.neurons, recipe.burst_size, recipe.burst_spares, generator)
         state = replace(state, population=around, phase_fitness=_NONE, stale=0, bursts=state.bursts + 1)
     else:
-        state = replace(state, population=breed(ordered, recipe, generator))
+        state = replace(state, population=breed(ordered, recipe, generator, sizes))
     return Generation(state, found, champion)
 
 

@@ -222,13 +222,7 @@ class PenteSearch(Search):
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
         """Continue from a checkpoint."""
-        population, best, phase_best = arrays["population"], arrays["best"], arrays["phase_best"]
-        shape = self.stage.best.shape
-        if population.ndim != 3 or population.shape[::2] != shape or best.shape != shape or phase_best.shape != shape:
-            raise ValueError(f"neurons of the shape {population.shape} and a best network of {best.shape}, not of {shape}")
-        best_fitness, phase_fitness = arrays["fitness"].tolist()
-        counts = {name: int(values[name]) for name in ("stale", "bursts", "evaluations")}
-        self.stage = esp.State(population, best, phase_best, best_fitness, phase_fitness, generation=self.step, **counts)
+        self.stage = esp.restored(self.stage, arrays, values, self.step)
 
 
 # --- what came out --------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,136 @@
+"""Players with small networks, one for each kind of question, over a scripted parent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.networks.esp.inputs import DEED, LOT, STREET, TABLE
+from agents.networks.esp.play import COUNT, FIRST, MOST_UNITS, NETWORKS, play, watch
+from agents.networks.layout import Architecture, zeros
+from agents.networks.saved import check_arrays
+from agents.players.algorithmic import Algorithmic
+from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.policy.protocol import CompiledPolicy
+
+KIND: Final = "genetic/esp"
+FORMS: Final = ("feed_forward", "recurrent", "attentive")
+# What each network sees, in the order of the kernel; it has one output.
+INPUTS: Final = {
+    "worth": (*TABLE, *LOT), "building": (*TABLE, *STREET), "mortgage": (*TABLE, *DEED), "cash": TABLE, "jail": TABLE,
+}  # fmt: skip
+QUESTIONS: Final = tuple(INPUTS)
+_MOST_HIDDEN: Final = 64
+
+assert len(QUESTIONS) == COUNT
+
+
+def architecture(question: str, form: str, hidden: int) -> Architecture:
+    """The network for a kind of question.
+
+    Args:
+        question: One of `QUESTIONS`.
+        form: One of `FORMS`.
+        hidden: Units of its only layer, or of its cell.
+
+    Raises:
+        ConfigurationError: An unknown question or form, or a size that is impossible.
+    """
+    for given, known in ((question, QUESTIONS), (form, FORMS)):
+        if given not in known:
+            raise ConfigurationError(f"Unknown part of {KIND}: {given!r}. {nearest(given, known)}")
+    most = _MOST_HIDDEN if form == FORMS[0] else MOST_UNITS
+    if isinstance(hidden, bool) or not isinstance(hidden, int) or not 1 <= hidden <= most:
+        raise ConfigurationError(f"hidden={hidden!r}: a {form} network of {KIND} has 1 to {most} hidden units.")
+    inputs, heads = len(INPUTS[question]), ((question, 1),)
+    if form == FORMS[0]:
+        return Architecture(inputs, (hidden,), heads, "tanh")
+    return Architecture(inputs, (), heads, "tanh", "elman", hidden)
+
+
+def row(packed: Mapping[str, NDArray[np.float32]]) -> NDArray[np.float64]:
+    """What the kernel reads, from the rows of weights of the networks that are on."""
+    return rows({question: weights[None] for question, weights in packed.items()})[0]
+
+
+def rows(packed: Mapping[str, NDArray[np.float32]]) -> NDArray[np.float64]:
+    """The same for many players at once: (N, length) weights of each network that is on."""
+    count = len(next(iter(packed.values()))) if packed else 1
+    parts, start = [np.tile(Algorithmic().row(), (count, 1)), np.zeros((count, COUNT))], NETWORKS
+    for number, question in enumerate(QUESTIONS):
+        if question in packed:
+            parts[1][:, number] = start
+            parts.append(np.ascontiguousarray(packed[question], np.float32).view(np.float64))
+            start += parts[-1].shape[1]
+    assert parts[0].shape[1] == FIRST
+    return np.hstack(parts)
+
+
+class EspPlayer(CompiledPolicy):
+    """`algorithmic`, whose numbers are multiplied by what small networks say.
+
+    Attributes:
+        form: `feed_forward`, `recurrent` or `attentive`.
+        hidden: Units of each network.
+        networks: The questions whose networks are on; for the others it is its parent.
+    """
+
+    def __init__(
+        self, form: str = "feed_forward", hidden: int = 8, *, networks: Sequence[str] = QUESTIONS, name: str | None = None
+    ) -> None:
+        """Create networks of zeros, with which it plays as its parent; `set_arrays` fills them.
+
+        Args:
+            form: `feed_forward`; `recurrent`: a network sees what it was in its own decision before; `attentive`: the same, and it
+                looks at the table at the start of everybody's turn, too.
+            hidden: Units of each network.
+            networks: The questions that have a network; the others are switched off.
+            name: What tables call it.
+
+        Raises:
+            ConfigurationError: An unknown form or network, or an impossible size.
+        """
+        self.form, self.hidden = form, hidden
+        self.networks = tuple(question for question in QUESTIONS if question in networks)
+        self._architectures = {question: architecture(question, form, hidden) for question in dict.fromkeys((*networks, *self.networks))}
+        self._arrays: dict[str, NDArray[Any]] = zeros(self._architectures)
+        watches = watch if form == FORMS[2] else None
+        super().__init__(name or f"{KIND}/{form}", play, self._row(), kind=KIND, reads_mask=False, watch=watches)
+
+    def _row(self) -> NDArray[np.float64]:
+        return row({question: network.pack(self._arrays, question) for question, network in self._architectures.items()})
+
+    def options(self) -> dict[str, Any]:
+        """What its networks are."""
+        return {"form": self.form, "hidden": self.hidden, "networks": list(self.networks)}
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Weights (out, in) and biases (out,) of each network, by its name."""
+        return self._arrays
+
+    def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take over weights and biases.
+
+        Raises:
+            FormatError: Other names, shapes or types, or a number that is not finite.
+        """
+        check_arrays(self.name, self._arrays, arrays)
+        self._arrays = {name: np.array(arrays[name], np.float32) for name in self._arrays}
+        self.params = self._row()
+
+    def without(self, *networks: str) -> EspPlayer:
+        """The same player with some networks switched off.
+
+        Raises:
+            ConfigurationError: It has no such network.
+        """
+        for name in networks:
+            if name not in self.networks:
+                raise ConfigurationError(f"{self.name!r} has no network {name!r}. {nearest(name, self.networks)}")
+        kept = [name for name in self.networks if name not in networks]
+        player = EspPlayer(self.form, self.hidden, networks=kept, name=f"{self.name} without {', '.join(networks)}")
+        player.set_arrays({name: array for name, array in self._arrays.items() if name.split(".")[0] in kept})
+        return player

@@ -1,0 +1,293 @@
+"""ESP in Monopoly: the networks of `genetic/esp` (`agents.networks.esp`), evolved by `training.evolution.esp`.
+
+A player has several networks, one for each kind of question, and every hidden unit of each has a sub-population of its own. A trial draws
+one neuron of each; all of them get what the player wins at tables of scripted players, paired by seed with all others of its generation.
+At the tables `changing` the rivals are of another family from game to game.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table as RichTable
+
+from agents.arena.matches import Score, against
+from agents.arena.table import Table
+from agents.networks.esp import FORMS, QUESTIONS, EspPlayer, architecture, rows
+from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.policy.protocol import CompiledPolicy
+from training.evolution import esp
+from training.evolution.esp import Neurons, Recipe
+from training.evolution.fitness import Setting, play, split
+from training.evolution.run import CURVES, EvolutionOptions, Search
+from training.run.folder import Run
+from training.run.options import check_ranges, result_settings
+
+PARENT: Final = "algorithmic"
+BEST: Final = "best.safetensors"
+_LIMIT: Final = 120  # turns of each player: friedman and gcp hardly trade, and would drag games on
+_SHARES: Final = {"algorithmic": 0.5, "gcp": 0.25, "friedman": 0.25}
+_STRANGERS: Final = ("yasumura", "landlord/balanced", "fp/b/guarded")  # families that evolution never meets
+_FINAL: Final = 1  # purpose of the games at the end
+
+
+def _alike(name: str, seats: int, weight: float = 1.0) -> Setting:
+    """A table at which all rivals are of one family."""
+    return Setting((name,) * (seats - 1), "official", _LIMIT, weight)
+
+
+# What evolution plays, and what it is measured by besides.
+TABLES: Final = {
+    "changing": tuple(_alike(name, 4, share) for name, share in _SHARES.items()),
+    "fixed": (_alike(PARENT, 4),),
+    "two": tuple(_alike(name, 2, share) for name, share in _SHARES.items()),
+}
+
+
+def strangers(tables: str) -> tuple[Setting, ...]:
+    """Tables of the same size with families that evolution never meets."""
+    seats = 1 + len(TABLES[tables][0].opponents)
+    return tuple(_alike(name, seats) for name in _STRANGERS)
+
+
+# --- settings -------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class EspMonopoly(Recipe, EvolutionOptions):
+    """Evolve the networks of a Monopoly player by ESP: docs/esp.md.
+
+    The folder of a run holds config.json, curves (TensorBoard, and curves.csv), checkpoints, best.safetensors (the best player, for
+    `agents.load`) and evaluation.json. A run that was stopped goes on with --resume and the same settings.
+    """
+
+    free: ClassVar[tuple[str, ...]] = (*EvolutionOptions.free, "generations")
+
+    out: Path = Path("runs/esp_monopoly")
+    """Folder of the run."""
+    neurons: int = 20
+    trials: int = 4
+    weights: float = 1.0
+    challenge: int = 6
+    network: Literal["feed_forward", "recurrent", "attentive"] = "feed_forward"
+    """recurrent: networks see their own last state; attentive: they also look at the table at the start of everybody's turn."""
+    networks: tuple[str, ...] = QUESTIONS
+    """Questions that have a network; `algorithmic` answers the others."""
+    hidden: int = 8
+    """Hidden units of each network, each with a sub-population."""
+    tables: Literal["changing", "fixed", "two"] = "changing"
+    """changing: tables of four whose rivals are of another family from game to game; fixed: three `algorithmic`; two: games of two."""
+    games: int = 16
+    """Games of a network in a generation; the same for all of its networks."""
+    worth: float = 0.1
+    """What the share of all worth at the end pays, beside a won game, which pays 1."""
+    generations: int = 200
+    """Length of the run; may be raised on --resume."""
+    final_games: int = 1600
+    """Games against each group of families at the end, of seeds that nothing was learned from."""
+
+    @property
+    def length(self) -> int:
+        """Generations of the run."""
+        return self.generations
+
+    @cached_property
+    def brood(self) -> Brood:
+        """The genes of a player."""
+        return Brood(self.networks, self.network, self.hidden)
+
+    def check(self) -> None:
+        """Check all that can be checked without playing."""
+        for name, valid in (("network", FORMS), ("tables", tuple(TABLES))):
+            if getattr(self, name) not in valid:
+                raise ConfigurationError(f"Unknown --{name} {getattr(self, name)!r}. {nearest(getattr(self, name), valid)}")
+        if not self.networks or len(set(self.networks)) < len(self.networks):
+            raise ConfigurationError(f"--networks needs one question or more, each once, of {', '.join(QUESTIONS)}; not {self.networks}.")
+        check_ranges(self, {"games": (1, 100_000), "final_games": (1, 1_000_000), "worth": (0, 10), "generations": (1, np.inf)})
+        check_ranges(self, {"threads": (1, np.inf), "seed": (0, 1 << 31)})
+        Recipe.check(self)
+        _ = self.brood
+        split(TABLES[self.tables], self.games)
+        split(TABLES[self.tables], self.final_games)
+
+    def search(self, table_type: type[Table] = Table) -> MonopolySearch:
+        """The first neurons."""
+        return MonopolySearch(self, table_type)
+
+
+ESP_MONOPOLY: Final = EspMonopoly()
+
+
+class Brood:
+    """Several networks of one player as the sub-populations of one array.
+
+    Attributes:
+        sizes: (S,) the genes of a neuron of each sub-population.
+        genes: The most of them, G.
+    """
+
+    def __init__(self, networks: Sequence[str], form: str, hidden: int) -> None:
+        """Of the questions that have a network."""
+        self.networks = tuple(question for question in QUESTIONS if question in networks)
+        parts = {
+            question: Neurons(architecture(question, form, hidden), bias=True) for question in dict.fromkeys((*networks, *self.networks))
+        }
+        self._parts = {question: parts[question] for question in self.networks}
+        self.sizes = np.repeat([part.genes for part in self._parts.values()], hidden).astype(np.int64)
+        self.genes = int(self.sizes.max())
+        self._like = EspPlayer(form, hidden, networks=self.networks)
+
+    def pack(self, players: NDArray[np.float64]) -> dict[str, NDArray[np.float32]]:
+        """The weights of each network of (N, S * G) players."""
+        genes, packed, start = players.reshape(len(players), len(self.sizes), self.genes), {}, 0
+        for question, part in self._parts.items():
+            stop = start + part.sub_populations
+            packed[question] = part.pack(genes[:, start:stop, : part.genes].reshape(len(players), -1))
+            start = stop
+        return packed
+
+    def policies(self, players: NDArray[np.float64]) -> list[CompiledPolicy]:
+        """Players that share a kernel."""
+        like = self._like
+        return [
+            CompiledPolicy(f"network {number}", like.kernel, row, kind=like.kind, reads_mask=False, watch=like.watcher)
+            for number, row in enumerate(rows(self.pack(players)))
+        ]
+
+    def player(self, genes: NDArray[np.float64], name: str) -> EspPlayer:
+        """One player that can be saved."""
+        packed, like = self.pack(genes.reshape(1, -1)), self._like
+        player = EspPlayer(like.form, like.hidden, networks=self.networks, name=name)
+        arrays: dict[str, NDArray[Any]] = {}
+        for question, part in self._parts.items():
+            arrays |= part.architecture.unpack(packed[question][0], question)
+        player.set_arrays(arrays)
+        return player
+
+
+def paid(score: Score, worth: float) -> float:
+    """What a player gets for its games: the share that it won, and `worth` times its mean share of all worth at the end."""
+    shares = []
+    for results in score.results:
+        held = np.clip(results.seat_counts["worth"].astype(np.float64), 0, None)
+        shares.append((held / np.maximum(held.sum(axis=1, keepdims=True), 1.0))[results.seats == 0])
+    return float(score.won.mean() + worth * np.concatenate(shares).mean())
+
+
+# --- a run ----------------------------------------------------------------------------------------------------------------------
+
+
+class MonopolySearch(Search):
+    """Players under way.
+
+    Attributes:
+        stage: Where ESP has come to.
+    """
+
+    files: ClassVar[Mapping[str, str]] = {CURVES: "the learning curves as a table, a row for each generation", BEST: "the best player"}
+    options: EspMonopoly
+
+    def __init__(self, options: EspMonopoly, table_type: type[Table] = Table) -> None:
+        """Begin before the first generation."""
+        super().__init__(options, table_type)
+        self.brood = options.brood
+        self.stage = esp.begin(len(self.brood.sizes), self.brood.genes, options, options.seed)
+
+    def evaluate(self, players: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
+        """(N,) what players are paid for the games of a seed."""
+        options = self.options
+        scores = play(
+            self.brood.policies(players), TABLES[options.tables], options.games, seed, options.threads, table_type=self.table_type
+        )
+        return np.array([paid(score, options.worth) for score in scores])
+
+    def settings(self) -> dict[str, Any]:
+        """The settings that decide the result, as JSON has them."""
+        return result_settings(self.options, self.options.free, game="monopoly")
+
+    def about(self, length: int) -> str:
+        """A run of so many generations, in a few words."""
+        return f"{length:,} generations of {self.options.neurons * self.options.trials:,} players or more"
+
+    def games(self, generations: int) -> int:
+        """Games of so many generations; a challenge counts as if each had three rivals, and children as if they always compete."""
+        options = self.options
+        competing = 2 * esp.parents_of(options) if options.children == "compete" else 0
+        return generations * options.games * (options.trials * (options.neurons + competing) + 3 * options.challenge)
+
+    def final_games(self, length: int) -> int:
+        """Games at the end: of the player and its parent, at the tables that it knows and at others."""
+        del length
+        return 2 * 2 * self.options.final_games
+
+    def advance(self) -> None:
+        """Play a generation."""
+        found = esp.advance(self.stage, self.evaluate, self.options, self.options.seed, self.brood.sizes)
+        self.stage = found.state
+        self.step += 1
+        self.add_row(found.fitness, {}, {"best": self.stage.best_fitness, "bursts": float(self.stage.bursts)})
+        self.played(self.games(self.step) - self.games_played)
+
+    def measure(self, run: Run) -> None:
+        """Nothing: it would cost more than it says."""
+
+    def finish(self, run: Run) -> dict[str, Any]:
+        """Save the best player and let it play fresh games beside its parent; returns what evaluation.json holds."""
+        options, path = self.options, run.folder / BEST
+        player = self.brood.player(self.stage.best, f"genetic/esp/{options.network}, evolved")
+        player.save(path)
+        kinds = (("known", TABLES[options.tables]), ("unknown", strangers(options.tables)))
+        seed = self.game_seed(_FINAL)
+        measured = [measure(player, settings, options.final_games, seed, options.threads) | {"families": kind} for kind, settings in kinds]
+        return {
+            "agent": str(path), "network": options.network, "tables": options.tables, "generations": self.step,
+            "evaluations": self.stage.evaluations, "bursts": self.stage.bursts, "parent": PARENT, "measured": measured,
+        }  # fmt: skip
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What a checkpoint holds as arrays."""
+        state = self.stage
+        fitness = np.array([state.best_fitness, state.phase_fitness])
+        return {"population": state.population, "best": state.best, "phase_best": state.phase_best, "fitness": fitness}
+
+    def values(self) -> dict[str, Any]:
+        """What a checkpoint holds as JSON."""
+        state = self.stage
+        return super().values() | {"stale": state.stale, "bursts": state.bursts, "evaluations": state.evaluations}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
+        """Continue from a checkpoint."""
+        self.stage = esp.restored(self.stage, arrays, values, self.step)
+
+
+def measure(player: CompiledPolicy, settings: Sequence[Setting], games: int, seed: int, threads: int | None = None) -> dict[str, Any]:
+    """Let a player and its parent play the same games; a row of what they won, with the paired difference."""
+    shares = [setting.weight for setting in settings]
+    counts = [round(games * share / sum(shares) / setting.orders) * setting.orders for share, setting in zip(shares, settings, strict=True)]
+    own, parent = against([player, PARENT], settings, counts, seed, threads, same_seeds=False)
+    less = own.less(parent)
+    return {
+        "against": ", ".join(map(str, settings)), "games": sum(counts), "win_rate": own.rate, "parent_win_rate": parent.rate,
+        "difference": less.difference, "low": less.low, "high": less.high,
+    }  # fmt: skip
+
+
+def show(results: Mapping[str, Any]) -> None:
+    """Print what the best player wins in fresh games, beside its parent."""
+    found = f"{results['generations']:,} generations, {results['evaluations']:,} evaluations, {results['bursts']} bursts"
+    caption = f"Fresh games; differences to {results['parent']} are paired by seed, with 95% intervals."
+    shown = RichTable("families", title=f"{results['agent']} after {found}", caption=caption)
+    for heading in ("against", "games", "wins", "parent", "difference", "interval"):
+        shown.add_column(heading, justify="left" if heading == "against" else "right")
+    for row in results["measured"]:
+        interval = f"{100 * row['low']:+.1f} to {100 * row['high']:+.1f}"
+        rates = f"{row['win_rate']:.1%}", f"{row['parent_win_rate']:.1%}", f"{100 * row['difference']:+.1f}"
+        shown.add_row(row["families"], row["against"], f"{row['games']:,}", *rates, interval)
+    Console().print(shown)

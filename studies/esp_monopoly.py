@@ -1,0 +1,145 @@
+"""How strong the players of `genetic/esp` are, and which of their networks earns what: `python -m studies.esp_monopoly --help`.
+
+python -m studies.esp_monopoly                                       # writes docs/results/esp_monopoly.md
+python -m studies.esp_monopoly --games 8000 --seed 7
+python -m studies.esp_monopoly --ship runs/recurrent/best.safetensors   # keep a player for the library: half the bytes
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any, Final
+
+from rich.console import Console
+
+from agents import arena
+from agents.arena.matches import Lineup, Score
+from agents.networks.esp import FORMS, QUESTIONS, EspPlayer, shipped
+from monopoly_env.errors import ConfigurationError
+from monopoly_env.policy.resolve import resolve
+from monopoly_env.reference import table as markdown
+from studies.pages import Page
+from training.evolution.esp_monopoly import PARENT, TABLES, strangers
+from training.run import command
+from training.run.command import Command
+
+PAGE: Final = Path(__file__).parents[1] / "docs" / "results" / "esp_monopoly.md"
+TEMPLATE: Final = "# Networks that correct a scripted player\n"
+
+
+@dataclass(frozen=True)
+class Options:
+    """Play the shipped players of genetic/esp beside their parent, at tables of four whose rivals change family from game to game."""
+
+    games: int = 4000
+    """Games against the families of the training, and against others; every seed is played from every seat."""
+    ablation_games: int = 1600
+    """Games of each player with one of its networks switched off."""
+    seed: int = 41
+    """Seed of the games."""
+    threads: int | None = None
+    """Cores to play on; default: all. The results are the same."""
+    ship: Path | None = None
+    """A saved player: write it where those that come with the library are, and play nothing."""
+    out: Path = PAGE
+    """The page."""
+    json: bool = False
+    """Print one JSON object at the end."""
+
+
+# By what the page calls them: the tables of the training, and those of families that evolution never met.
+FAMILIES: Final = {"known": TABLES["changing"], "unknown": strangers("changing")}
+
+
+def play(players: Sequence[Any], families: str, games: int, options: Options) -> list[Score]:
+    """Let players play the same games at these tables, as many at each."""
+    tables = FAMILIES[families]
+    each = max(1, games // sum(table.orders for table in tables))
+    lineups = [Lineup(table.opponents, table.rules, table.turn_limit) for table in tables]
+    return arena.against(players, lineups, [each * table.orders for table in tables], options.seed, options.threads, same_seeds=False)
+
+
+def measure(options: Options) -> list[dict[str, Any]]:
+    """Play all games; returns a row for each comparison."""
+    players = [shipped.POLICIES[f"genetic/esp/{form}"]() for form in FORMS]
+    rows = []
+    for families in FAMILIES:
+        scores = play([*players, PARENT], families, options.games, options)
+        rows += [_row("strength", families, score, scores[-1]) for score in scores[:-1]]
+        rows += [_row("memory", families, two, one) for one, two in combinations(scores[:-1], 2)]
+    rows += [row for player in players for row in _ablations(player, options)]
+    return rows
+
+
+def _ablations(player: EspPlayer, options: Options) -> Iterator[dict[str, Any]]:
+    """What a player loses without each of its networks."""
+    scores = play([player, *(player.without(question) for question in QUESTIONS)], "known", options.ablation_games, options)
+    for question, score in zip(QUESTIONS, scores[1:], strict=True):
+        yield _row("networks", "known", scores[0], score) | {"network": question}
+
+
+def _row(kind: str, families: str, score: Score, other: Score) -> dict[str, Any]:
+    """How much more a player won than another one, paired by seed."""
+    less = score.less(other)
+    return {
+        "kind": kind, "families": families, "player": score.name, "than": other.name, "games": len(score.won), "win_rate": score.rate,
+        "other_win_rate": other.rate, "difference": less.difference, "low": less.low, "high": less.high,
+    }  # fmt: skip
+
+
+def _points(row: dict[str, Any]) -> tuple[str, str]:
+    return f"{100 * row['difference']:+.1f}", f"{100 * row['low']:+.1f} to {100 * row['high']:+.1f}"
+
+
+def section(rows: Sequence[dict[str, Any]], kind: str) -> str:
+    """A table of the page."""
+    mine = [row for row in rows if row["kind"] == kind]
+    if kind == "networks":
+        without = [(f"`{row['player']}`", f"`{row['network']}`", f"{row['other_win_rate']:.3f}", *_points(row)) for row in mine]
+        return markdown(("player", "network", "wins without it", "what it earns (points)", "95% interval"), without)
+    lines = [
+        (f"`{row['player']}`", f"`{row['than']}`", row["families"], f"{row['games']:,}", f"{row['win_rate']:.3f}",
+         f"{row['other_win_rate']:.3f}", *_points(row))
+        for row in mine
+    ]  # fmt: skip
+    return markdown(
+        ("player", "beside", "families", "games of each", "wins", "the other wins", "difference (points)", "95% interval"), lines
+    )
+
+
+def execute(options: Options, console: Console) -> dict[str, Any]:
+    """Measure and write the page, or ship a player."""
+    if options.ship is not None:
+        player = resolve(str(options.ship))
+        if not isinstance(player, EspPlayer):
+            raise ConfigurationError(f"{str(options.ship)!r} is a policy of kind {player.kind!r}, expected one of genetic/esp.")
+        console.print(f"written: {shipped.write(player)}", markup=False)
+        return {"rows": []}
+    page = Page(options.out, TEMPLATE)
+    kinds = ("strength", "memory", "networks")
+    for kind in kinds:
+        page.check(kind)
+    rows = measure(options)
+    for kind in kinds:
+        page.write(kind, section(rows, kind))
+    return {"rows": rows}
+
+
+def show(results: dict[str, Any]) -> None:
+    """Print the rows."""
+    for row in results["rows"]:
+        than = f"without {row['network']}" if "network" in row else row["than"]
+        print(f"{row['player']:26} {than:26} {row['families']:8} {' '.join(_points(row))}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; the exit status is 0 only if all games were played."""
+    return command.main("studies.esp_monopoly", Command(Options(), execute, show), arguments, resume_from="")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

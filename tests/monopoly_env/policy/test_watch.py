@@ -1,0 +1,132 @@
+"""Policies that watch: called once before the first decision of every turn, in every loop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import agents
+import monopoly_env as me
+from agents import arena
+from monopoly_env import core, monopoly_v0
+from monopoly_env.engine.randomness import policy_draw
+from monopoly_env.policy.loop import let_watch
+from monopoly_env.policy.protocol import MEMORY, CompiledPolicy, Decisions
+from monopoly_env.testing import CheckError, check_policy
+
+SEEN, ASKED = 0, 1  # places in memory
+TURNS = 40
+
+
+@agents.watch_kernel
+def look(game: Any, seat: int, params: Any, memory: Any) -> None:
+    """Remember something of every turn, and in which seat that was seen."""
+    memory[SEEN] += int(game.turns) * (1 + seat) + int(game.player)
+
+
+@agents.watch_kernel
+def draw(game: Any, seat: int, params: Any, memory: Any) -> None:
+    memory[SEEN] = policy_draw(game, seat, 6)
+
+
+@agents.policy_kernel
+def by_memory(game: Any, mask: Any, params: Any, memory: Any) -> int:
+    """A legal action that depends on all that was seen."""
+    memory[ASKED] += 1
+    left = int(memory[SEEN] + memory[ASKED]) % int(mask.sum())
+    for action in range(len(mask)):
+        if mask[action]:
+            if left == 0:
+                return action
+            left -= 1
+    return -1
+
+
+@agents.policy_kernel
+def first_legal(game: Any, mask: Any, params: Any, memory: Any) -> int:
+    for action in range(len(mask)):
+        if mask[action]:
+            return action
+    return -1
+
+
+WATCHES = CompiledPolicy("watches", by_memory, watch=look)
+BLIND = CompiledPolicy("blind", by_memory)
+FIRST = CompiledPolicy("first legal", first_legal)
+
+
+def played_in_python(seed: int, policies: list[CompiledPolicy], asked: list[tuple[int, int]] | None = None) -> list[int]:
+    """The actions of a game; the turns and decisions of seat 0 are written to `asked`."""
+    game, memory = me.new_game(len(policies), seed=seed), np.zeros((len(policies), 1, MEMORY))
+    batch, watched, chosen = core.batch_of(game), 0, []
+    while not me.is_over(game) and game.turns <= TURNS:
+        if game.turns != watched:
+            let_watch(policies, batch, memory)
+            watched = int(game.turns)
+        if asked is not None and game.player == 0:
+            asked.append((int(game.turns), int(game.decision)))
+        chosen.append(int(policies[game.player].act(Decisions(batch, memory[game.player]))[0]))
+        me.step(game, chosen[-1])
+    return chosen
+
+
+def test_the_arena_and_a_loop_in_python_call_it_alike() -> None:
+    results = arena.play([WATCHES, BLIND], games=4, seed=3, turn_limit=TURNS // 2, record=4)
+    by_name = {"watches": WATCHES, "blind": BLIND}
+    for replay in results.replays:
+        assert list(replay.actions) == played_in_python(replay.seed, [by_name[name] for name in replay.names])
+    blind = arena.play([BLIND, BLIND], games=4, seed=3, turn_limit=TURNS // 2, record=4)
+    assert any(list(one.actions) != list(two.actions) for one, two in zip(results.replays, blind.replays, strict=True))
+
+
+def test_the_vector_calls_it_at_the_turns_of_the_learner_too() -> None:
+    vec = me.VectorMonopoly(1, 2, opponents=[WATCHES], seat=0, seed=5, turn_limit=TURNS)
+    batch = vec.reset()
+    seed, asked = int(vec.games["seed"][0, 0]) | int(vec.games["seed"][0, 1]) << 32, []
+    while not (batch.terminated[0] or batch.truncated[0]) and vec.games["turns"][0] <= TURNS:
+        asked.append((int(vec.games["turns"][0]), int(batch.decision[0])))
+        batch = vec.step(np.array([np.flatnonzero(batch.action_mask[0])[0]]))
+    expected: list[tuple[int, int]] = []
+    played_in_python(seed, [FIRST, WATCHES], expected)
+    assert asked == expected[: len(asked)]
+    assert len(asked) > 20
+
+
+def test_an_environment_of_pettingzoo_can_let_it_watch() -> None:
+    env = monopoly_v0.raw_env(num_players=2, turn_limit=TURNS // 2)
+    env.reset(seed=7)
+    memory, watched, chosen = np.zeros((2, 1, MEMORY)), 0, []
+    policies = [WATCHES, BLIND]
+    for agent in env.agent_iter():
+        if env.terminations[agent] or env.truncations[agent]:
+            env.step(None)
+            continue
+        games = core.batch_of(env.game)
+        if env.game.turns != watched:
+            let_watch(policies, games, memory)
+            watched = int(env.game.turns)
+        seat = int(env.game.player)
+        chosen.append(int(policies[seat].act(Decisions(games, memory[seat]))[0]))
+        env.step(chosen[-1])
+    assert chosen == played_in_python(7, policies)[: len(chosen)]
+    assert len(chosen) > 20
+
+
+def test_it_may_not_draw() -> None:
+    options: dict[str, Any] = {"rules": ["official"], "num_players": [2], "games": 2, "turn_limit": 10, "saved": False, "pickled": False}
+    check_policy(WATCHES, **options)
+    with pytest.raises(CheckError, match="changed 'policy_draws' of a game"):
+        check_policy(CompiledPolicy("draws", by_memory, watch=draw), **options)
+
+
+def short(game: Any) -> None:
+    """It takes too few arguments."""
+
+
+def test_wrong_kernels_are_refused() -> None:
+    with pytest.raises(me.ConfigurationError, match=r"watch=.* must be decorated with agents\.watch_kernel"):
+        CompiledPolicy("x", by_memory, watch=by_memory)  # type: ignore[arg-type]
+    with pytest.raises(me.ConfigurationError, match=r"must take \(game, seat, params, memory\)"):
+        agents.watch_kernel(short)  # type: ignore[arg-type]
