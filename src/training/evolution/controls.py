@@ -7,6 +7,7 @@ random: rows drawn anew every generation, as the first are.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
@@ -60,7 +61,9 @@ class Control:
     def advance(self, state: State, fitness: Fitness) -> Generation:
         """Evaluate a generation and make the next one."""
         if self.optimizer is not None:
-            networks = self.optimizer.ask()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # scales of weights that outputs saturate in grow without end
+                networks = self.optimizer.ask()
         else:
             random = self.algorithm == "random"
             networks = rows(self._drawn(state.best, state.generation + 1) if random else state.population)
