@@ -10,6 +10,7 @@ import pytest
 from studies.schrum import CELLS, Finished, Options, finished, main, meant, settings_of
 
 from studies import schrum
+from training.evolution.schrum import NETWORKS
 
 
 def test_the_command_runs_a_cell_and_writes_its_section(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -41,7 +42,7 @@ def test_cells_are_settings_that_can_be_played() -> None:
         assert (settings.seed, settings.out) == (3, Path("runs/schrum") / cell / "3")
         assert settings.length == {"two": 2000, "pairs": 900, "better": 2000}.get(settings.experiment, 300)
     assert len({dataclasses.replace(settings_of(cell, 0, Options()), out=Path()) for cell in CELLS}) == len(CELLS)
-    assert meant(Options(only=("better/fixed",))) == [f"better/fixed/{network}" for network in schrum.NETWORKS]
+    assert meant(Options(only=("better/fixed",))) == [f"better/fixed/{network}" for network in NETWORKS]
     assert meant(Options()) == list(CELLS)
 
 

@@ -123,7 +123,7 @@ def test_a_unit_that_nobody_sees_changes_nothing_and_can_go_again(recurrent: boo
         for _ in range(3):
             step(form.pack(genes.reshape(1, -1))[0], seen, state, 0, found)
         out.append(found)
-    np.testing.assert_allclose(*out, rtol=1e-5)
+    np.testing.assert_allclose(out[0], out[1], rtol=1e-5)
 
 
 @pytest.mark.parametrize("states", [None, 1])
