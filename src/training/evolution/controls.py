@@ -8,6 +8,8 @@ random: rows drawn anew every generation, as the first are.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
@@ -61,15 +63,15 @@ class Control:
     def advance(self, state: State, fitness: Fitness) -> Generation:
         """Evaluate a generation and make the next one."""
         if self.optimizer is not None:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)  # scales of weights that outputs saturate in grow without end
+            with _quietly():
                 networks = self.optimizer.ask()
         else:
             random = self.algorithm == "random"
             networks = rows(self._drawn(state.best, state.generation + 1) if random else state.population)
         found = esp.judge(state, networks, fitness, self.recipe, self.seed)
         if self.optimizer is not None:
-            self.optimizer.tell(found.fitness)
+            with _quietly():
+                self.optimizer.tell(found.fitness)
             return found._replace(state=replace(found.state, population=self.optimizer.mean.reshape(state.best.shape)[:, None]))
         if self.algorithm == "genetic":
             return found._replace(state=replace(found.state, population=self._bred(state.population, found)))
@@ -89,6 +91,14 @@ class Control:
         neurons, spared = members(following[0], len(population)), whole.shape[1] // 2
         changed = esp.mutate(neurons[:, spared:], recipe.mutation_rate, recipe.mutation_size, generator)  # as many weights as by ESP
         return np.concatenate([neurons[:, :spared], changed], axis=1)
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Without pycma's warnings of large weights: where only the order of outputs counts, their scale may grow without end."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        yield
 
 
 def rows(population: Genes) -> Genes:
