@@ -72,8 +72,9 @@ def tables(games: int) -> Iterator[tuple[str, Table, NDArray[np.int64]]]:
     for kind, recurrent, watches in (("feed-forward", False, False), ("recurrent", True, False), ("attentive", True, True)):
         network = pente.architecture(10, recurrent=recurrent)
         table = Table.of_rows(weights(network), pente.like(network, watches=watches), [scripted.make(name) for name in names])
-        for experiment, tests in EXPERIMENTS.items():
-            opponents = np.array([[NETWORKS + names.index(str(name)) for name in test] for test in tests])
+        for experiment in ("two", "pairs", "better"):
+            tests = EXPERIMENTS[experiment]
+            opponents = np.array([[NETWORKS + names.index(name) for name in test] for test in tests])
             players = 1 + opponents.shape[1]
             networks = np.arange(games)[:, None] * NETWORKS // games
             seats = np.hstack([networks, opponents[np.arange(games) % len(tests)]])

@@ -11,6 +11,7 @@ against the same opponents; the one that is named first moves next after the pla
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -24,7 +25,7 @@ from pente_env.matches import PlayerLike, coerce
 from pente_env.options import check_choices, choice
 from pente_env.player import Player
 from pente_env.rules import Rules
-from pente_env.scripted import SCRIPTED
+from pente_env.scripted import SCRIPTED, make
 
 
 @dataclass(frozen=True)
@@ -75,17 +76,21 @@ class Experiment:
         matches: Matches a test: each is a game from every seat.
         rules: The rules of the games.
         fitness: What a game pays.
+        seats: From which the player plays, 0 for the first; by default from every one. A match is a game from each of them.
     """
 
     tests: tuple[tuple[PlayerLike, ...], ...]
     matches: int = 10
     rules: Rules = field(default_factory=Rules)
     fitness: Fitness = field(default_factory=Fitness)
+    seats: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.tests or len({len(test) for test in self.tests}) > 1:
             raise ConfigurationError(f"The tests of an experiment must be one or more, with equally many opponents, not {self.tests!r}.")
         check_players(self.players)
+        if not set(self.seats) <= set(range(self.players)) or len(set(self.seats)) < len(self.seats):
+            raise ConfigurationError(f"seats={shortened(self.seats)} must be different numbers from 0 to {self.players - 1}.")
         if isinstance(self.matches, bool) or not isinstance(self.matches, int) or self.matches < 1:
             raise ConfigurationError(f"matches={shortened(self.matches)} must be a whole number from 1 on.")
 
@@ -95,14 +100,19 @@ class Experiment:
         return 1 + len(self.tests[0])
 
     @property
+    def played_from(self) -> tuple[int, ...]:
+        """The seats of a match."""
+        return self.seats or tuple(range(self.players))
+
+    @property
     def games(self) -> int:
         """Games of an evaluation."""
-        return len(self.tests) * self.matches * self.players
+        return len(self.tests) * self.matches * len(self.played_from)
 
     @property
     def best(self) -> float:
         """What an evaluation pays if every game is won as quickly as possible: by the fifth own stone."""
-        seat = np.tile(np.arange(self.players), len(self.tests) * self.matches)
+        seat = np.tile(self.played_from, len(self.tests) * self.matches)
         quickest = np.zeros(self.games, RESULT)
         quickest["winner"], quickest["moves"] = seat, 4 * self.players + seat + 1
         return float(self.fitness.points(quickest, seat, self.rules, self.players).sum())
@@ -113,7 +123,8 @@ class Experiment:
 
         Args:
             name: `two`: one test for each of the five scripted players (5.1). `pairs`: for each of the ten pairs of them (5.2). `better`:
-                against two Better (5.3).
+                against two Better (5.3). `colluders`: against two Better that block the player and spare each other. `lot`: each of
+                these two blocks either of the others, in four tests.
             **changes: Fields to change.
 
         Raises:
@@ -121,14 +132,28 @@ class Experiment:
         """
         if name not in EXPERIMENTS:
             raise ConfigurationError(f"Unknown experiment {shortened(name)}. {nearest(shortened(name), EXPERIMENTS)}")
-        return cls(**({"tests": EXPERIMENTS[name]} | changes))
+        return cls(**({"tests": opponents_of(name)} | changes))
 
 
-EXPERIMENTS: Final[dict[str, tuple[tuple[PlayerLike, ...], ...]]] = {
+# Tests by the names of the opponents; what follows a slash is whom a builder blocks. The last two are ours: two Better that block the
+# player and spare each other, and all four ways in which two Better block one other seat each.
+EXPERIMENTS: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
     "two": tuple((name,) for name in SCRIPTED),
     "pairs": tuple(itertools.combinations(SCRIPTED, 2)),
     "better": (("better", "better"),),
+    "colluders": (("better/after", "better/next"),),
+    "lot": tuple(itertools.product(("better/next", "better/after"), repeat=2)),
 }
+
+
+def opponents_of(name: str, options: Mapping[str, Mapping[str, str]] | None = None) -> tuple[tuple[Player, ...], ...]:
+    """The opponents of one of `EXPERIMENTS`, with options by the names of scripted players; equal ones are one player."""
+    made: dict[str, Player] = {}
+    for opponent in itertools.chain.from_iterable(EXPERIMENTS[name]):
+        kind, _, blocks = opponent.partition("/")
+        more = {"blocks": blocks} if blocks else {}
+        made.setdefault(opponent, make(kind, **(options or {}).get(kind, {}), **more))
+    return tuple(tuple(made[opponent] for opponent in test) for test in EXPERIMENTS[name])
 
 
 @dataclass(frozen=True)
@@ -137,7 +162,7 @@ class Scores:
 
     Attributes:
         fitness: (N,) the sum of what all games pay.
-        wins: (N, T, P) games won in each test, by seat.
+        wins: (N, T, P) games won in each test, by seat (those of the experiment).
         moves: (N, T) mean length of the games of each test.
     """
 
@@ -177,7 +202,7 @@ def evaluate(
     players, count = experiment.players, len(rows)
     opponents = {player: coerce(player) for test in experiment.tests for player in test}
     numbers = {player: count + number for number, player in enumerate(opponents)}
-    seats, seat = _seating([[numbers[player] for player in test] for test in experiment.tests], experiment.matches)
+    seats, seat = _seating([[numbers[player] for player in test] for test in experiment.tests], experiment)
     # Rows come first: game g of row n is number n * games + g.
     all_seats = np.where(seats >= 0, seats, np.arange(count)[:, None, None]).reshape(-1, players)
     seeds = _seeds(experiment.games, count if not paired else 1, seed)
@@ -185,18 +210,18 @@ def evaluate(
     table = Table.of_rows(rows, like, list(opponents.values()))
     results = play_games(table, all_seats, all_seeds, experiment.rules, threads)
     points = experiment.fitness.points(results, np.tile(seat, count), experiment.rules, players)
-    shape = (count, len(experiment.tests), experiment.matches, players)
+    shape = (count, len(experiment.tests), experiment.matches, len(experiment.played_from))
     won = (results["winner"] == np.tile(seat, count)).reshape(shape)
     return Scores(points.reshape(count, -1).sum(axis=1), won.sum(axis=2), results["moves"].reshape(shape).mean(axis=(2, 3)))
 
 
-def _seating(tests: list[list[int]], matches: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _seating(tests: list[list[int]], experiment: Experiment) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(G, P) the numbers of the opponents, -1 for the player; and (G,) its seat."""
-    players = 1 + len(tests[0])
-    match = [np.roll([-1, *opponents], seat) for opponents in tests for seat in range(players)]
-    by_test = np.array(match).reshape(len(tests), 1, players, players)
-    seats = np.broadcast_to(by_test, (len(tests), matches, players, players)).reshape(-1, players)
-    return seats, np.tile(np.arange(players), len(tests) * matches)
+    players, own = experiment.players, experiment.played_from
+    match = [np.roll([-1, *opponents], seat) for opponents in tests for seat in own]
+    by_test = np.array(match).reshape(len(tests), 1, len(own), players)
+    seats = np.broadcast_to(by_test, (len(tests), experiment.matches, len(own), players)).reshape(-1, players)
+    return seats, np.tile(own, len(tests) * experiment.matches)
 
 
 def _seeds(games: int, rows: int, seed: int) -> NDArray[np.uint64]:

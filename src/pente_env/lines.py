@@ -213,6 +213,16 @@ def first(game: Game, seat: int, what: int) -> int:
 
 
 @kernel
+def first_end(game: Game, owner: int, length: int) -> int:
+    """The first point, row by row, at which a run of exactly so many stones of a seat may be ended; -1 if there is none."""
+    for block in range(blocks(game)):
+        found = _ends(game, owner, length, block) & legal(game, block)
+        if found:
+            return point_of(game, block, found)
+    return -1
+
+
+@kernel
 def count(game: Game, seat: int, what: int) -> int:
     """At how many points a seat would do what is asked."""
     total = 0

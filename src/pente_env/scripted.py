@@ -2,7 +2,8 @@
 
 Random puts a stone anywhere. Blocker fills the ends of runs of four, then of three. Capturer takes pairs, then prepares brackets.
 Simple builds a row through its first stone, then a column. Better does so on all four lines, and only where there is room for five.
-Builders neither block nor take on purpose, the others do not try to win by five, and nobody distinguishes between two opponents.
+Builders neither block nor take on purpose, the others do not try to win by five, and nobody distinguishes between two opponents; with
+`blocks`, which is ours, a builder blocks first, perhaps one of them only.
 """
 
 from __future__ import annotations
@@ -15,7 +16,21 @@ from typing import Any, Final
 from monopoly_env.errors import ConfigurationError, nearest, shortened
 from monopoly_env.kernels import kernel
 from pente_env.game import Game
-from pente_env.lines import CAPTURES, DIRECTIONS, FOURS, LEGAL, PREPARATIONS, PROSPECTS, THREES, count, first, holds, is_empty, nth
+from pente_env.lines import (
+    CAPTURES,
+    DIRECTIONS,
+    FOURS,
+    LEGAL,
+    PREPARATIONS,
+    PROSPECTS,
+    THREES,
+    count,
+    first,
+    first_end,
+    holds,
+    is_empty,
+    nth,
+)
 from pente_env.moves import draw, is_legal, reach, takes
 from pente_env.options import check_choices, check_names, choice, choices_of, numbers
 from pente_env.player import Player, PlayerKernel, Row, player_kernel
@@ -55,6 +70,9 @@ class Builder(_Options):
     ends: str = choice("which end, if both are free (P20): any, anew each time; or forward until that is closed", "random", "forward")
     opening_stone: str = choice("the first stone of a seat that does not begin (P21): anywhere, the free point nearest to the centre, or "
                                 "the first free one", "random", "nearest", "first")  # fmt: skip
+    blocks: str = choice("whose runs of four, then of three, it ends before it builds: nobody's, those of all, of the seat that moves next "
+                         "after it, or of the one after that. So two at a table of three may spare each other",
+                         "none", "all", "next", "after")  # fmt: skip
 
 
 _RANDOM_TIES: Final = choices_of(Blocker, "ties").index("random")
@@ -63,6 +81,7 @@ _PAIRS: Final = choices_of(Capturer, "prepares").index("pairs")
 _FORWARD: Final = choices_of(Builder, "ends").index("forward")
 _NEAREST: Final = choices_of(Builder, "opening_stone").index("nearest")
 _FIRST: Final = choices_of(Builder, "opening_stone").index("first")
+_NONE, _ALL, _NEXT, _AFTER = range(len(choices_of(Builder, "blocks")))
 
 SEED, AXIS = 0, 1  # in the memory of a builder: the number of its first stone's point + 1, and the axis that it is at
 
@@ -139,7 +158,11 @@ def play_better(game: Any, seat: int, params: Row, memory: Row) -> int:
 
 @kernel
 def _build(game: Game, seat: int, params: Row, memory: Row, axes: int, needs_room: bool) -> int:
-    """Extend the run through the seed on the first axis that is not boxed in; begin again if there is none."""
+    """Block, if asked to; else extend the run through the seed on the first axis that is not boxed in; begin again if there is none."""
+    if params[2] != _NONE:
+        point = _block(game, seat, params[2])
+        if point >= 0:
+            return point
     seed, side = int(memory[SEED]) - 1, int(game.rules.side)
     if seed >= 0 and holds(game, seat, seed // side, seed % side):
         axis = open_axis(game, seat, seed, int(memory[AXIS]), axes, needs_room)
@@ -149,6 +172,19 @@ def _build(game: Game, seat: int, params: Row, memory: Row, axes: int, needs_roo
     seed = _opening_stone(game, seat, params[1]) if seed < 0 else anywhere(game, seat)
     memory[SEED], memory[AXIS] = seed + 1, 0
     return seed
+
+
+@kernel
+def _block(game: Game, seat: int, whose: float) -> int:
+    """The first end of a run of four, else of three, of those that are to be blocked; -1 if there is none."""
+    players = int(game.num_players)
+    for length in (4, 3):
+        for ahead in range(1, players):
+            if whose == _ALL or (whose == _NEXT and ahead == 1) or (whose == _AFTER and ahead == 2 % players):
+                point = first_end(game, (seat + ahead) % players, length)
+                if point >= 0:
+                    return point
+    return -1
 
 
 @kernel

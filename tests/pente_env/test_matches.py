@@ -156,7 +156,7 @@ def test_fitness_adds_up(name: str, fitness: Fitness) -> None:
     me, total, wins, number = Player("leaning", leaning, ROWS[row]), 0.0, np.zeros_like(scores.wins[row]), 0
     for test, opponents in enumerate(experiment.tests):
         for _, seat in itertools.product(range(2), range(players)):
-            seated = [me, *(pe.make(str(opponent)) for opponent in opponents)]
+            seated = [me, *opponents]
             order = [(place - seat) % players for place in range(players)]
             result = play_games(Table.of(seated), [order], seeds[number : number + 1], threads=1)[0]
             moves = result["moves"] if fitness.counted == "every" else len(range(seat, result["moves"], players))

@@ -12,6 +12,7 @@ import pytest
 import pente_env as pe
 from monopoly_env.errors import ConfigurationError
 from pente_env import core, scripted
+from pente_env.fitness import opponents_of
 from pente_env.loop import Table, play_games
 
 DATA = json.loads((Path(__file__).parent / "positions.json").read_text(encoding="utf-8"))
@@ -94,6 +95,29 @@ def test_ends() -> None:
     assert {pe.make("simple").act(games, 0, memory.copy()) for _ in range(20)} == {23, 25}
 
 
+def test_a_builder_blocks_whom_it_should() -> None:
+    """A run of three of the next seat, one of four of the seat after, each with one open end."""
+    board = [".1....1", ".......", "222....", ".......", "3333...", ".......", "1.2...1"]
+    games, memory = core.batch_of(pe.position(board, num_players=3)), np.zeros(64)
+    chosen = {
+        blocks: pe.name_of(pe.make("better", blocks=blocks, opening_stone="nearest").act(games, 0, memory.copy()), 7)
+        for blocks in ("none", "next", "after", "all")
+    }
+    assert chosen == {"none": "D4", "next": "D5", "after": "E3", "all": "E3"}
+    assert memory.any() == 0
+
+
+def test_those_who_collude_spare_each_other() -> None:
+    first, second = opponents_of("colluders")[0]
+    results = play_games(Table.of([pe.make("random"), first, second]), np.tile([0, 1, 2], (400, 1)), np.arange(400), threads=1)
+    spared = np.isin(results["winner"], [1, 2]).mean()
+    guards = [pe.make("better", blocks="all")] * 2
+    results = play_games(Table.of([pe.make("random"), *guards]), np.tile([0, 1, 2], (400, 1)), np.arange(400), threads=1)
+    assert spared > np.isin(results["winner"], [1, 2]).mean() + 0.1
+    assert [player.params.tolist() for player in (first, second)] == [[0, 0, 3], [0, 0, 2]]
+    assert len(opponents_of("lot")) == 4
+
+
 def test_scripted_players_keep_the_opening_rule() -> None:
     rules = pe.Rules(opening="tournament")
     for name in pe.names():
@@ -120,5 +144,6 @@ def test_unknown_players_and_options(name: Any, options: dict[str, Any], words: 
 
 
 def test_every_option_is_explained() -> None:
+    assert set(scripted.options_of("better")) == {"ends", "opening_stone", "blocks"}
     assert set(scripted.options_of("capturer")) == {"ties", "captures", "prepares"}
     assert scripted.options_of("random") == {}

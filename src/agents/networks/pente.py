@@ -4,7 +4,8 @@
     me = player(network, network.pack(arrays))
     table = Table.of_rows(rows(packed), like(network), [make("better")])     # a generation: one row each
 
-The input is the board as the player sees it (`pente_env.observation`, `schrum`), an output says how good a stone is at that point, and
+The input is the board as the player sees it (`pente_env.observation`, `schrum`); with `captures` also how many pairs each has taken, five
+inputs a seat, as many of them 1. An output says how good a stone is at that point, and
 the highest legal one is played; of equal ones the first, row by row (P10). Outputs are compared as they are, without a logistic, which
 would make the highest of them equal (P13). A point that makes five is played whatever the outputs say; of several the one with the
 highest output (P11). The state of a recurrent network begins with zeros. It makes a step whenever its player is to move, even if there
@@ -19,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.networks.forward import step_marked
-from agents.networks.layout import AT_UNITS, BLOCK, Architecture
+from agents.networks.layout import AT_UNITS, BLOCK, SIZES, Architecture
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.kernels import borrowed, kernel
-from pente_env.game import Game
+from pente_env.game import MAX_PLAYERS, Game
 from pente_env.lines import CAPTURES, FIVES, LEGAL, first, write_points
 from pente_env.moves import takes
 from pente_env.observation import list_stones
@@ -32,6 +33,7 @@ from pente_env.rules import Rules, number
 # The row: whether a point that takes the last stones that are needed is played, too (P12), then the weights, as float32.
 TAKES: Final = 0
 WEIGHTS: Final = 1
+PAIRS: Final = 5 * MAX_PLAYERS  # inputs of captured pairs
 MOST_UNITS: Final = 2 * MEMORY  # of a cell: the memory holds float32 numbers
 _KERYO: Final = number("captures", "keryo")
 
@@ -42,8 +44,11 @@ def play(game: Any, seat: int, params: Row, memory: Row) -> int:
     params, memory = borrowed(params), borrowed(memory)
     points = int(game.rules.side) * int(game.rules.side)
     weights = params[WEIGHTS:].view(np.float32)
-    marked, outputs, allowed = np.empty(3 * points + 3, np.int64), np.empty(points, np.float32), np.empty(points, np.uint8)
-    marked = marked[: list_stones(game, seat, True, marked)]
+    marked, outputs, allowed = np.empty(3 * points + 3 + PAIRS, np.int64), np.empty(points, np.float32), np.empty(points, np.uint8)
+    count = list_stones(game, seat, True, marked)
+    if weights[SIZES] > 3 * points:
+        count = _list_pairs(game, seat, count, marked)
+    marked = marked[:count]
     step_marked(weights, marked, memory.view(np.float32)[: int(weights[AT_UNITS])], 0, outputs)
     if seat != game.player:
         return -1
@@ -53,6 +58,18 @@ def play(game: Any, seat: int, params: Row, memory: Row) -> int:
             return point
     write_points(game, seat, FIVES if first(game, seat, FIVES) >= 0 else LEGAL, allowed)
     return _highest(outputs, allowed)
+
+
+@kernel
+def _list_pairs(game: Game, seat: int, count: int, marked: Any) -> int:
+    """Write the inputs of the pairs that each seat has taken after `count` others; returns how many there are now."""
+    players, each = int(game.num_players), PAIRS // MAX_PLAYERS
+    for ahead in range(players):
+        at = 3 * int(game.rules.side) * int(game.rules.side) + each * ahead
+        for pair in range(min(each, int(game.captured[(seat + ahead) % players]) // 2)):
+            marked[count] = at + pair
+            count += 1
+    return count
 
 
 @kernel
@@ -77,23 +94,26 @@ def _last_capture(game: Game, seat: int, outputs: Any, allowed: Any) -> int:
     return _highest(outputs, allowed)
 
 
-def architecture(hidden: int, rules: Rules | str = "schrum", *, recurrent: bool = False, activation: str = "logistic") -> Architecture:
+def architecture(
+    hidden: int, rules: Rules | str = "schrum", *, recurrent: bool = False, captures: bool = False, activation: str = "logistic"
+) -> Architecture:
     """A network for a board: one hidden layer, or one cell that sees its own last state.
 
     Args:
         hidden: Units of that layer.
         rules: Rules, or the name of a preset: they say how large the board is.
         recurrent: Whether the hidden units see their own last state.
+        captures: Whether it sees the pairs that were taken, too.
         activation: Of the hidden units.
 
     Raises:
         ConfigurationError: An impossible size or activation.
     """
     points = Rules.coerce(rules).size ** 2
-    heads = (("points", points),)
+    heads, inputs = (("points", points),), 3 * points + PAIRS * captures
     if recurrent:
-        return Architecture(3 * points, (), heads, activation, "elman", hidden)
-    return Architecture(3 * points, (hidden,), heads, activation)
+        return Architecture(inputs, (), heads, activation, "elman", hidden)
+    return Architecture(inputs, (hidden,), heads, activation)
 
 
 def rows(packed: NDArray[np.float32], takes_last: bool = False) -> NDArray[np.float64]:
@@ -123,10 +143,10 @@ def like(network: Architecture, *, watches: bool = False, name: str = "network")
         ConfigurationError: The network does not fit a board.
     """
     points = network.outputs
-    if network.inputs != 3 * points or int(points**0.5) ** 2 != points:
+    if network.inputs not in (3 * points, 3 * points + PAIRS) or int(points**0.5) ** 2 != points:
         raise ConfigurationError(
             f"A network for Pente has three inputs and one output for each point of a square board (7 x 7: 147 and 49), "
-            f"not {network.inputs} inputs and {points} outputs."
+            f"and perhaps {PAIRS} inputs of pairs, not {network.inputs} inputs and {points} outputs."
         )
     if network.units > MOST_UNITS:
         raise ConfigurationError(f"A cell of a network for Pente has {MOST_UNITS} units at the most, not {network.units}.")

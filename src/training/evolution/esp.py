@@ -13,6 +13,7 @@ What the published programs do in different ways is an option of `Recipe`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
@@ -62,6 +63,9 @@ class Recipe:
     """Scale of the Cauchy distribution of a burst, on every weight."""
     burst_spares: bool = True
     """Whether a burst leaves the best network itself in the population."""
+    lesion: float = 0.0
+    """Share of its fitness that the best network must keep without a hidden unit for that unit to go, when a phase was in vain;
+    if it keeps less whichever goes, a unit is added. 0: units stay. For a fitness that is never negative."""
     challenge: int = 5
     """Evaluations over fresh seeds in which a better network must prove to be better; 0: the evaluation that found it is believed."""
 
@@ -75,7 +79,7 @@ class Recipe:
         for name, low in lowest.items():
             if not getattr(self, name) >= low:
                 raise ConfigurationError(f"{name}={getattr(self, name)} must be {low} or more.")
-        for name in ("parents", "mutation_rate"):
+        for name in ("parents", "mutation_rate", "lesion"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigurationError(f"{name}={getattr(self, name)} must be a share from 0 to 1.")
         for name, valid in (("draws", ("balanced", "random")), ("mate", ("better", "any")), ("children", ("replace", "compete"))):
@@ -181,6 +185,24 @@ def burst(best: Genes, neurons: int, scale: float, spares: bool, generator: np.r
     return best[:, None] + steps
 
 
+def without(network: Genes, unit: int, states: int | None) -> Genes:
+    """An (S, G) network without one of its units, and without what the others see of it.
+
+    Args:
+        network: The network.
+        unit: 0 to S - 1.
+        states: The first of the genes that weigh the states of the units, if it is recurrent.
+    """
+    rest = np.delete(network, unit, axis=0)
+    return rest if states is None else np.delete(rest, states + unit, axis=1)
+
+
+def with_one_more(network: Genes, states: int | None) -> Genes:
+    """An (S, G) network with a unit more, which nobody sees yet: all its weights are 0, and those of its state."""
+    grown = network if states is None else np.insert(network, states + len(network), 0.0, axis=1)
+    return np.concatenate([grown, np.zeros((1, grown.shape[1]))])
+
+
 def breed(ordered: Genes, recipe: Recipe, generator: np.random.Generator, sizes: Sizes = None) -> Genes:
     """The neurons of the next generation, from (S, N or more, G) neurons in their order, the best first; `sizes` as in `advance`."""
     half = recipe.neurons - 2 * parents_of(recipe) if recipe.children == "replace" else recipe.neurons
@@ -206,6 +228,7 @@ class State:
         phase_fitness: Of the evaluation that found the best of the phase.
         stale: Generations since a better network of this phase was found.
         bursts: So far.
+        vain: Whether no better network was found since the last burst.
         generation: Generations that were evaluated.
         evaluations: Networks that were evaluated, challenges included.
     """
@@ -217,29 +240,34 @@ class State:
     phase_fitness: float = _NONE
     stale: int = 0
     bursts: int = 0
+    vain: bool = False
     generation: int = 0
     evaluations: int = 0
 
 
-def restored(like: State, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any], generation: int) -> State:
+def restored(
+    like: State, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any], generation: int, *, resized: bool = False
+) -> State:
     """The state of a checkpoint.
 
     Args:
         like: A state of the same run.
         arrays: `population`, `best`, `phase_best`, and `fitness` of the last two.
-        values: `stale`, `bursts` and `evaluations`.
+        values: `stale`, `bursts`, `evaluations` and, with `lesion`, `vain`.
         generation: Generations that were evaluated.
+        resized: Whether the networks may have other numbers of units by now, as with `lesion`.
 
     Raises:
         ValueError: Arrays of other shapes.
     """
     population, best, phase_best = arrays["population"], arrays["best"], arrays["phase_best"]
-    shape = like.best.shape
+    shape = best.shape if resized and best.ndim == like.best.ndim else like.best.shape
     if population.ndim != 3 or population.shape[::2] != shape or best.shape != shape or phase_best.shape != shape:
         raise ValueError(f"neurons of the shape {population.shape} and a best network of {best.shape}, not of {shape}")
     best_fitness, phase_fitness = arrays["fitness"].tolist()
     counts = {name: int(values[name]) for name in ("stale", "bursts", "evaluations")}
-    return State(population, best, phase_best, best_fitness, phase_fitness, generation=generation, **counts)
+    vain = bool(values.get("vain", False))
+    return State(population, best, phase_best, best_fitness, phase_fitness, vain=vain, generation=generation, **counts)
 
 
 class Generation(NamedTuple):
@@ -259,53 +287,63 @@ def begin(sub_populations: int, genes: int, recipe: Recipe, seed: int) -> State:
     recipe.check()
     if sub_populations < 1 or genes < 1:
         raise ConfigurationError(f"ESP needs one sub-population of one gene or more, not {sub_populations} of {genes}.")
-    drawn = _generator(seed, 0).uniform(-recipe.weights, recipe.weights, (sub_populations, recipe.neurons, genes))
+    drawn = generator_of(seed, 0).uniform(-recipe.weights, recipe.weights, (sub_populations, recipe.neurons, genes))
     none = np.zeros((sub_populations, genes))
     return State(drawn, none, none)
 
 
-def advance(state: State, fitness: Fitness, recipe: Recipe, seed: int, sizes: Sizes = None) -> Generation:
+def advance(state: State, fitness: Fitness, recipe: Recipe, seed: int, *, states: int | None = None, sizes: Sizes = None) -> Generation:
     """Evaluate a generation and breed the next one. All chance depends on the seed and the number of the generation alone.
 
     Args:
-        state: Before it.
+        state: Where evolution has come to.
         fitness: Of networks.
-        recipe: How to evolve.
+        recipe: How they evolve.
         seed: Of the run.
+        states: The first gene that weighs the state of a unit, if networks are recurrent; for `lesion` only.
         sizes: (S,) how many of its G genes a neuron of each sub-population has, where they have unlike numbers of them, as those of several
-            networks do; the others are never read.
+            networks do; the others are never read. Not with `lesion`.
     """
-    generator, population = _generator(seed, state.generation + 1), state.population
+    generator, population = generator_of(seed, state.generation + 1), state.population
     neurons = population.shape[1]
     picks = draw(neurons, len(population), recipe, generator)
     networks = assemble(population, picks)
-    found = _evaluated(fitness, networks, _seed(seed, state.generation, 0))
-    champion = int(np.argmax(found))
-    ordered = ranked(population, credit(found, picks, neurons))[:, : recipe.neurons]
-    state = replace(state, generation=state.generation + 1, evaluations=state.evaluations + len(networks), stale=state.stale + 1)
-    state = _believe(state, networks[champion].reshape(state.best.shape), float(found[champion]), fitness, recipe, seed)
+    found = judge(state, networks, fitness, recipe, seed)
+    ordered = ranked(population, credit(found.fitness, picks, neurons))[:, : recipe.neurons]
+    state = found.state
     if recipe.stagnation and state.stale >= recipe.stagnation:
-        around = burst(state.best, recipe.neurons, recipe.burst_size, recipe.burst_spares, generator)
-        state = replace(state, population=around, phase_fitness=_NONE, stale=0, bursts=state.bursts + 1)
+        state = _begin_phase(state, fitness, recipe, seed, states, generator)
     else:
         state = replace(state, population=breed(ordered, recipe, generator, sizes))
+    return found._replace(state=state)
+
+
+def judge(state: State, networks: Genes, fitness: Fitness, recipe: Recipe, seed: int) -> Generation:
+    """Evaluate the (T, S * G) networks of a generation, and keep the best one; the population is left as it is."""
+    found = _evaluated(fitness, networks, _seed(seed, state.generation, 0))
+    champion = int(np.argmax(found))
+    state = replace(state, generation=state.generation + 1, evaluations=state.evaluations + len(networks), stale=state.stale + 1)
+    state = _believe(state, networks[champion].reshape(state.best.shape), float(found[champion]), fitness, recipe, seed)
     return Generation(state, found, champion)
 
 
-def evolve(fitness: Fitness, *, sub_populations: int, genes: int, recipe: Recipe, generations: int, seed: int = 0) -> Iterator[State]:
+def evolve(fitness: Fitness, *, sub_populations: int, genes: int, recipe: Recipe, generations: int, seed: int = 0, states: int | None = None
+) -> Iterator[State]:  # fmt: skip
     """Evolve networks; yields the state after every generation.
+
+    With `lesion` the networks that `fitness` is given grow and shrink; `states` is as for `advance`.
 
     Raises:
         ConfigurationError: A recipe, sizes or a fitness that is impossible.
     """
     state = begin(sub_populations, genes, recipe, seed)
     for _ in range(generations):
-        state = advance(state, fitness, recipe, seed).state
+        state = advance(state, fitness, recipe, seed, states=states).state
         yield state
 
 
 def _believe(state: State, champion: Genes, found: float, fitness: Fitness, recipe: Recipe, seed: int) -> State:
-    """Take the champion as the best of its phase, and of the run, where it is better."""
+    """Take the (S, G) champion of a generation as the best of its phase, and of the run, where it is better."""
     rates = np.array([found, state.phase_fitness, state.best_fitness])
     there = np.isfinite(rates)
     if recipe.challenge and there.any():  # rivals meet on the same fresh games, so luck does not count
@@ -316,8 +354,34 @@ def _believe(state: State, champion: Genes, found: float, fitness: Fitness, reci
     if rates[0] > rates[1]:
         state = replace(state, phase_best=champion, phase_fitness=found, stale=0)
     if rates[0] > rates[2]:
-        state = replace(state, best=champion, best_fitness=found)
+        state = replace(state, best=champion, best_fitness=found, vain=False)
     return state
+
+
+def _begin_phase(state: State, fitness: Fitness, recipe: Recipe, seed: int, states: int | None, generator: np.random.Generator) -> State:
+    """Draw the neurons anew around the best network; after a phase in vain one with other units, if the recipe has `lesion`."""
+    units = len(state.best)
+    if recipe.lesion and state.vain:
+        state = _resized(state, fitness, recipe, seed, states)
+    around = burst(state.best, recipe.neurons, recipe.burst_size, recipe.burst_spares, generator)
+    if len(state.best) > units:  # a new unit begins as all did
+        around[units, 1:] = generator.uniform(-recipe.weights, recipe.weights, around[units, 1:].shape)
+    return replace(state, population=around, phase_fitness=_NONE, stale=0, vain=True, bursts=state.bursts + 1)
+
+
+def _resized(state: State, fitness: Fitness, recipe: Recipe, seed: int, states: int | None) -> State:
+    """Take the unit from the best network that it misses least, or give it one more."""
+    seeds = [_seed(seed, state.generation - 1, number) for number in range(1 + recipe.challenge, 2 + 2 * recipe.challenge)]
+    lesioned = [without(state.best, unit, states) for unit in range(len(state.best))] if len(state.best) > 1 else []
+    whole, *rates = [
+        float(sum(_evaluated(fitness, network.reshape(1, -1), number)[0] for number in seeds)) for network in (state.best, *lesioned)
+    ]
+    if rates and max(rates) >= recipe.lesion * whole:
+        best = lesioned[int(np.argmax(rates))]
+    else:
+        best = with_one_more(state.best, states)
+    evaluations = state.evaluations + len(seeds) * (1 + len(lesioned))
+    return replace(state, best=best, phase_best=best, evaluations=evaluations)
 
 
 def _evaluated(fitness: Fitness, networks: Genes, seed: int) -> NDArray[np.float64]:
@@ -327,7 +391,8 @@ def _evaluated(fitness: Fitness, networks: Genes, seed: int) -> NDArray[np.float
     return found
 
 
-def _generator(seed: int, generation: int) -> np.random.Generator:
+def generator_of(seed: int, generation: int) -> np.random.Generator:
+    """Of what is drawn for a generation; 0 is that of the first neurons."""
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence((seed, generation))))
 
 
@@ -346,6 +411,8 @@ class Neurons:
         architecture: The network.
         sub_populations: Its hidden units.
         genes: Of a neuron: its inputs, the states that it sees if it is recurrent, its outputs, and with `bias` its own bias.
+        states: The first of the genes that weigh states; None if the network is not recurrent.
+        bias: Whether a neuron has a bias.
     """
 
     def __init__(self, architecture: Architecture, *, bias: bool = False) -> None:
@@ -360,6 +427,8 @@ class Neurons:
         self.architecture = architecture
         self.sub_populations = units = architecture.units or architecture.hidden[0]
         self.genes = architecture.inputs + architecture.units + architecture.outputs + bias
+        self.states = architecture.inputs if architecture.units else None
+        self.bias = bias
         numbers = 1 + np.arange(units * self.genes).reshape(units, self.genes)  # of all genes; exact as float32
         arrays: dict[str, NDArray[Any]] = {name: np.zeros(shape) for name, shape in architecture.shapes().items()}
         recurrent, hidden, output = architecture.units > 0, "_ih" if architecture.units else "", 0 if architecture.units else 1
@@ -376,6 +445,22 @@ class Neurons:
         source = (architecture.pack(arrays) - self._blank).astype(np.int64)
         self._weights = np.flatnonzero(source)
         self._source = source[self._weights] - 1
+
+    def of_length(self, length: int) -> Neurons:
+        """The genes of the same network with as many hidden units as rows of that length have: `lesion` changes their number.
+
+        Raises:
+            ConfigurationError: No number of units makes such rows.
+        """
+        seen = self.architecture.units  # every unit is a gene of every other one if it is seen
+        others = self.genes - seen
+        units = round((math.sqrt(others**2 + 4 * length) - others) / 2) if seen else length // others
+        if units < 1 or units * (others + (units if seen else 0)) != length:
+            raise ConfigurationError(f"No number of neurons of {self.genes} genes makes rows of {length}.")
+        if units == self.sub_populations:
+            return self
+        form: dict[str, Any] = {"units": units} if seen else {"hidden": (units,)}
+        return Neurons(replace(self.architecture, **form), bias=self.bias)
 
     def pack(self, networks: Genes) -> NDArray[np.float32]:
         """The rows of weights of (N, S * G) networks, as `Architecture.pack` makes them."""

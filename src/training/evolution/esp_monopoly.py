@@ -113,6 +113,8 @@ class EspMonopoly(Recipe, EvolutionOptions):
         check_ranges(self, {"games": (1, 100_000), "final_games": (1, 1_000_000), "worth": (0, 10), "generations": (1, np.inf)})
         check_ranges(self, {"threads": (1, np.inf), "seed": (0, 1 << 31)})
         Recipe.check(self)
+        if self.lesion:
+            raise ConfigurationError(f"--lesion {self.lesion:g}: several networks keep their units, so it must be 0 here.")
         _ = self.brood
         split(TABLES[self.tables], self.games)
         split(TABLES[self.tables], self.final_games)
@@ -229,7 +231,7 @@ class MonopolySearch(Search):
 
     def advance(self) -> None:
         """Play a generation."""
-        found = esp.advance(self.stage, self.evaluate, self.options, self.options.seed, self.brood.sizes)
+        found = esp.advance(self.stage, self.evaluate, self.options, self.options.seed, sizes=self.brood.sizes)
         self.stage = found.state
         self.step += 1
         self.add_row(found.fitness, {}, {"best": self.stage.best_fitness, "bursts": float(self.stage.bursts)})

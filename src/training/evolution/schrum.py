@@ -18,21 +18,21 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table as RichTable
 
-import pente_env
 from agents.arena.table import Table
 from agents.networks import pente
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.intervals import wilson
-from pente_env.fitness import EXPERIMENTS, Experiment, Fitness, Scores, evaluate
+from pente_env.fitness import EXPERIMENTS, Experiment, Fitness, Scores, evaluate, opponents_of
 from pente_env.player import Player
 from training.evolution import esp
+from training.evolution.controls import ALGORITHMS, Algorithm, Control
 from training.evolution.esp import ESP, Neurons, Recipe
 from training.evolution.run import CURVES, EvolutionOptions, Search
 from training.run import checkpoints
 from training.run.folder import Run
 from training.run.options import check_ranges, result_settings
 
-GENERATIONS: Final = {"two": 2000, "pairs": 900, "better": 2000}  # of the paper
+GENERATIONS: Final = {"two": 2000, "pairs": 900, "better": 2000, "colluders": 300, "lot": 300}  # the first three are the paper's
 NETWORKS: Final = ("feed_forward", "recurrent", "attentive")
 NETWORK: Final = "network.npz"
 _FINAL: Final = 1 << 20  # number of the evaluation at the end: no challenge has it
@@ -53,16 +53,24 @@ class Schrum(Recipe, EvolutionOptions):
 
     out: Path = Path("runs/esp")
     """Folder of the run."""
-    experiment: Literal["two", "pairs", "better"] = "two"
-    """two: each of the five scripted players; pairs: each pair of different ones; better: two Better."""
+    experiment: Literal["two", "pairs", "better", "colluders", "lot"] = "two"
+    """two: each of the five scripted players; pairs: each pair of different ones; better: two Better. Ours: colluders: two Better that
+    block the network and spare each other; lot: two Better, in all four ways to block one other seat each."""
     network: Literal["feed_forward", "recurrent", "attentive"] = "feed_forward"
     """attentive: recurrent, and it sees the board before every stone, not only before its own."""
+    algorithm: Algorithm = "esp"
+    """esp; or what it is compared with on as many games: genetic (whole networks mate), cmaes (separable CMA-ES), random (rows drawn
+    anew every generation)."""
     hidden: int = 10
     """Hidden units, each with a sub-population (E1)."""
     bias: bool = False
     """Whether a hidden unit has a bias (E7)."""
     generations: int | None = None
-    """Length of the run; may be raised on --resume. Default: the paper's 2,000 (two, better) or 900 (pairs)."""
+    """Length of the run; may be raised on --resume. Default: the paper's 2,000 (two, better) or 900 (pairs); 300 for ours."""
+    captures: bool = False
+    """Whether the network sees how many pairs each player has taken."""
+    seat: int | None = None
+    """The only seat that the network plays from, 1 for the first: a specialist. Default: every seat."""
     matches: int = 10
     """Matches of a test: each is a game from every seat."""
     paired: bool = True
@@ -71,6 +79,8 @@ class Schrum(Recipe, EvolutionOptions):
     """What a won game pays is this less its moves (P28). moves: the most that a game may have; points: 49."""
     factor: float = 0.5
     """What a move pays of a game that is not won."""
+    wins_alone: bool = False
+    """A won game pays 1, any other nothing, whatever moves they took."""
     ties: Literal["first", "random"] = "first"
     """Which of several good points Blocker and Capturer play (P14)."""
     ends: Literal["random", "forward"] = "random"
@@ -88,20 +98,20 @@ class Schrum(Recipe, EvolutionOptions):
     @cached_property
     def neurons_of(self) -> Neurons:
         """The genes of a network."""
-        return Neurons(pente.architecture(self.hidden, recurrent=self.network != "feed_forward"), bias=self.bias)
+        return Neurons(pente.architecture(self.hidden, recurrent=self.network != "feed_forward", captures=self.captures), bias=self.bias)
 
     def games_of(self, matches: int) -> Experiment:
         """The tests, with so many matches each."""
         builds: dict[str, str] = {"ends": self.ends, "opening_stone": self.opening_stone}
         ties: dict[str, str] = {"ties": self.ties}
-        options = {"random": {}, "blocker": ties, "capturer": ties, "simple": builds, "better": builds}
-        players = {name: pente_env.make(name, **given) for name, given in options.items()}
-        tests = tuple(tuple(players[str(name)] for name in test) for test in EXPERIMENTS[self.experiment])
-        return Experiment(tests, matches, fitness=Fitness(self.moves_max, factor=self.factor))
+        options = {"blocker": ties, "capturer": ties, "simple": builds, "better": builds}
+        tests = opponents_of(self.experiment, options)
+        fitness = Fitness(self.moves_max, factor=self.factor, wins_alone=self.wins_alone)
+        return Experiment(tests, matches, fitness=fitness, seats=() if self.seat is None else (self.seat - 1,))
 
     def check(self) -> None:
         """Check all that can be checked without playing."""
-        for name, valid in (("experiment", EXPERIMENTS), ("network", NETWORKS)):
+        for name, valid in (("experiment", EXPERIMENTS), ("network", NETWORKS), ("algorithm", ALGORITHMS)):
             if getattr(self, name) not in valid:
                 raise ConfigurationError(f"Unknown --{name} {getattr(self, name)!r}. {nearest(getattr(self, name), valid)}")
         if self.cluster is not None:
@@ -109,6 +119,12 @@ class Schrum(Recipe, EvolutionOptions):
         check_ranges(self, {"hidden": (1, pente.MOST_UNITS), "matches": (1, 1000), "final_matches": (1, 10_000)})
         check_ranges(self, {"generations": (1, np.inf), "threads": (1, np.inf), "seed": (0, 1 << 31)})
         Recipe.check(self)
+        if self.lesion and self.algorithm != "esp":
+            raise ConfigurationError(
+                f"--lesion adds and removes sub-populations, which --algorithm {self.algorithm} does not have: leave it out."
+            )
+        if self.seat is not None:
+            check_ranges(self, {"seat": (1, 3)})
         self.games_of(self.matches)
 
     def search(self, table_type: type[Table] = Table) -> PenteSearch:
@@ -139,11 +155,13 @@ class PenteSearch(Search):
         super().__init__(options, table_type)
         self.neurons, self.experiment = options.neurons_of, options.games_of(options.matches)
         self.like = pente.like(self.neurons.architecture, watches=options.network == "attentive")
-        self.stage = esp.begin(self.neurons.sub_populations, self.neurons.genes, options, options.seed)
+        sizes = self.neurons.sub_populations, self.neurons.genes
+        self.control = Control.of(options.algorithm, *sizes, options, options.seed) if options.algorithm != "esp" else None
+        self.stage = self.control.begin(*sizes) if self.control else esp.begin(*sizes, options, options.seed)
 
     def evaluate(self, networks: NDArray[np.float64], experiment: Experiment, seed: int) -> Scores:
         """Let (N, S * G) networks play the tests."""
-        rows, options = pente.rows(self.neurons.pack(networks)), self.options
+        rows, options = pente.rows(self.neurons.of_length(networks.shape[1]).pack(networks)), self.options
         return evaluate(rows, self.like, experiment, seed, paired=options.paired, threads=options.threads)
 
     def settings(self) -> dict[str, Any]:
@@ -173,12 +191,16 @@ class PenteSearch(Search):
             played.append(self.evaluate(networks, self.experiment, seed))
             return played[-1].fitness
 
-        found = esp.advance(self.stage, fitness, self.options, self.options.seed)
+        if self.control:
+            found = self.control.advance(self.stage, fitness)
+        else:
+            found = esp.advance(self.stage, fitness, self.options, self.options.seed, states=self.neurons.states)
         self.stage = found.state
         self.step += 1
         rates = played[0].wins[found.champion].sum(axis=1) / (self.experiment.games / len(self.experiment.tests))
         champion = {f"champion/{name}": float(rate) for name, rate in zip(self.names, rates, strict=True)}
-        self.add_row(found.fitness, {}, {"best": self.stage.best_fitness, "bursts": float(self.stage.bursts), **champion})
+        changes = {"bursts": float(self.stage.bursts), "units": float(len(self.stage.best))}
+        self.add_row(found.fitness, {}, {"best": self.stage.best_fitness, **changes, **champion})
         self.played(self.games(self.step) - self.games_played)
 
     def measure(self, run: Run) -> None:
@@ -187,13 +209,19 @@ class PenteSearch(Search):
     @property
     def names(self) -> list[str]:
         """Of the tests."""
-        return ["-".join(str(name) for name in test) for test in EXPERIMENTS[self.options.experiment]]
+        return ["-".join(test) for test in EXPERIMENTS[self.options.experiment]]
 
     def finish(self, run: Run) -> dict[str, Any]:
         """Save the best network and let it play fresh games; returns what evaluation.json holds."""
         options, best = self.options, self.stage.best.reshape(1, -1)
-        kept = {"hidden": options.hidden, "recurrent": options.network != "feed_forward", "watches": self.like.watches}
-        saved = {"weights": self.neurons.pack(best)[0]} | {name: np.array(value) for name, value in kept.items()}
+        neurons = self.neurons.of_length(best.shape[1])
+        kept = {
+            "hidden": neurons.sub_populations,
+            "captures": options.captures,
+            "recurrent": options.network != "feed_forward",
+            "watches": self.like.watches,
+        }
+        saved = {"weights": neurons.pack(best)[0]} | {name: np.array(value) for name, value in kept.items()}
         checkpoints.write_arrays(run.folder / NETWORK, saved)
         experiment = options.games_of(options.final_matches)
         scores = self.evaluate(best, experiment, self.game_seed(_FINAL))
@@ -213,16 +241,20 @@ class PenteSearch(Search):
         """What a checkpoint holds as arrays."""
         state = self.stage
         fitness = np.array([state.best_fitness, state.phase_fitness])
-        return {"population": state.population, "best": state.best, "phase_best": state.phase_best, "fitness": fitness}
+        arrays = {"population": state.population, "best": state.best, "phase_best": state.phase_best, "fitness": fitness}
+        optimizer = self.control and self.control.optimizer
+        return arrays | {"history": np.array(optimizer.history)} if optimizer else arrays
 
     def values(self) -> dict[str, Any]:
         """What a checkpoint holds as JSON."""
         state = self.stage
-        return super().values() | {"stale": state.stale, "bursts": state.bursts, "evaluations": state.evaluations}
+        return super().values() | {"stale": state.stale, "bursts": state.bursts, "vain": int(state.vain), "evaluations": state.evaluations}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
         """Continue from a checkpoint."""
-        self.stage = esp.restored(self.stage, arrays, values, self.step)
+        self.stage = esp.restored(self.stage, arrays, values, self.step, resized=bool(self.options.lesion))
+        if self.control and self.control.optimizer:
+            self.control.optimizer.tell_again(arrays["history"], arrays["population"].ravel())
 
 
 # --- what came out --------------------------------------------------------------------------------------------------------------
@@ -236,7 +268,7 @@ def load(path: Path | str) -> Player:
     """
     arrays = checkpoints.read_arrays(Path(path))
     with checkpoints.understood(Path(path)):
-        network = pente.architecture(int(arrays["hidden"]), recurrent=bool(arrays["recurrent"]))
+        network = pente.architecture(int(arrays["hidden"]), recurrent=bool(arrays["recurrent"]), captures=bool(arrays["captures"]))
         return pente.player(network, arrays["weights"], watches=bool(arrays["watches"]), name=Path(path).parent.name or "network")
 
 

@@ -92,3 +92,19 @@ def test_networks_of_another_shape() -> None:
         pente.player(network, weights(pente.architecture(11)))
     with pytest.raises(ConfigurationError, match="rows of float32"):
         pente.rows(np.zeros((2, 3)))  # type: ignore[arg-type]
+
+
+def test_a_network_may_see_the_pairs() -> None:
+    """A unit that is on if its player, or a given other one, has taken so many pairs speaks for a corner; a bias for another one."""
+    network = pente.architecture(1, captures=True)
+    assert network.inputs == 147 + 15
+    board = [".1....1", ".......", "..2.2..", ".......", "3.....3", ".......", "......."]
+    for number, captured in ((0, [2, 0, 0]), (1, [4, 0, 0]), (5, [0, 2, 0]), (10, [0, 0, 2])):
+        arrays = {name: np.zeros(shape, np.float32) for name, shape in network.shapes().items()}
+        arrays["0.weight"][0, 147 + number] = 20.0
+        arrays["1.weight"][48, 0] = 1.0
+        arrays["1.bias"][0] = 0.75
+        player = pente.player(network, network.pack(arrays))
+        for taken, point in ((captured, 48), ([0, 0, 0], 0)):
+            game = pe.position(board, captured=taken, num_players=3)
+            assert player.act(core.batch_of(game), 0, np.zeros(64)) == point

@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from agents.networks import pente
+from agents.networks.forward import step
 from agents.networks.layout import Architecture
 from monopoly_env.errors import ConfigurationError
 from training.evolution import esp
@@ -99,6 +100,48 @@ def test_a_burst_surrounds_the_best_network() -> None:
     assert (around[:, 1:] != best[:, None]).all()
     np.testing.assert_allclose(np.median(around, axis=1), best, atol=0.08)
     assert not (esp.burst(best, 400, 0.3, False, draws())[:, 0] == best).any()
+
+
+@pytest.mark.parametrize("recurrent", [False, True])
+def test_a_unit_that_nobody_sees_changes_nothing_and_can_go_again(recurrent: bool) -> None:
+    neurons = Neurons(pente.architecture(3, recurrent=recurrent), bias=True)
+    network = draws().normal(size=(3, neurons.genes))
+    grown = esp.with_one_more(network, neurons.states)
+    assert grown.shape == (4, neurons.genes + recurrent)
+    assert esp.without(grown, 3, neurons.states).tolist() == network.tolist()
+    fewer = esp.without(network, 1, neurons.states)
+    kept = [gene for gene in range(neurons.genes) if not (recurrent and gene == 147 + 1)]
+    assert fewer.tolist() == network[[0, 2]][:, kept].tolist()
+    for changed in (grown, fewer):
+        assert neurons.of_length(changed.size).sub_populations == len(changed)
+    with pytest.raises(ConfigurationError, match="No number of neurons"):
+        neurons.of_length(network.size + 1)
+    wider, out = neurons.of_length(grown.size), []
+    for form, genes in ((neurons, network), (wider, grown)):
+        seen = np.eye(147, dtype=np.float32)[5]
+        state, found = np.zeros(max(form.architecture.units, 1), np.float32), np.zeros(49, np.float32)
+        for _ in range(3):
+            step(form.pack(genes.reshape(1, -1))[0], seen, state, 0, found)
+        out.append(found)
+    np.testing.assert_allclose(out[0], out[1], rtol=1e-5)
+
+
+@pytest.mark.parametrize("states", [None, 1])
+def test_lesion_takes_units_that_are_not_needed_and_adds_where_all_are(states: int | None) -> None:
+    recipe = Recipe(neurons=8, stagnation=2, lesion=0.9)
+
+    def sizes(fitness: esp.Fitness) -> list[int]:
+        found = esp.evolve(fitness, sub_populations=3, genes=4, recipe=recipe, generations=12, seed=1, states=states)
+        return [len(state.best) for state in found]
+
+    assert sizes(lambda rows, seed: np.ones(len(rows))) == [3] * 5 + [2] * 3 + [1] * 3 + [
+        2
+    ]  # the first phase is not in vain; one unit has to stay
+    assert sizes(lambda rows, seed: np.full(len(rows), float(rows.shape[1])))[-1] > 3
+    steady = esp.evolve(
+        lambda rows, seed: np.ones(len(rows)), sub_populations=3, genes=4, recipe=Recipe(neurons=8, stagnation=2), generations=8
+    )
+    assert {len(state.best) for state in steady} == {3}
 
 
 def test_breeding_keeps_the_better_half_and_one_neuron_is_a_fixed_point() -> None:

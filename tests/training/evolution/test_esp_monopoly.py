@@ -77,10 +77,10 @@ def test_a_fitness_that_knows_the_best_player_finds_it() -> None:
 
     recipe = esp.Recipe(neurons=20, trials=4, weights=2.0, challenge=0)
     state = esp.begin(4, brood.genes, recipe, 0)
-    first = esp.advance(state, fitness, recipe, 0, brood.sizes).state
+    first = esp.advance(state, fitness, recipe, 0, sizes=brood.sizes).state
     state = first
     for _ in range(80):
-        state = esp.advance(state, fitness, recipe, 0, brood.sizes).state
+        state = esp.advance(state, fitness, recipe, 0, sizes=brood.sizes).state
     assert state.best_fitness > 0.5 * first.best_fitness
 
 

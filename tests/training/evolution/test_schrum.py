@@ -6,6 +6,7 @@ import dataclasses
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -40,9 +41,19 @@ def test_presets_are_the_recipes() -> None:
     assert [SCHRUM.games_of(10).games, SCHRUM.games_of(10).best] == [100, 5550]
 
 
-@pytest.mark.parametrize("name", ["schrum", "esp/3.0"])
-def test_a_run_that_was_stopped_ends_like_one_that_was_not(name: str, tmp_path: Path) -> None:
-    begun = dataclasses.replace(TINY, **({} if name == "schrum" else dataclasses.asdict(ESP[name]) | {"neurons": 8, "stagnation": 2}))
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        dataclasses.asdict(ESP["esp/3.0"]) | {"neurons": 8, "stagnation": 2},
+        {"lesion": 0.5, "stagnation": 1},
+        {"algorithm": "genetic", "captures": True},
+        {"algorithm": "cmaes", "experiment": "colluders", "network": "feed_forward"},
+    ],
+    ids=["schrum", "esp/3.0", "lesion", "genetic", "cmaes"],
+)
+def test_a_run_that_was_stopped_ends_like_one_that_was_not(changes: dict[str, Any], tmp_path: Path) -> None:
+    begun = dataclasses.replace(TINY, **changes)
     whole, cut = dataclasses.replace(begun, out=tmp_path / "whole"), dataclasses.replace(begun, out=tmp_path / "cut", threads=2)
     results = execute(whole, quietly())
     execute(dataclasses.replace(cut, generations=2), quietly())
@@ -55,6 +66,22 @@ def test_a_run_that_was_stopped_ends_like_one_that_was_not(name: str, tmp_path: 
     assert results["bursts"] == first[1]["bursts"] == int(checkpoints.read_last(cut.out / "checkpoints")[1]["rows"][-1]["bursts"])
     with pytest.raises(ConfigurationError, match="begun with other settings: hidden is 4, was 3"):
         execute(dataclasses.replace(cut, resume=True, hidden=4), quietly())
+    player, tests = schrum.load(whole.out / "network.npz"), begun.games_of(begun.final_matches)
+    seed = int(np.random.SeedSequence((begun.seed, schrum._FINAL, begun.length)).generate_state(1)[0])
+    again = evaluate(player.params[None], player, tests, seed)
+    assert again.wins[0].tolist() == [test["wins_by_seat"] for test in results["tests"]]
+
+
+def test_a_specialist_plays_from_its_seat_only() -> None:
+    whole = dataclasses.replace(TINY, matches=2)
+    network = whole.search().stage.population[:, 0].reshape(1, -1)
+    every = whole.search().evaluate(network, whole.games_of(2), 3)
+    alone = dataclasses.replace(whole, seat=2)
+    tests = alone.games_of(2)
+    assert (tests.games, tests.best) == (2, 2 * (73 - 14))
+    scores = alone.search().evaluate(network, tests, 3)
+    assert scores.wins.shape == (1, 1, 1)
+    assert every.wins.shape == (1, 1, 3)
 
 
 def test_the_command_evolves_and_the_saved_network_plays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -90,6 +117,11 @@ def test_the_command_evolves_and_the_saved_network_plays(tmp_path: Path, capsys:
         ({"hidden": 0}, "--hidden must be"),
         ({"neurons": 1, "parents": 1.0}, "no room for two children"),
         ({"ends": "left"}, "ends"),
+        ({"algorithm": "cma"}, "Unknown --algorithm 'cma'. Did you mean 'cmaes'"),
+        ({"algorithm": "random", "lesion": 0.9}, "which --algorithm random does not have"),
+        ({"lesion": 1.5}, "lesion=1.5 must be a share"),
+        ({"seat": 3}, "seats=.* from 0 to 1"),
+        ({"seat": 0}, "--seat must be"),
     ],
 )
 def test_wrong_settings_are_refused(changes: dict[str, object], message: str) -> None:

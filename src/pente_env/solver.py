@@ -1,0 +1,372 @@
+"""Who wins a position of two players if both play as well as can be: proved by proof-number search, or not settled.
+
+    solve(pe.new_game(rules=pe.Rules(size=5)))               # Solution(value='draw', ...), or 'unknown' if `positions` do not do
+
+A search asks whether one seat can force a win: first the one, then the other; if neither can, it is a draw. Depth-first proof-number
+search (Nagai 2002) goes where the fewest positions are still to be proved. Positions that are turned or mirrored into each other have
+one entry of the table. Two things are left out: who faces a threat to win at once must take a point of that threat or capture, for
+anything else loses; and without captures, who has no line of five free of the other's stones does not win. The boards are bits, as in
+`pente_env.lines`: point (r, c) is bit 8 r + c, and column 7 is always empty.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from monopoly_env.errors import ConfigurationError
+from monopoly_env.kernels import array_kernel, borrowed, entry, kernel
+from pente_env.core import legal_actions, step
+from pente_env.game import RUNNING, SMALL, Game
+from pente_env.rules import number
+
+NEEDED: Final = 5  # pairs
+_FAR: Final = 1 << 28  # the number of what can't be proved
+_POINTS: Final = SMALL * SMALL
+_DEEPEST: Final = _POINTS + 4 * NEEDED + 2
+_TAKEN: Final = 56  # a key holds the pairs above the points
+_WORD: Final = 0x7FFFFFFFFFFFFFFF
+_PROBES: Final = 4  # entries of the table where a position may be
+
+# A position: two boards and the pairs taken, of the one to move first. A node of the path holds those of all its children.
+_MINE, _THEIRS, _MINE_TAKEN, _THEIRS_TAKEN = range(4)
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What was found.
+
+    Attributes:
+        value: `first` or `second`, the seat that wins; `draw`; or `unknown`.
+        first: Whether the first seat can force a win; None if that was not settled.
+        second: Whether the second seat can.
+        positions: That were searched.
+    """
+
+    value: str
+    first: bool | None
+    second: bool | None
+    positions: int
+
+
+def solve(game: Game, positions: int = 10_000_000, table_bits: int = 20) -> Solution:
+    """Find out who wins.
+
+    Args:
+        game: Two players on a board of up to 7 x 7, with the openings `centre` or `free`, pairs or no captures, and overlines that win.
+        positions: The most that each of the two searches may look at.
+        table_bits: The table has 2 to this many entries of 28 bytes.
+
+    Raises:
+        ConfigurationError: A game that this cannot solve, or numbers out of range.
+    """
+    _check(game, positions, table_bits)
+    game = game.copy()
+    while game.ending == RUNNING and len(legal_actions(game)) == 1:  # the stone in the centre, for one
+        step(game, int(legal_actions(game)[0]))
+    if game.ending != RUNNING:
+        value = "draw" if game.winner < 0 else ("first", "second")[int(game.winner)]
+        return Solution(value, value == "first", value == "second", 0)
+    first, spent = _can_win(game, 0, positions, table_bits)
+    second, more = (False, 0) if first else _can_win(game, 1, positions, table_bits)
+    value = "first" if first else "second" if second else "draw" if first is second is False else "unknown"
+    return Solution(value, first, second, spent + more)
+
+
+def _check(game: Game, positions: int, table_bits: int) -> None:
+    rules = game.rules
+    known = rules.overlines == number("overlines", "win") and rules.captures != number("captures", "keryo")
+    known = known and rules.opening in (number("opening", "centre"), number("opening", "free"))
+    if game.num_players != 2 or rules.side > SMALL or not known:
+        raise ConfigurationError(
+            f"Games of two on boards of up to {SMALL} x {SMALL} can be solved, with overlines that win, without keryo captures, with the "
+            f"opening centre or free; not a game of {game.num_players} on {rules.side} x {rules.side} with these rules."
+        )
+    if positions < 1 or not 4 <= table_bits <= 30:
+        raise ConfigurationError(f"positions={positions} must be 1 or more, and table_bits={table_bits} from 4 to 30.")
+
+
+def _can_win(game: Game, seat: int, positions: int, table_bits: int) -> tuple[bool | None, int]:
+    mover, other = int(game.player), 1 - int(game.player)
+    keys, numbers = np.full((1 << table_bits, 2), -1, np.int64), np.zeros((1 << table_bits, 3), np.int32)
+    root = np.array([game.whole[mover], game.whole[other], game.captured[mover] // 2, game.captured[other] // 2], np.int64)
+    takes = game.rules.captures != number("captures", "none")
+    out = np.zeros(3, np.int64)
+    _search(root, mover == seat, int(game.rules.side), takes, positions, keys, numbers, out)
+    wish, fear, spent = out.tolist()
+    proof, disproof = (wish, fear) if mover == seat else (fear, wish)
+    return (True if proof == 0 else False if disproof == 0 else None), spent
+
+
+# --- rules on bits ----------------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def shifted(bits: int, steps: int) -> int:
+    """The points so many bits further on."""
+    return (bits << steps) & _WORD if steps >= 0 else bits >> -steps
+
+
+@kernel
+def fives(mine: int, empty: int) -> int:
+    """The empty points at which one more stone makes five in a row or more."""
+    found = 0
+    for axis in (1, 8, 9, 7):
+        before, after = shifted(mine, axis), shifted(mine, -axis)
+        before2, after2 = before & shifted(mine, 2 * axis), after & shifted(mine, -2 * axis)
+        before3, after3 = before2 & shifted(mine, 3 * axis), after2 & shifted(mine, -3 * axis)
+        found |= (before & after3) | (before2 & after2) | (before3 & after)
+        found |= (before3 & shifted(mine, 4 * axis)) | (after3 & shifted(mine, -4 * axis))
+    return found & empty
+
+
+@kernel
+def captures(mine: int, theirs: int, empty: int) -> int:
+    """The empty points at which a stone takes a pair."""
+    found = 0
+    for axis in (1, 8, 9, 7):
+        for steps in (axis, -axis):
+            found |= shifted(theirs, steps) & shifted(theirs, 2 * steps) & shifted(mine, 3 * steps)
+    return found & empty
+
+
+@kernel
+def open_lines(free: int) -> int:
+    """How many lines of five lie on these points."""
+    count = 0
+    for axis in (1, 8, 9, 7):
+        two = free & (free >> axis)
+        count += size_of(two & (two >> 2 * axis) & (free >> 4 * axis))
+    return count
+
+
+@kernel
+def taken(mine: int, theirs: int, stone: int) -> int:
+    """The stones that a stone of mine takes."""
+    found = 0
+    for axis in (1, 8, 9, 7):
+        for steps in (axis, -axis):
+            near = shifted(stone, steps) & theirs
+            far = shifted(near, steps) & theirs
+            if shifted(far, steps) & mine:
+                found |= near | far
+    return found
+
+
+@kernel
+def size_of(bits: int) -> int:
+    """How many points there are."""
+    count = 0
+    while bits:
+        bits &= bits - 1
+        count += 1
+    return count
+
+
+@kernel
+def wins(mine: int, theirs: int, mine_taken: int, empty: int, takes: bool) -> int:
+    """The empty points at which a stone wins at once."""
+    found = fives(mine, empty)
+    if takes:
+        rest = captures(mine, theirs, empty)
+        if mine_taken == NEEDED - 1:
+            return found | rest
+        while rest:
+            stone = rest & -rest
+            rest ^= stone
+            if 2 * mine_taken + size_of(taken(mine, theirs, stone)) >= 2 * NEEDED:
+                found |= stone
+    return found
+
+
+@kernel
+def worth_trying(mine: int, theirs: int, theirs_taken: int, empty: int, takes: bool) -> int:
+    """The points to consider: all empty ones; under a threat to win at once only those of the threat, and captures."""
+    threats = wins(theirs, mine, theirs_taken, empty, takes)
+    if threats == 0:
+        return empty
+    return threats | captures(mine, theirs, empty) if takes else threats
+
+
+# --- one position of eight ----------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def upside_down(bits: int, side: int) -> int:
+    """A board with its rows in reverse order."""
+    turned = 0
+    for r in range(side):
+        turned |= ((bits >> 8 * r) & 0xFF) << 8 * (side - 1 - r)
+    return turned
+
+
+@kernel
+def mirrored(bits: int, side: int) -> int:
+    """A board with its columns in reverse order."""
+    bits = ((bits >> 1) & 0x5555555555555555) | ((bits & 0x5555555555555555) << 1)
+    bits = ((bits >> 2) & 0x3333333333333333) | ((bits & 0x3333333333333333) << 2)
+    bits = ((bits >> 4) & 0x0F0F0F0F0F0F0F0F) | ((bits & 0x0F0F0F0F0F0F0F0F) << 4)
+    return bits >> (8 - side)
+
+
+@kernel
+def transposed(bits: int) -> int:
+    """A board with rows and columns exchanged."""
+    for mask, steps in ((0x0F0F0F0F00000000, 28), (0x3333000033330000, 14), (0x5500550055005500, 7)):
+        changed = mask & (bits ^ (bits << steps))
+        bits ^= changed ^ (changed >> steps)
+    return bits
+
+
+@array_kernel
+def write_key(position: Any, side: int, key: Any) -> None:
+    """Write two numbers that are the same for a position turned and mirrored, and for no other."""
+    mine, theirs, first = int(position[_MINE]), int(position[_THEIRS]), True
+    for turn in range(8):
+        if turn == 4:
+            mine, theirs = transposed(mine), transposed(theirs)
+        elif turn % 2 == 0 and turn:
+            mine, theirs = upside_down(mine, side), upside_down(theirs, side)
+        elif turn:
+            mine, theirs = mirrored(mine, side), mirrored(theirs, side)
+        if first or mine < key[0] or (mine == key[0] and theirs < key[1]):
+            key[0], key[1], first = mine, theirs, False
+    key[0] |= int(position[_MINE_TAKEN]) << _TAKEN
+    key[1] |= int(position[_THEIRS_TAKEN]) << _TAKEN
+
+
+# --- the table ----------------------------------------------------------------------------------------------------------------------
+
+
+@array_kernel
+def _place(keys: Any, key: Any) -> int:
+    """Where the entries begin among which a position may be."""
+    mixed = (int(key[0]) * 0x1E3779B97F4A7C15) ^ (int(key[1]) * 0x3F58476D1CE4E5B9)
+    mixed ^= (mixed >> 29) & 0x7FFFFFFFF
+    return (mixed * 0x14D049BB133111EB >> 17) & (len(keys) - 1)
+
+
+@array_kernel
+def _look_up(keys: Any, numbers: Any, key: Any, out: Any) -> bool:
+    """Write the two numbers of a position; whether it is in the table."""
+    place = _place(keys, key)
+    for probe in range(_PROBES):
+        at = (place + probe) & (len(keys) - 1)
+        if keys[at, 0] == key[0] and keys[at, 1] == key[1]:
+            out[0], out[1] = numbers[at, 0], numbers[at, 1]
+            return True
+    return False
+
+
+@array_kernel
+def _store(keys: Any, numbers: Any, key: Any, wish: int, fear: int, spent: int) -> None:
+    """Keep the two numbers of a position, in place of the entry that took the least work."""
+    place, chosen, least = _place(keys, key), -1, _WORD
+    for probe in range(_PROBES):
+        at = (place + probe) & (len(keys) - 1)
+        if keys[at, 0] == key[0] and keys[at, 1] == key[1]:
+            chosen = at
+            break
+        if keys[at, 0] < 0 and least >= 0:
+            chosen, least = at, -1
+        elif numbers[at, 2] < least:
+            chosen, least = at, int(numbers[at, 2])
+    keys[chosen, 0], keys[chosen, 1] = key[0], key[1]
+    numbers[chosen, 0], numbers[chosen, 1], numbers[chosen, 2] = wish, fear, min(spent, _FAR)
+
+
+# --- the search ---------------------------------------------------------------------------------------------------------------------
+
+# Of each position two numbers: `wish`, how many positions must still be proved for the mover to get what it wants (to win, if it is the
+# one who attacks; otherwise that the attacker does not win), and `fear`, the same for its opponent. 0 is proved, `_FAR` is refuted.
+
+
+@array_kernel
+def _judge(position: Any, attacks: bool, side: int, takes: bool, keys: Any, numbers: Any, key: Any, out: Any) -> None:
+    """Write the key of a position and what is known of it: proved if it can be seen, else what the table has, else a guess."""
+    mine, theirs = int(position[_MINE]), int(position[_THEIRS])
+    empty = _board(side) & ~(mine | theirs)
+    write_key(position, side, key)
+    lines = open_lines(_board(side) & ~(theirs if attacks else mine))
+    out[0], out[1] = (1, 1 + lines) if attacks else (1 + lines, 1)  # who defends needs the longer, the more lines are open
+    if wins(mine, theirs, int(position[_MINE_TAKEN]), empty, takes):
+        out[0], out[1] = 0, _FAR
+    elif empty == 0 or (lines == 0 and not takes):  # who attacks does not win
+        out[0], out[1] = (_FAR, 0) if attacks else (0, _FAR)
+    else:
+        _look_up(keys, numbers, key, out)
+
+
+@kernel
+def _board(side: int) -> int:
+    bits = 0
+    for r in range(side):
+        bits |= ((1 << side) - 1) << 8 * r
+    return bits
+
+
+@array_kernel
+def _expand(node: Any, attacks: bool, side: int, takes: bool, keys: Any, numbers: Any, positions: Any, names: Any, found: Any) -> int:
+    """Write the positions after each move worth trying, their keys and their numbers; returns how many there are."""
+    mine, theirs = int(node[_MINE]), int(node[_THEIRS])
+    rest, count = worth_trying(mine, theirs, int(node[_THEIRS_TAKEN]), _board(side) & ~(mine | theirs), takes), 0
+    while rest:
+        stone = rest & -rest
+        rest ^= stone
+        lost = taken(mine, theirs, stone) if takes else 0
+        positions[count, _MINE], positions[count, _THEIRS] = theirs & ~lost, mine | stone
+        positions[count, _MINE_TAKEN], positions[count, _THEIRS_TAKEN] = node[_THEIRS_TAKEN], node[_MINE_TAKEN] + size_of(lost) // 2
+        _judge(positions[count], not attacks, side, takes, keys, numbers, names[count], found[count])
+        count += 1
+    return count
+
+
+@array_kernel
+def _sum_up(found: Any, count: int, out: Any) -> None:
+    """Write of the children of a node: its wish, its fear, the child to look at, and the second smallest fear among them."""
+    least, second, best, fear = _FAR, _FAR, 0, 0
+    for child in range(count):
+        theirs = int(found[child, 1])
+        fear = min(_FAR - 1, fear + int(found[child, 0]))  # a sum is no proof
+        if theirs < least:
+            least, second, best = theirs, least, child
+        elif theirs < second:
+            second = theirs
+    out[0], out[1], out[2], out[3] = least, fear if least else _FAR, best, second
+
+
+@entry()
+def _search(root: Any, attacks: bool, side: int, takes: bool, limit: int, keys: Any, numbers: Any, out: Any) -> None:
+    """Depth-first proof-number search; writes the wish and the fear of the root, and how many positions were searched."""
+    keys, numbers = borrowed(keys), borrowed(numbers)
+    positions, names = np.zeros((_DEEPEST, _POINTS, 4), np.int64), np.zeros((_DEEPEST, _POINTS, 2), np.int64)
+    found, counts = np.zeros((_DEEPEST, _POINTS, 2), np.int64), np.zeros(_DEEPEST, np.int64)
+    thresholds, began, at = np.zeros((_DEEPEST, 2), np.int64), np.zeros(_DEEPEST, np.int64), np.zeros(_DEEPEST, np.int64)
+    own, summary = np.zeros((1, 2), np.int64), np.zeros(4, np.int64)
+    _judge(root, attacks, side, takes, keys, numbers, own[0], out)
+    depth, searched = 0, 1
+    if out[0] and out[1]:
+        counts[0] = _expand(root, attacks, side, takes, keys, numbers, positions[0], names[0], found[0])
+        thresholds[0] = _FAR
+    while out[0] and out[1]:
+        _sum_up(found[depth], counts[depth], summary)
+        wish, fear, best, second = summary[0], summary[1], summary[2], summary[3]
+        if wish >= thresholds[depth, 0] or fear >= thresholds[depth, 1] or wish == 0 or searched >= limit:
+            if depth == 0:
+                out[0], out[1] = wish, fear
+                break
+            depth -= 1
+            child = at[depth]
+            found[depth, child, 0], found[depth, child, 1] = wish, fear
+            _store(keys, numbers, names[depth, child], wish, fear, searched - began[depth + 1])
+            continue
+        at[depth], began[depth + 1] = best, searched
+        thresholds[depth + 1, 0] = min(_FAR, thresholds[depth, 1] + found[depth, best, 0] - fear)
+        thresholds[depth + 1, 1] = min(thresholds[depth, 0], second + second // 4 + 1)
+        depth += 1
+        searched += 1
+        mover = attacks if depth % 2 == 0 else not attacks
+        counts[depth] = _expand(positions[depth - 1, best], mover, side, takes, keys, numbers, positions[depth], names[depth], found[depth])
+    out[2] = searched

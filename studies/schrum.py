@@ -1,0 +1,258 @@
+"""Schrum's experiments with networks for Pente, repeated: `python -m studies.schrum --help`.
+
+python -m studies.schrum                                       # all cells at full length, 20 runs each: days on one core
+python -m studies.schrum --only two --runs 5 --generations 200 --threads 1   # shorter; a run that is there goes on, or is done
+python -m studies.schrum --runs 0                              # only write docs/results/esp.md of the runs that are there
+
+A cell is one setting of `training.evolve --preset schrum`; its runs differ by their seed alone, and lie in folders of their own. The
+sections of the page show those that are finished, and say how many and how long they were.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import numpy as np
+import tyro
+from numpy.typing import NDArray
+from rich.console import Console
+
+from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.reference import table
+from studies.evolution.experiment import mean_of
+from studies.pages import Page
+from training.evolution.run import CURVES, execute
+from training.evolution.schrum import NETWORKS, SCHRUM, Schrum
+from training.run import checkpoints
+from training.run.command import resumable
+from training.run.folder import CONFIG, Run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PAGE: Final = Path(__file__).parents[1] / "docs" / "results" / "esp.md"
+TEMPLATE: Final = "# ESP: Schrum's experiments with networks for Pente\n"
+_EVALUATION: Final = "evaluation.json"
+
+# --- cells ----------------------------------------------------------------------------------------------------------------------
+
+# How the builders play (P20, P21): the text has neither.
+READINGS: Final[dict[str, dict[str, Any]]] = {
+    "random": {}, "forward": {"ends": "forward"}, "fixed": {"ends": "forward", "opening_stone": "nearest"},
+}  # fmt: skip
+_POINTS: Final = {"moves_max": "points"}
+
+
+def _cells() -> dict[str, dict[str, Any]]:
+    """What each cell changes of the preset, by its name; the part before the first slash is its section."""
+    cells: dict[str, dict[str, Any]] = {}
+    for experiment in ("two", "pairs"):
+        for name, reading in READINGS.items():
+            cells[f"{experiment}/{name}"] = {"experiment": experiment} | reading
+        cells[f"{experiment}/random-points"] = {"experiment": experiment} | _POINTS
+        cells[f"{experiment}/random-ties"] = {"experiment": experiment, "ties": "random"}
+    for network in NETWORKS:
+        own = {"network": network}
+        for name in ("fixed", "random"):
+            cells[f"better/{name}/{network}"] = {"experiment": "better"} | READINGS[name] | own
+        cells[f"better/fixed-points/{network}"] = {"experiment": "better"} | READINGS["fixed"] | _POINTS | own
+        for experiment in ("colluders", "lot"):
+            cells[f"memory/{experiment}/{network}"] = {"experiment": experiment} | own
+    one_change: dict[str, dict[str, Any]] = {algorithm: {"algorithm": algorithm} for algorithm in ("genetic", "cmaes", "random")}
+    one_change |= {"captures": {"captures": True}, "wins_alone": {"wins_alone": True}}
+    one_change |= {f"seat{seat}": {"seat": seat} for seat in (1, 2, 3)}
+    return cells | {f"changes/{name}": {"experiment": "better"} | changes for name, changes in one_change.items()}
+
+
+CELLS: Final = _cells()
+ESP_ITSELF: Final = "better/random/feed_forward"  # what the cells of `changes` change
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A run that has come to an end.
+
+    Attributes:
+        folder: Where it is.
+    """
+
+    folder: Path
+
+    @cached_property
+    def results(self) -> dict[str, Any]:
+        """What evaluation.json holds."""
+        path = self.folder / _EVALUATION
+        with checkpoints.understood(path):
+            results: dict[str, Any] = json.loads(path.read_text())
+            return results
+
+    @property
+    def generations(self) -> int:
+        """Its length."""
+        return int(self.results["generations"])
+
+    @property
+    def rates(self) -> dict[str, float]:
+        """The share of fresh games that the best network won, by the names of the tests."""
+        return {test["opponents"]: float(test["win_rate"]) for test in self.results["tests"]}
+
+    @cached_property
+    def champions(self) -> NDArray[np.float64]:
+        """(T,) the share of all its games that the champion of each generation won, in its own evaluation."""
+        path = self.folder / CURVES
+        with checkpoints.understood(path):
+            found = np.atleast_1d(np.genfromtxt(path, delimiter=",", names=True, deletechars=""))
+            own = [name for name in found.dtype.names or () if name.startswith("champion/")]
+            return np.asarray(np.mean([found[name] for name in own], axis=0))
+
+
+def finished(out: Path, cell: str) -> list[Finished]:
+    """The finished runs of a cell."""
+    return [Finished(path.parent) for path in sorted(out.glob(f"{cell}/*/{_EVALUATION}"))]
+
+
+# --- running --------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Options:
+    """Repeat Schrum's experiments; the page keeps what is written between its sections."""
+
+    only: Annotated[tuple[str, ...], tyro.conf.arg(help="Cells, or beginnings of their names. Default: all.")] = ()
+    out: Path = Path("runs/schrum")
+    """Folder of the runs."""
+    page: Path = PAGE
+    """The page; its pictures lie in a folder beside it."""
+    runs: int = 20
+    """Runs of each cell; 0: only write the page."""
+    generations: int | None = None
+    """Length of the runs; longer ones stay as they are. Default: that of the paper."""
+    threads: int | None = None
+    """Cores to play on; default: all. The results are the same."""
+
+
+def meant(options: Options) -> list[str]:
+    """The cells that are meant.
+
+    Raises:
+        ConfigurationError: An unknown one, numbers out of range.
+    """
+    if options.runs < 0:
+        raise ConfigurationError(f"--runs {options.runs} must be 0 or more.")
+    for name in options.only:
+        if not any(_within(cell, name) for cell in CELLS):
+            raise ConfigurationError(f"Unknown cell {name!r}. {nearest(name, (*SECTIONS, *CELLS))}")
+    return [cell for cell in CELLS if not options.only or any(_within(cell, name) for name in options.only)]
+
+
+def _within(cell: str, name: str) -> bool:
+    return f"{cell}/".startswith(f"{name.rstrip('/')}/")
+
+
+def settings_of(cell: str, seed: int, options: Options) -> Schrum:
+    """A run of a cell."""
+    changes: dict[str, Any] = CELLS[cell]
+    folder = options.out / cell / str(seed)
+    return dataclasses.replace(SCHRUM, **changes, seed=seed, out=folder, generations=options.generations, threads=options.threads)
+
+
+def carry_out(settings: Schrum, console: Console) -> None:
+    """Carry out a run, or what is missing of it.
+
+    Raises:
+        MonopolyError: A run in the folder that was begun with other settings, a checkpoint that is damaged.
+    """
+    run = Run(settings.out)
+    settings.check()
+    if (settings.out / _EVALUATION).is_file() and Finished(settings.out).generations >= settings.length:
+        Run.open(settings.out, settings.search().settings(), resume=True, overwrite=False)  # it is the one that is meant
+        return
+    saved = bool(checkpoints.paths(run.checkpoints))
+    execute(dataclasses.replace(settings, resume=saved, overwrite=(settings.out / CONFIG).is_file() and not saved), console)
+
+
+# --- the page -------------------------------------------------------------------------------------------------------------------
+
+SECTIONS: Final = {
+    "two": "5.1: one opponent",
+    "pairs": "5.2: two different opponents",
+    "better": "5.3: two Better",
+    "memory": "Memory, where opponents collude or change",
+    "changes": "ESP against other searches, and one change each",
+}
+
+
+def section(name: str, out: Path, page: Page) -> str:
+    """The text of a section: a picture of the champions, and the best networks in fresh games."""
+    cells = {cell: finished(out, cell) for cell in CELLS if _within(cell, name) or (name == "changes" and cell == ESP_ITSELF)}
+    cells = {cell: runs for cell, runs in cells.items() if runs}
+    if not cells:
+        return "No run is finished."
+    tests = sorted({test for runs in cells.values() for run in runs for test in run.rates})
+    rows = [_row(cell, runs, tests) for cell, runs in cells.items()]
+    picture = page.picture(name, champions(cells), f"Games won by the champion of each generation: {SECTIONS[name]}")
+    heads = ("cell", "runs", "generations", *tests, *(["all tests"] if len(tests) > 1 else []))
+    return f"{picture}\n\n{table(heads, rows)}"
+
+
+def _row(cell: str, runs: Sequence[Finished], tests: Sequence[str]) -> tuple[str, ...]:
+    lengths = sorted({run.generations for run in runs})
+    length = f"{lengths[0]:,}" + (f" to {lengths[-1]:,}" if len(lengths) > 1 else "")
+    rates = np.array([[run.rates.get(test, np.nan) for test in tests] for run in runs])
+    columns = [rates[:, n] for n in range(len(tests))] + ([rates.mean(axis=1)] if len(tests) > 1 else [])
+    return (f"`{cell}`", str(len(runs)), length, *(_share(column) for column in columns))
+
+
+def _share(rates: NDArray[np.float64]) -> str:
+    """The mean over runs, with its 95% interval by Student's t if there are several."""
+    if np.isnan(rates).any():
+        return ""
+    mean, half = mean_of(rates)
+    return f"{mean:.1%}" + (f" ± {100 * half:.1f}" if len(rates) > 1 else "")
+
+
+def champions(cells: Mapping[str, Sequence[Finished]]) -> Figure:
+    """Curves of the champions: the median of the runs of a cell, and their quartiles."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 4.5), layout="constrained")
+    axes = figure.subplots()
+    for cell, runs in cells.items():
+        shortest = min(len(run.champions) for run in runs)
+        rates = np.array([run.champions[:shortest] for run in runs])
+        low, middle, high = np.quantile(rates, (0.25, 0.5, 0.75), axis=0)
+        generations = 1 + np.arange(shortest)
+        (line,) = axes.plot(generations, middle, label=f"{cell} ({len(runs)})", linewidth=1)
+        axes.fill_between(generations, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
+    axes.set(xlabel="generation", ylabel="games won by the champion", ylim=(0, 1.02))
+    axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return figure
+
+
+@resumable("the last generation")
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command; the exit status is 0 only if all runs went through and the page is written."""
+    options = tyro.cli(Options, args=arguments, prog="python -m studies.schrum", description=__doc__)
+    console, cells = Console(stderr=True), meant(options)
+    page = Page(options.page, TEMPLATE)
+    for name in SECTIONS:
+        page.check(name)  # a page that is damaged is better known now than after hours
+    for seed in range(options.runs):  # a run of every cell first
+        for cell in cells:
+            console.print(f"{cell}, seed {seed}")
+            carry_out(settings_of(cell, seed, options), console)
+    for name, title in SECTIONS.items():
+        command = f"```sh\npython -m studies.schrum --only {name}\n```"
+        page.write(name, f"\n{command}\n\n{section(name, options.out, page)}\n", f"\n## {title}\n\n")
+    console.print(f"Written to {options.page}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
