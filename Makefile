@@ -12,7 +12,7 @@ PIP   := $(BIN)/python -m pip --quiet --disable-pip-version-check
 READY := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup train test bounds clients bench lint format docs check-page check-wheel clean
+.PHONY: help setup train test bounds clients bench lint format docs site check-page check-wheel release clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -69,12 +69,18 @@ docs: $(READY)  ## write the generated pages and pictures of docs/
 	$(BIN)/python -m agents.reference $(ARGS)
 	$(BIN)/python docs/packages.py $(ARGS)
 
+site: $(READY)  ## build the documentation site in site/, with the API reference
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict $(ARGS)
+
 check-page:  ## check the types of the page's modules; needs node
 	npx --yes -p typescript tsc -p src/monopoly_env/serve/page/jsconfig.json
 
 check-wheel: $(READY)  ## build the wheel, install it into a fresh environment, start its server and play a move
 	PYTHONPATH=. $(BIN)/python -m tests.check_wheel $(ARGS)
 
+release: $(READY)  ## build wheel and sdist in dist/ and try them in an empty environment; uploads nothing
+	PYTHONPATH=. $(BIN)/python -m tests.check_release $(ARGS)
+
 clean:  ## remove .venv and what tools left behind
-	rm -rf $(VENV) $(GUEST) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(GUEST) build dist site .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
