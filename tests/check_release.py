@@ -26,6 +26,7 @@ import monopoly_env
 ROOT = Path(__file__).parents[1]
 DIST = ROOT / "dist"
 INDIRECT = {"starlette", "pydantic"}  # they come with fastapi
+IMPORTED_AS = {"pillow": "PIL", "open-spiel": "pyspiel"}
 IMPORT_ALL = """
 import importlib, pkgutil, sys
 known, lacking, count = set(sys.argv[1].split()), {}, 0
@@ -102,7 +103,7 @@ def libraries_of_extras() -> set[str]:
     """The import names of the libraries that some extra installs."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
     names = {re.split(r"[\[<>=;]", requirement)[0] for extra in extras.values() for requirement in extra}
-    return INDIRECT | names | {"PIL" if name == "pillow" else name for name in names}
+    return INDIRECT | {IMPORTED_AS.get(name, name) for name in names}
 
 
 def weight(here: Path) -> int:
