@@ -22,7 +22,7 @@ from monopoly_env.text import to_text
 
 __all__ = ["MonopolyGame", "MonopolyState"]
 
-_PARAMETERS: Final = {"players": 2, "rules": "official", "seed": 0, "futures": 36, "turns": 1000}
+_PARAMETERS: Final[dict[str, Any]] = {"players": 2, "rules": "official", "seed": 0, "futures": 36, "turns": 1000}
 _DECISIONS_A_TURN: Final = 100  # more than any game has in the mean
 _TYPE: Final = pyspiel.GameType(
     short_name="python_monopoly",
