@@ -12,10 +12,10 @@ PIP   := $(BIN)/python -m pip --quiet --disable-pip-version-check
 READY := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup train test bounds clients bench lint format docs check-page check-wheel clean
+.PHONY: help setup train test bounds test-clients bench lint format docs site check-page check-wheel release clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo '  PYTHON=$(PYTHON) VENV=$(VENV) JOBS=$(JOBS); ARGS="..." goes through to the program'
 
@@ -39,17 +39,19 @@ test: $(READY)  ## run all tests
 bounds: $(READY)  ## play with checks of every index
 	$(BIN)/python -m pytest tests/bounds $(ARGS)
 
-$(GUEST)/.installed: pyproject.toml
-	@test -x $(GUEST)/bin/python || $(PYTHON) -m venv $(GUEST)
-	@$(GUEST)/bin/python -m pip --quiet --disable-pip-version-check install "$$(grep '^torch==' constraints.txt)"
-	@$(GUEST)/bin/python -m pip --quiet --disable-pip-version-check install -e '.[clients]'
+$(GUEST)-%/.installed: pyproject.toml tests/clients/%.txt
+	@test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
+	@$(@D)/bin/python -m pip --quiet --disable-pip-version-check install "$$(grep '^torch==' constraints.txt)"
+	@$(@D)/bin/python -m pip --quiet --disable-pip-version-check install -c tests/clients/$*.txt -e '.[clients-$*]'
 	@touch $@
 
-clients: $(GUEST)/.installed  ## let other libraries play, in an environment of its own: TorchRL, Tianshou, RLlib, the oldest Gymnasium
-	@$(GUEST)/bin/python -m pip --quiet --disable-pip-version-check install --no-deps gymnasium==1.2.0
-	$(GUEST)/bin/python -m pytest -W default tests/clients/test_gymnasium.py
-	@$(GUEST)/bin/python -m pip --quiet --disable-pip-version-check install --no-deps gymnasium==1.2.2
-	$(GUEST)/bin/python -m pytest -W default tests/clients $(ARGS)
+test-clients: $(GUEST)-pinned/.installed $(GUEST)-newest/.installed $(GUEST)-agilerl/.installed  ## let other libraries play, in environments of their own
+	@$(GUEST)-pinned/bin/python -m pip --quiet --disable-pip-version-check install --no-deps gymnasium==1.2.0
+	$(GUEST)-pinned/bin/python -m pytest -W default tests/clients/test_gymnasium.py
+	@$(GUEST)-pinned/bin/python -m pip --quiet --disable-pip-version-check install --no-deps gymnasium==1.2.2
+	CLIENTS="torchrl tianshou ray sb3_contrib" $(GUEST)-pinned/bin/python -m pytest -W default tests/clients $(ARGS)
+	CLIENTS="supersuit pyspiel datasets minari d3rlpy" $(GUEST)-newest/bin/python -m pytest -W default tests/clients --ignore tests/clients/test_gymnasium.py $(ARGS)
+	CLIENTS="agilerl" $(GUEST)-agilerl/bin/python -m pytest -W default tests/clients/test_page.py $(ARGS)
 
 bench: $(READY)  ## measure the speed
 	$(BIN)/python benchmarks/run.py $(ARGS)
@@ -69,12 +71,18 @@ docs: $(READY)  ## write the generated pages and pictures of docs/
 	$(BIN)/python -m agents.reference $(ARGS)
 	$(BIN)/python docs/packages.py $(ARGS)
 
+site: $(READY)  ## build the documentation site in site/, with the API reference
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict $(ARGS)
+
 check-page:  ## check the types of the page's modules; needs node
 	npx --yes -p typescript tsc -p src/monopoly_env/serve/page/jsconfig.json
 
 check-wheel: $(READY)  ## build the wheel, install it into a fresh environment, start its server and play a move
 	PYTHONPATH=. $(BIN)/python -m tests.check_wheel $(ARGS)
 
+release: $(READY)  ## build wheel and sdist in dist/ and try them in an empty environment; uploads nothing
+	PYTHONPATH=. $(BIN)/python -m tests.check_release $(ARGS)
+
 clean:  ## remove .venv and what tools left behind
-	rm -rf $(VENV) $(GUEST) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(GUEST)-* build dist site .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

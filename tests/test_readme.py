@@ -16,7 +16,21 @@ from monopoly_env import actions, encoding
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PAGES = ("examples", "commands", "training", "analysis", "esp", "pente", "pictures", "puzzles", "speed", "validation")
+TUTORIALS = sorted(f"tutorials/{path.stem}" for path in (ROOT / "docs" / "tutorials").glob("*.md"))
+PAGES = (
+    "quickstart",
+    "install",
+    "commands",
+    "training",
+    "analysis",
+    "esp",
+    "pente",
+    "pictures",
+    "puzzles",
+    "speed",
+    "validation",
+    *TUTORIALS,
+)
 TEXT = "\n".join([README, *((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8") for page in PAGES)])
 
 
@@ -120,11 +134,24 @@ def test_facts_in_passing() -> None:
         assert name in agents.names()
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))])
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", *(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))])
 def test_links_lead_somewhere(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     for target in re.findall(r"\]\(([^)#]+)\)", text):
         assert target.startswith("https://") or ((ROOT / page).parent / target).exists(), target
+
+
+def test_the_site_shows_every_page() -> None:
+    site = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").split("\nnav:\n")[1]
+    shown = re.findall(r"([\w/]+)\.md$", site, re.MULTILINE)
+    pages = {str(path.relative_to(ROOT / "docs").with_suffix("")) for path in (ROOT / "docs").rglob("*.md")}
+    assert pages - set(shown) == set(), "add it to nav in mkdocs.yml"
+    assert {page for page in shown if not page.startswith("repository/")} - pages == set()
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    assert f"\nversion: {me.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.search(rf"^## .*\b{re.escape(me.__version__)}\b", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
 
 
 def test_the_rulebook_has_every_point() -> None:

@@ -77,8 +77,8 @@ def observation_page() -> str:
     return page(
         "Observations",
         "An observation is a row of float32. `monopoly_env.encoding.names(encoding, num_players)` gives the names of all features, "
-        "`encoding.observe(game, encoding)` the row. `encoding.register` adds one of your own (examples.md). Features are scaled in "
-        "these ways:",
+        "`encoding.observe(game, encoding)` the row. `encoding.register` adds one of your own "
+        "([how](tutorials/encoding_and_reward.md)). Features are scaled in these ways:",
         table(("scale", "range and how"), ((name, how) for name, how in SCALES.items())),
         "# `standard`",
         f"For any number of players: {standard.SHARED_SIZE} shared features, then {standard.EACH_SIZE} features for each player, the "

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import agents
 import monopoly_env as me
@@ -93,6 +94,21 @@ def test_arrays_are_written_in_place() -> None:
     assert all(getattr(batch, name) is array for name, array in arrays.items())
     assert len(vec) == 5
     assert vec.games.dtype == me.GAME
+
+
+@pytest.mark.parametrize("take", [torch.from_numpy, torch.from_dlpack], ids=["from_numpy", "DLPack"])
+def test_arrays_become_tensors_without_a_copy(take: Callable[[Any], torch.Tensor]) -> None:
+    vec = me.VectorMonopoly(4, 2, seed=3)
+    batch = vec.reset()
+    arrays = {
+        name: getattr(batch, name) for name in ("observation", "action_mask", "player", "decision", "reward", "terminated", "truncated")
+    }
+    tensors = {name: take(array) for name, array in arrays.items()}
+    for _ in range(50):
+        batch = vec.step(batch.action_mask.argmax(axis=1))
+    for name, tensor in tensors.items():
+        assert tensor.data_ptr() == getattr(batch, name).ctypes.data, name
+        assert (tensor.numpy() == getattr(batch, name)).all(), name
 
 
 @pytest.mark.parametrize("name", ["win", "rank_shaped"])

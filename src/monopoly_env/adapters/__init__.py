@@ -1,4 +1,4 @@
-"""Environments for libraries that need their own base class: `adapters.torchrl`, `adapters.rllib`.
+"""Environments for libraries that need their own base class: `adapters.torchrl`, `adapters.rllib`, `adapters.openspiel`.
 
 Each module imports its library, so import the one that you use. docs/clients.md shows how other libraries use the environments.
 """

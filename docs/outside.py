@@ -1,0 +1,56 @@
+"""A hook of MkDocs: pages link to files of the repository outside docs/, and on the site these links have to work too.
+
+Every such file that a page links to becomes part of the site, under `repository/`, and the links lead there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Final
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+ROOT: Final = Path(__file__).parents[1]
+DOCS: Final = ROOT / "docs"
+ALWAYS: Final = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+LINK: Final = re.compile(r"(?<=\]\()(?!https?:)([^)#\s]+)")
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the files outside docs/ that pages link to."""
+    pages = [*DOCS.rglob("*.md"), *(ROOT / name for name in ALWAYS)]
+    linked = {target for page in pages for link in LINK.findall(page.read_text("utf-8")) if is_outside(target := resolved(page, link))}
+    for path in sorted(linked | {ROOT / name for name in ALWAYS}):
+        if path.is_file():
+            files.append(File.generated(config, place(path), abs_src_path=str(path)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Let the links of a page lead to where their files are on the site."""
+    here = Path(page.file.src_uri)
+    source = ROOT / here.relative_to("repository") if here.parts[0] == "repository" else DOCS / here
+
+    def moved(match: re.Match[str]) -> str:
+        return os.path.relpath(place(resolved(source, match[1])), here.parent)
+
+    return LINK.sub(moved, markdown)
+
+
+def resolved(page: Path, link: str) -> Path:
+    """The file that a link of a page leads to."""
+    return Path(os.path.normpath(page.parent / link))
+
+
+def is_outside(path: Path) -> bool:
+    """Whether a file of the repository lies outside docs/."""
+    return not path.is_relative_to(DOCS)
+
+
+def place(path: Path) -> str:
+    """Where a file of the repository is on the site."""
+    return ("repository" / path.relative_to(ROOT) if is_outside(path) else path.relative_to(DOCS)).as_posix()
