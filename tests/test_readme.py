@@ -16,7 +16,10 @@ from monopoly_env import actions, encoding
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PAGES = ("examples", "commands", "tutorials/language_models", "training", "analysis", "esp", "pente", "pictures", "puzzles", "speed", "validation")
+PAGES = (
+    "examples", "commands", "tutorials/language_models", "bench", "training", "analysis", "esp", "pente", "pictures", "puzzles", "speed",
+    "validation",
+)  # fmt: skip
 TEXT = "\n".join([README, *((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8") for page in PAGES)])
 
 
