@@ -130,6 +130,20 @@ def test_other_rules_and_strangers() -> None:
     assert others.count == 24 * strangers.TABLES[True]
 
 
+def test_exploit_searches_against_the_agent_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    from training import exploit
+
+    def execute(options: exploit.Options, _: object) -> dict[str, object]:
+        options.check()
+        assert np.array_equal(agents.load(options.agent).arrays()["params"], agents.make("expert", margin=0.5).arrays()["params"])
+        share = {"win_rate": 0.75, "low": 0.7, "high": 0.8}
+        return {"best_response": share, "gain": {"difference": 0.25}, "games": 40, "search_games": 2240}
+
+    monkeypatch.setattr(exploit, "execute", execute)
+    score = TASKS["exploit"].run(agents.make("expert", margin=0.5), QUICK)
+    assert (score.score, score.low, score.high, score.details["gain"]) == (0.75, 0.7, 0.8, 0.25)
+
+
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "result.json"
     names = ["kingmaker", "puzzles"]
