@@ -66,7 +66,8 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
             known = {}  # of another version
         if not known or result["agents"][0]["sha256"] not in measured:
             result = bench.bench(bench.Options((name,), threads=options.threads), console)
-            known = {**result, "agents": [*known.get("agents", ()), *result["agents"]]}
+            others = [agent for agent in known.get("agents", ()) if agent["name"] != result["agents"][0]["name"]]
+            known = {**result, "agents": [*others, *result["agents"]]}
             known["agents"].sort(key=lambda agent: -agent["tasks"][0].get("score", 0))
             write_atomically(path, (json.dumps(known, indent=1) + "\n").encode())
     picture = page.picture(SECTION, figure(known), "scores of all agents, with 95% intervals")
