@@ -75,7 +75,7 @@ def picture() -> str:
     parts: list[str] = []
     top: float = MARGIN
     for package, colour in zip(PACKAGES, COLOURS, strict=True):
-        rows = rows_of(package)
+        rows = [part for row in rows_of(package) for part in wrapped(row)]
         height = TITLE + ROW * len(rows) - BOX / 2
         if top > MARGIN:
             parts.append(f'<path class="down" d="M{WIDTH / 2} {top - MARGIN} v{MARGIN - 6}"/>')
@@ -88,6 +88,14 @@ def picture() -> str:
             parts.append(f'<text x="{box.x}" y="{box.y + 4}" text-anchor="middle">{box.name}</text>')
         top += height + MARGIN
     return HEAD.format(width=WIDTH, height=top) + "\n".join(parts) + "\n</svg>\n"
+
+
+def wrapped(row: list[str]) -> list[list[str]]:
+    """A row as one or more that fit into the picture."""
+    if sum(20 + 8 * len(name) + GAP for name in row) <= WIDTH - 2 * MARGIN:
+        return [row]
+    half = (len(row) + 1) // 2
+    return [*wrapped(row[:half]), *wrapped(row[half:])]
 
 
 def placed(row: list[str], y: float) -> list[Box]:

@@ -19,6 +19,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 TUTORIALS = sorted(f"tutorials/{path.stem}" for path in (ROOT / "docs" / "tutorials").glob("*.md"))
 PAGES = (
     "quickstart",
+    "bench",
     "install",
     "commands",
     "training",

@@ -18,6 +18,7 @@ from agents.players import POLICIES, genetic
 from agents.players.expert import Bargainer, bargainer
 from agents.players.human import Human
 from agents.players.search import OnePlyPolicy, SearchPolicy
+from agents.text import Bot, LanguageModel, bot, model
 from agents.values import saved as saved_values
 from monopoly_env.analyse import values as values_of_states
 from monopoly_env.policy import names
@@ -34,7 +35,10 @@ KINDS: Final[dict[str, Factory]] = {
     "human": Human,
     "search": SearchPolicy,
     "one_ply": OnePlyPolicy,
+    bot.KIND: Bot,
+    model.KIND: LanguageModel,
 }
+ARGUMENTS: Final = {bot.KIND: "command", model.KIND: "model"}  # what follows a name after a colon: "bot:node my_bot.js"
 
 # Earlier names of policies, which are made with a warning and are not listed.
 RENAMED: Final = {"dqn": "expert/bargaining", "dqn/best": "expert/bargaining", "dqn/best/ocnaru": "expert/bargaining/ocnaru"}
@@ -49,6 +53,6 @@ def _renamed(old: str, new: str) -> Factory:
     return make
 
 
-names.fill(BUILT_IN, KINDS | {old: _renamed(old, new) for old, new in RENAMED.items()})
+names.fill(BUILT_IN, KINDS | {old: _renamed(old, new) for old, new in RENAMED.items()}, ARGUMENTS)
 for _value in saved_values.names():
     values_of_states.register(_value, functools.partial(saved_values.make, _value))

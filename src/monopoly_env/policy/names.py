@@ -33,16 +33,19 @@ _GATHERING: Final = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEY
 _FACTORIES: Final[dict[str, Factory]] = {}
 _BUILT_IN: Final[set[str]] = set()
 _NAMELESS: Final[set[str]] = set()
+_ARGUMENTS: Final[dict[str, str]] = {}
 
 
-def fill(built_in: Mapping[str, Factory], kinds: Mapping[str, Factory]) -> None:
+def fill(built_in: Mapping[str, Factory], kinds: Mapping[str, Factory], arguments: Mapping[str, str] | None = None) -> None:
     """Add the built-in policies of this project.
 
     Args:
         built_in: Factories by name.
         kinds: Factories by name for kinds of policies that a name alone does not define: they need options or a saved file.
+        arguments: For some of these kinds the option that may follow the name after a colon, as in "bot:node my_bot.js".
     """
     _FACTORIES.update({**built_in, **kinds})
+    _ARGUMENTS.update(arguments or {})
     _BUILT_IN.update(built_in, kinds)
     _NAMELESS.update(kinds)
 
@@ -101,7 +104,13 @@ def register(name: str, factory: Factory) -> None:
 def knows(name: str) -> bool:
     """Whether a policy of this name is registered."""
     _gather()
-    return isinstance(name, str) and name in _FACTORIES
+    return isinstance(name, str) and (name in _FACTORIES or _split(name)[0] in _ARGUMENTS)
+
+
+def _split(name: str) -> tuple[str, dict[str, str]]:
+    """A name without what follows its colon, and the option that this stands for."""
+    kind, _, argument = name.partition(":")
+    return (kind, {_ARGUMENTS[kind]: argument}) if argument and kind in _ARGUMENTS else (name, {})
 
 
 def check(name: str) -> None:
@@ -110,7 +119,7 @@ def check(name: str) -> None:
         raise ConfigurationError(f"Unknown policy {shortened(name)}. {nearest(shortened(name), names())}")
 
 
-def make(name: str, **options: Any) -> Any:
+def make(name: str, /, **options: Any) -> Any:
     """Make a policy by name.
 
     Args:
@@ -121,6 +130,8 @@ def make(name: str, **options: Any) -> Any:
         ConfigurationError: The name or an option is unknown; the message suggests the nearest valid one. Or a value has a wrong type.
     """
     check(name)
+    name, argument = _split(name)
+    options = argument | options
     factory = _FACTORIES[name]
     parameters = inspect.signature(factory).parameters
     if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):

@@ -13,7 +13,7 @@ from monopoly_env.policy.protocol import Policy
 PolicyLike: TypeAlias = Policy | str | Path
 
 
-def make(name: str, **options: Any) -> Policy:
+def make(name: str, /, **options: Any) -> Policy:
     """Make a policy by name.
 
     Args:

@@ -1,11 +1,14 @@
-"""Find puzzles in games between policies: `python -m monopoly_env.puzzles --help`.
+"""Find puzzles in games between policies, and put them to language models: `python -m monopoly_env.puzzles --help`.
 
 python -m monopoly_env.puzzles --out mine.json                   # 50 puzzles
 python -m monopoly_env.puzzles --count 12 --seed 7 --out mine.json --players expert gcp fp/a
+python -m monopoly_env.puzzles prompts --out prompts.jsonl       # the shipped ones, a prompt and its labels a line
+python -m monopoly_env.puzzles score answers.jsonl               # the regret of what a model answered
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -19,8 +22,9 @@ from rich.progress import Progress
 
 from monopoly_env.errors import MonopolyError
 from monopoly_env.policy.names import renamed_told
+from monopoly_env.puzzles import prompts
 from monopoly_env.puzzles.mine import PLAYERS, mine
-from monopoly_env.puzzles.puzzle import Puzzle, save
+from monopoly_env.puzzles.puzzle import SHIPPED, Puzzle, load, save
 from monopoly_env.rules import PRESETS
 
 
@@ -31,6 +35,9 @@ class Options:
     The players play games with each other. Where they disagree, every answer is played on, first a few times, then, if one seems to be
     clearly the best, many times over other luck. What stays so becomes a puzzle. The file is written anew with each puzzle, so an
     interrupted search loses nothing; `monopoly_env.puzzles.load` reads it.
+
+    `python -m monopoly_env.puzzles prompts` writes puzzles as prompts for language models, `... score` scores their answers (each has its
+    own --help).
     """
 
     out: Path
@@ -54,10 +61,42 @@ class Options:
     """Stop after so many games, even if puzzles are missing."""
 
 
+@dataclass(frozen=True)
+class PromptOptions:
+    """Write puzzles as prompts for language models: a JSON object a line, with `id`, `kind`, `prompt`, and the regret of each answer."""
+
+    out: Path
+    """The file to write (.jsonl)."""
+    puzzles: Path = SHIPPED
+    """A file of puzzles; by default those that come with the library."""
+
+
+@dataclass(frozen=True)
+class ScoreOptions:
+    """Score the answers of a language model to puzzles, by the share of the win that they give away."""
+
+    answers: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="ANSWERS")]
+    """The answers: a JSON object a line, {"id": 1, "answer": "... ACTION: buy"}. One that is missing or unreadable counts as the worst."""
+    puzzles: Path = SHIPPED
+    """The puzzles that were put."""
+    json: bool = False
+    """Print one JSON object."""
+
+
 @renamed_told()
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return the exit status: 0 if all puzzles were found."""
-    options = tyro.cli(Options, args=arguments, prog="python -m monopoly_env.puzzles")
+    """Run the command and return the exit status: 0 if all puzzles were found, or the file was written or scored."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    program = "python -m monopoly_env.puzzles"
+    try:
+        if words[:1] == ["prompts"]:
+            return _prompts(tyro.cli(PromptOptions, args=words[1:], prog=f"{program} prompts"))
+        if words[:1] == ["score"]:
+            return _score(tyro.cli(ScoreOptions, args=words[1:], prog=f"{program} score"))
+    except MonopolyError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    options = tyro.cli(Options, args=words, prog=program)
     try:
         found = _search(options)
     except MonopolyError as error:
@@ -68,6 +107,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     kinds = ", ".join(f"{count} {kind}" for kind, count in Counter(puzzle.kind for puzzle in found).items())
     print(f"{len(found)} puzzles in {options.out}: {kinds}." if found else "No puzzle: try more --games, or a smaller --lead.")
     return 0 if len(found) == options.count else 1
+
+
+def _prompts(options: PromptOptions) -> int:
+    puzzles = load(options.puzzles)
+    prompts.write(options.out, puzzles)
+    print(f"{len(puzzles)} prompts in {options.out}.")
+    return 0
+
+
+def _score(options: ScoreOptions) -> int:
+    scored = prompts.score(load(options.puzzles), prompts.read(options.answers))
+    if options.json:
+        print(json.dumps(scored))
+        return 0
+    print(f"Regret {scored['regret']:.4f} ({scored['low']:.4f} to {scored['high']:.4f}) of a win, over {scored['puzzles']} puzzles.")
+    print(f"{scored['solved']:.0%} solved, {scored['unreadable']:.0%} without a valid answer.")
+    print(", ".join(f"{kind} {regret:.4f}" for kind, regret in scored["kinds"].items()))
+    return 0
 
 
 def _search(options: Options) -> list[Puzzle]:

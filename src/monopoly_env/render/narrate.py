@@ -78,6 +78,16 @@ def compare(before: Game, after: Game, names: Names = PLAYERS) -> list[str]:
     return [f"{subject} {words.joined([said for _, said in group])}." for subject, group in groups]
 
 
+def differences(before: Game, after: Game, names: Names = PLAYERS) -> list[Event]:
+    """What differs between two records of a game that may be many decisions apart: where players stand, what they own, their cash."""
+    told = [event for teller in (_moves, _lots, _jail_cards, _buildings) for event in teller(before, after, names)]
+    for seat in _seats(after):
+        change = int(after.cash[seat]) - int(before.cash[seat])
+        if change:
+            told.append((names[seat], f"has ${abs(change):,} {'more' if change > 0 else 'less'} than before"))
+    return told + _ends(before, after, names)
+
+
 def _seats(game: Game) -> range:
     return range(game.num_players)
 
@@ -173,7 +183,7 @@ def _buildings(before: Game, after: Game, names: Names) -> list[Event]:
     for lot in range(NUM_STREETS):
         was, now = int(before.level[lot]), int(after.level[lot])
         if was != now:
-            owner = next(names[seat] for seat in _seats(before) if int(before.lots[seat]) >> lot & 1)
+            owner = next(names[seat] for game in (before, after) for seat in _seats(game) if int(game.lots[seat]) >> lot & 1)
             told.append((owner, f"{'builds' if now > was else 'sells'}: {words.lot_name(after, lot)} now has {_LEVELS[now]}"))
     return told
 

@@ -1,0 +1,141 @@
+"""A language model as a policy: a prompt, an answer that is read strictly, one retry, a fallback, and a line of log for every call."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.text.endpoint import Endpoint, Reply
+from agents.text.history import History
+from monopoly_env import actions, prompts
+from monopoly_env.errors import ConfigurationError, MonopolyError, PolicyError
+from monopoly_env.game import Game
+from monopoly_env.policy.loop import answers
+from monopoly_env.policy.protocol import BatchedPolicy, Decisions
+from monopoly_env.policy.resolve import resolve
+
+KIND: Final = "language_model"
+_TRIES: Final = 2  # an answer that can't be read is told why, once
+_MILLION: Final = 1_000_000
+
+
+class LanguageModel(BatchedPolicy):
+    """Asks a model for each decision.
+
+    Attributes:
+        costs: `calls`, `prompt_tokens`, `completion_tokens`, `dollars`, `retries` and `fallbacks` so far.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        url: str = "http://localhost:8000/v1",
+        *,
+        menu: bool = True,
+        fallback: str = "random/no_trades",
+        key_variable: str = "OPENAI_API_KEY",
+        timeout: float = 60.0,
+        temperature: float | None = None,
+        max_tokens: int | None = None,
+        prices: tuple[float, float] = (0.0, 0.0),
+        log: str | None = None,
+        name: str | None = None,
+    ) -> None:
+        """Seat a model.
+
+        Args:
+            model: The server's name of the model.
+            url: Of the server, without `/chat/completions`.
+            menu: Whether a prompt lists every legal action, or only the kinds of them.
+            fallback: The policy that decides when two answers could not be read, or the server failed.
+            key_variable: The environment variable that holds the API key, if the server wants one.
+            timeout: Seconds to wait for an answer.
+            temperature: Of sampling; None: the server's own.
+            max_tokens: Of an answer; None: the server's own.
+            prices: Dollars for a million tokens read, and written.
+            log: A file to which each call is added, a line of JSON; None: no file.
+            name: What tables call it; by default the model's name.
+
+        Raises:
+            ConfigurationError: A wrong url, number or fallback.
+        """
+        self.endpoint = Endpoint(url, model, key_variable, timeout, temperature, max_tokens)
+        self.name = name or model
+        if len(prices) != 2 or not all(price >= 0 for price in prices):
+            raise ConfigurationError(f"prices={prices!r} must be two numbers: dollars for a million tokens read, and written.")
+        self.menu, self.prices, self.fallback = menu, tuple(prices), resolve(fallback)
+        self.log = None if log is None else Path(log)
+        self.costs: dict[str, float] = dict.fromkeys(_COSTS, 0)
+        self._history = History()
+        self._options = {
+            "model": model, "url": url, "menu": menu, "fallback": fallback, "key_variable": key_variable, "timeout": timeout,
+            "temperature": temperature, "max_tokens": max_tokens, "prices": list(prices), "log": log, "name": name,
+        }  # fmt: skip
+
+    @property
+    def kind(self) -> str:
+        """`language_model`."""
+        return KIND
+
+    def options(self) -> dict[str, Any]:
+        """Everything but the key."""
+        return self._options
+
+    def act(self, decisions: Decisions) -> NDArray[np.int64]:
+        """Ask about one decision after another."""
+        chosen = np.zeros(len(decisions), np.int64)
+        for number, game in enumerate(decisions.games):
+            action = self._ask(game)
+            if action is None:
+                self.costs["fallbacks"] += 1
+                one = slice(number, number + 1)
+                action = int(answers(self.fallback, Decisions(decisions.games[one].copy(), key=decisions.key[one]))[0])
+                self._write({"outcome": "fallback", "by": self.fallback.name, "action": action})
+            chosen[number] = action
+        return chosen
+
+    def _ask(self, game: Game) -> int | None:
+        """The model's action; None if it gave none."""
+        messages = [
+            {"role": "system", "content": prompts.SYSTEM},
+            {"role": "user", "content": prompts.prompt(game, self._history.since(game), self.menu)},
+        ]
+        about: dict[str, Any] = {
+            "seed": [int(word) for word in game.seed], "seat": int(game.player), "turns": int(game.turns), "prompt": messages[1]["content"],
+        }  # fmt: skip
+        for attempt in range(_TRIES):
+            try:
+                reply = self.endpoint.chat(messages)
+            except PolicyError as error:
+                self._write(about | {"outcome": "failed", "error": str(error)})
+                return None
+            self._count(reply, attempt)
+            told = about | asdict(reply) | {"attempt": attempt + 1}
+            try:
+                action = prompts.read(reply.text, game)
+            except MonopolyError as error:
+                self._write(told | {"outcome": "unreadable", "error": str(error)})
+                messages += [{"role": "assistant", "content": reply.text}, {"role": "user", "content": str(error)}]
+            else:
+                self._write(told | {"outcome": "answered", "action": action, "action_text": actions.describe(action, game)})
+                return action
+        return None
+
+    def _count(self, reply: Reply, attempt: int) -> None:
+        dollars = (self.prices[0] * reply.prompt_tokens + self.prices[1] * reply.completion_tokens) / _MILLION
+        spent = (1, reply.prompt_tokens, reply.completion_tokens, dollars, min(attempt, 1))
+        for name, amount in zip(_COSTS, spent, strict=False):
+            self.costs[name] += amount
+
+    def _write(self, entry: dict[str, Any]) -> None:
+        if self.log is not None:
+            with self.log.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({"model": self.endpoint.model, **entry, "costs": self.costs}) + "\n")
+
+
+_COSTS: Final = ("calls", "prompt_tokens", "completion_tokens", "dollars", "retries", "fallbacks")

@@ -1,0 +1,181 @@
+"""Bench-8, from the command line: `python -m monopoly_env.bench --help`.
+
+python -m monopoly_env.bench expert algorithmic                  # all tasks but `exploit`, which takes long
+python -m monopoly_env.bench runs/mine/agent.safetensors --out mine.json
+python -m monopoly_env.bench expert --tasks duel exploit
+python -m monopoly_env.bench make --secret secret.txt --out sealed/   # a sealed twin of the suite
+python -m monopoly_env.bench expert --suite sealed/
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import tyro
+from rich.console import Console
+from rich.table import Table as RichTable
+
+from monopoly_env.core import write_atomically
+from monopoly_env.errors import ConfigurationError, MonopolyError, nearest
+from monopoly_env.policy.names import renamed_told
+from monopoly_env.policy.protocol import Policy
+from monopoly_env.rules import RULES_VERSION
+from training.bench import suite
+from training.bench.make import Sizes, make
+from training.bench.suite import Suite
+from training.bench.task import Setting, measured
+from training.bench.tasks import ABSENT, TASKS
+from training.run.options import find_policy
+
+PROGRAM: Final = "python -m monopoly_env.bench"
+MAKE: Final = "make"
+FORMAT: Final = "monopoly-bench"
+SCHEMA: Final = 1  # of the JSON result: raised whenever its layout changes
+
+
+@dataclass(frozen=True)
+class Options:
+    """Measure agents by fixed tasks: docs/bench.md describes them.
+
+    `python -m monopoly_env.bench make` makes a sealed twin of the suite (it has its own --help).
+    """
+
+    agents: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="AGENT")]
+    """The agents: names (`agents.names()`) or saved policies (.safetensors)."""
+    tasks: tuple[str, ...] = ()
+    """The tasks; by default all but `exploit`, which searches a best response."""
+    suite: Path = suite.SHIPPED
+    """The folder of the suite; by default the one for development, which comes with the library."""
+    quick: bool = False
+    """A few games and positions of each task, to see whether everything works. The scores mean little."""
+    threads: int | None = None
+    """Cores to play on; default: all. The scores are the same."""
+    out: Path | None = None
+    """Also write the result, one JSON object, to this file."""
+    json: bool = False
+    """Print the JSON object instead of a table."""
+
+
+@dataclass(frozen=True)
+class MakeOptions:
+    """Make a suite from a secret text. Publish the fingerprint before the first agent is measured; keep the text and the folder."""
+
+    secret: Path
+    """A file with the secret text. It is made, with a random text, if it does not exist."""
+    out: Path
+    """The folder of the suite."""
+    deals: int = Sizes().deals
+    """Positions of task 4."""
+    kingmaker: int = Sizes().kingmaker
+    """Positions of task 6: some seconds of all cores each."""
+    puzzles: int = Sizes().puzzles
+    """Puzzles of task 7: half a minute of all cores each."""
+
+
+@renamed_told()
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return the exit status."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        if words[:1] == [MAKE]:
+            return _make(tyro.cli(MakeOptions, args=words[1:], prog=f"{PROGRAM} {MAKE}"))
+        return _run(tyro.cli(Options, args=words, prog=PROGRAM))
+    except MonopolyError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+
+
+def _run(options: Options) -> int:
+    result = bench(options, Console(stderr=True))
+    if options.out is not None:
+        write_atomically(options.out, (json.dumps(result, indent=1) + "\n").encode())
+    if options.json:
+        print(json.dumps(result))
+    else:
+        show(result)
+    return 0
+
+
+def bench(options: Options, console: Console) -> dict[str, Any]:
+    """Measure the agents.
+
+    Returns:
+        `format`, `schema`, the versions of suite and rules, and for each of `agents` its name, a hash of its numbers and the results of the
+        `tasks`. `absent` names the tasks that the suite lacks.
+
+    Raises:
+        MonopolyError: An unknown agent or task, or a suite that can't be read.
+    """
+    names = list(options.tasks or (name for name, task in TASKS.items() if not task.optional))
+    for name in names:
+        if name not in TASKS:
+            raise ConfigurationError(f"Unknown task {name!r}. {ABSENT.get(name) or nearest(name, TASKS)}")
+    if not options.agents:
+        raise ConfigurationError("Name an agent or more, such as expert.")
+    agents, setting = [find_policy(name) for name in options.agents], Setting(suite.load(options.suite), options.quick, options.threads)
+    measurements = []
+    for agent in agents:
+        results = []
+        for name in names:
+            console.print(f"{agent.name}: {name}", highlight=False)
+            results.append(measured(TASKS[name], agent, setting))
+        measurements.append({"name": agent.name, "sha256": _hash(agent), "tasks": results})
+    return {
+        "format": FORMAT, "schema": SCHEMA, "rules_version": RULES_VERSION, "suite": _about(setting.suite), "quick": options.quick,
+        "budget": "free", "agents": measurements, "absent": ABSENT,
+    }  # fmt: skip
+
+
+def _about(chosen: Suite) -> dict[str, Any]:
+    return {"version": suite.VERSION, "sealed": chosen.sealed, "sha256": chosen.sha256}
+
+
+def _hash(agent: Policy) -> str:
+    """Of what the agent is made of: its kind, options and numbers."""
+    digest = hashlib.sha256(json.dumps([agent.kind, agent.options()], sort_keys=True, default=str).encode())
+    for name, array in sorted(agent.arrays().items()):
+        digest.update(name.encode() + array.tobytes())
+    return digest.hexdigest()
+
+
+def show(result: dict[str, Any]) -> None:
+    """Print a table: a row a task, a column an agent."""
+    suite_name = "sealed suite" if result["suite"]["sealed"] else "development suite"
+    table = RichTable("task", "score", title=f"Bench-8, {suite_name}{', quick: scores mean little' if result['quick'] else ''}")
+    for agent in result["agents"]:
+        table.add_column(agent["name"], justify="right")
+    for rows in zip(*(agent["tasks"] for agent in result["agents"]), strict=True):
+        better = "higher" if rows[0]["higher_is_better"] else "lower"
+        table.add_row(f"{rows[0]['task']} {rows[0]['name']}", f"{rows[0]['metric']} ({better} is better)", *map(cell, rows))
+    Console().print(table)
+    for reason in result["absent"].values():
+        print(f"Not in the suite: {reason}.")
+
+
+def cell(row: dict[str, Any]) -> str:
+    """A score with its interval, or a dash."""
+    return "-" if "absent" in row else f"{row['score']:.3f} ({row['low']:.3f} to {row['high']:.3f})"
+
+
+def _make(options: MakeOptions) -> int:
+    if not options.secret.exists():
+        write_atomically(options.secret, (secrets.token_hex(32) + "\n").encode())
+    text = options.secret.read_text(encoding="utf-8").strip()
+    if not text:
+        raise ConfigurationError(f"{str(options.secret)!r} is empty: it must hold a secret text.")
+    make(options.out, text, Sizes(options.deals, options.kingmaker, options.puzzles), print)
+    print(f"Fingerprint, to be published before anything is measured: {suite.fingerprint(text)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

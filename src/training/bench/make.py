@@ -1,0 +1,145 @@
+"""Making a suite from a text: rows, rules and positions. The shipped one comes from a public text, a sealed twin from a secret one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+
+from monopoly_env import core, puzzles
+from monopoly_env.actions import DECISION_NAMES, HEADS
+from monopoly_env.analyse.values import resolve as value_of
+from monopoly_env.game import Game
+from monopoly_env.policy.loop import answers
+from monopoly_env.policy.protocol import MEMORY, Decisions
+from monopoly_env.policy.resolve import resolve
+from monopoly_env.puzzles.mine import asked
+from monopoly_env.replays import Replay
+from monopoly_env.rules import Rules
+from training.bench import kingmaker, other_rules, positions, strangers, suite
+from training.bench.playouts import shares_of_actions
+from training.bench.positions import Position
+
+PLAYERS: Final = (
+    "expert",
+    "algorithmic",
+    "gcp",
+    "fp/a",
+    "strategic",
+    "landlord/balanced",
+    "yasumura",
+)  # of the games that positions come from
+SEATS: Final = 3
+_TURN: Final = DECISION_NAMES.index("turn")
+_MOST_TURNS: Final = 300  # of all players together, after which a game is left
+_FEWEST_LOTS: Final = 3  # of each player in a position for deals: then there is something to exchange
+_WEAK: Final = 0.2  # most of the win that a kingmaker may have
+_SHIFT: Final = 0.08  # least by which its answers must move the share of a rival
+_SCREENING: Final = 48  # playouts of each answer in the first look
+_LOOKS: Final = 4  # decisions of a game that are looked at
+
+
+class Sizes(NamedTuple):
+    """How many positions a suite has."""
+
+    deals: int = 300
+    kingmaker: int = 400
+    puzzles: int = 1000
+
+
+class Seen(NamedTuple):
+    """A decision of a game."""
+
+    game: Game
+    actions: list[int]  # that led to it
+
+
+def make(folder: Path, text: str, sizes: Sizes, told: Callable[[str], None] = lambda line: None) -> None:
+    """Write a suite.
+
+    Args:
+        folder: Where.
+        text: Everything follows from it.
+        sizes: How many positions.
+        told: Called with a line of progress after each file.
+    """
+    seed = suite.seed_of(text)
+    rngs = {name: np.random.default_rng([seed, 100 + number]) for number, name in enumerate(("rows", "rules", "deals", "kingmaker"))}
+    suite.write(folder, text, strangers.drawn(rngs["rows"]), other_rules.drawn(rngs["rules"]))
+    told(f"suite.json: {len(strangers.FAMILIES) * strangers.OF_EACH} strangers, {other_rules.RANDOM} rules")
+    for name, search, count in (("deal", deals, sizes.deals), ("kingmaker", kings, sizes.kingmaker)):
+        found = list(zip(range(count), search(rngs["deals" if name == "deal" else name]), strict=False))
+        positions.save(folder / f"{name}.json", [position for _, position in found])
+        told(f"{name}.json: {len(found)} positions")
+    mined = list(puzzles.mine(sizes.puzzles, seed=seed % (1 << 32), also="algorithmic", games=100 * sizes.puzzles))
+    puzzles.save(folder / "puzzles.json", sorted(mined, key=lambda one: one.kind))
+    told(f"puzzles.json: {len(mined)} puzzles")
+
+
+def deals(rng: Generator) -> Iterator[Position]:
+    """Windows of a turn in which every player has something to exchange, one a game."""
+    while True:
+        replay, seen = _game(rng, lambda game: int(game.decision) == _TURN and _may_deal(game))
+        if seen:
+            yield Position(_until(replay, seen[int(rng.integers(len(seen)))]))
+
+
+def _may_deal(game: Game) -> bool:
+    """Whether the player on turn may make an offer, and all have lots enough."""
+    rich = all(int(game.lots[seat]).bit_count() >= _FEWEST_LOTS for seat in range(SEATS))
+    return rich and int(game.turn) == int(game.player) and bool(core.action_mask(game)[HEADS["trade"].slice].any())
+
+
+def kings(rng: Generator) -> Iterator[Position]:
+    """Decisions of a player who can hardly win, by which others win or lose, at most one a game."""
+    while True:
+        replay, seen = _game(rng, _is_weak)
+        rng.shuffle(seen)
+        for one in seen[:_LOOKS]:
+            seed = int(rng.integers(1 << 31))
+            candidates = [candidates for _, candidates in asked(one.game)]
+            if candidates and _shifts(one.game, list(candidates[0]), _SCREENING, seed + 1) is not None:
+                labels = _shifts(one.game, list(candidates[0]), kingmaker.PLAYOUTS, seed)
+                if labels is not None:
+                    yield Position(_until(replay, one), seed, labels)
+                    break
+
+
+def _is_weak(game: Game) -> bool:
+    """Whether a value of states gives the player to move little, and everybody is still there."""
+    if any(game.place[:SEATS]) or not any(True for _ in asked(game)):
+        return False
+    return bool(value_of("best").shares(game)[int(game.player)] < _WEAK)
+
+
+def _shifts(game: Game, candidates: list[int], n: int, seed: int) -> dict[int, tuple[float, ...]] | None:
+    """The shares after each answer, if the player is weak and its answers move a rival's share."""
+    shares, seat = shares_of_actions(game, candidates, n, seed), int(game.player)
+    rivals = np.delete(shares, seat, axis=1)
+    if shares[:, seat].max() > _WEAK or np.ptp(rivals, axis=0).max() < _SHIFT:
+        return None
+    return {action: tuple(float(share) for share in row) for action, row in zip(candidates, shares, strict=True)}
+
+
+def _game(rng: Generator, wanted: Callable[[Game], bool]) -> tuple[Replay, list[Seen]]:
+    """Play a game of three, and return it with the decisions that are wanted."""
+    names = [str(name) for name in rng.choice(PLAYERS, SEATS, replace=False)]
+    policies, seed = [resolve(name) for name in names], int(rng.integers(1 << 32))
+    game, memory = core.new_game(SEATS, "official", seed), np.zeros((SEATS, 1, MEMORY))
+    actions: list[int] = []
+    seen: list[Seen] = []
+    while not core.is_over(game) and game.turns <= _MOST_TURNS:
+        if wanted(game):
+            seen.append(Seen(core.clone(game), actions.copy()))
+        seat = int(game.player)
+        actions.append(int(answers(policies[seat], Decisions(core.batch_of(game), memory[seat]))[0]))
+        core.step(game, actions[-1])
+    return Replay(Rules(), seed, SEATS, tuple(names), np.array(actions, np.uint8)), seen
+
+
+def _until(replay: Replay, seen: Seen) -> Replay:
+    """The game up to a decision."""
+    return Replay(replay.rules, replay.seed, replay.num_players, replay.names, np.array(seen.actions, np.uint8))

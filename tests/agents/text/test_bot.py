@@ -1,0 +1,103 @@
+"""Programs as players: they play whole games; whatever they do wrong is told and ends the game."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import agents
+import monopoly_env as me
+from agents.text import Bot
+from monopoly_env.errors import ConfigurationError, PolicyError
+from monopoly_env.policy.protocol import Decisions
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "bot.js"
+
+
+def program(body: str, **options: float) -> Bot:
+    """A bot in Python, which is there in any case."""
+    code = f"import sys, json, time\nfor line in sys.stdin:\n    decision = json.loads(line)\n    {body}"
+    return Bot(shlex.join([sys.executable, "-u", "-S", "-c", code]), name="test", **options)
+
+
+def decisions() -> Decisions:
+    return Decisions(me.core.batch_of(me.position(2, seed=1, throws=[(1, 2)])).copy())
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="NO NODE: the example in JavaScript is not tested")
+def test_the_example_in_javascript_plays_and_wins() -> None:
+    bot = agents.make(f"bot:node {EXAMPLE}", name="example")
+    assert isinstance(bot, Bot)
+    results = agents.arena.play([bot, "random/no_trades"], games=2, turn_limit=60, threads=1, seed=1)
+    bot.close()
+    assert results.rows()[0]["name"] == "example"
+    assert len(EXAMPLE.read_text().splitlines()) <= 30
+
+
+@pytest.mark.parametrize("answer", ["1", '"buy"', '{"action": 1}', '{"action": "buy", "why": "cheap"}'])
+def test_the_forms_of_an_answer(answer: str) -> None:
+    bot = program(f"print({answer!r})")
+    assert bot.act(decisions()).tolist() == [1]
+    assert bot.act(decisions()).tolist() == [1]
+    bot.close()
+
+
+def test_it_is_shown_the_situation() -> None:
+    bot = program("print(json.dumps(decision['legal'][1] if decision['id'] == 1 and decision['you'] == 0 else None))")
+    assert bot.act(decisions()).tolist() == [1]
+    bot.close()
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("print('hello')", "'hello'"),
+        ("print('[1]')", "must be"),
+        ("print('{}')", "an object with 'action'"),
+        ("print(json.dumps('byu'))", "Did you mean 'buy'"),
+        ("print(json.dumps('go on'))", "not legal"),
+        ("raise ValueError('lost my way')", "lost my way"),
+        ("sys.exit(3)", "status 3"),
+        ("time.sleep(9)", "within 0.5 seconds"),
+    ],
+)
+def test_a_bot_that_fails_is_told(body: str, says: str) -> None:
+    bot = program(body, seconds=0.5 if "sleep" in body else 5)
+    with pytest.raises(PolicyError, match=says):
+        bot.act(decisions())
+
+
+def test_a_line_that_nobody_asked_for_is_refused() -> None:
+    bot = program("print(1, 1, sep=chr(10))")
+    bot.act(decisions())
+    time.sleep(0.2)  # the second line comes a little later
+    with pytest.raises(PolicyError, match="one line a decision"):
+        bot.act(decisions())
+
+
+def test_after_a_failure_it_starts_anew() -> None:
+    bot = program("print(1) if decision['id'] == 2 else sys.exit(1)")
+    with pytest.raises(PolicyError, match="status 1"):
+        bot.act(decisions())
+    assert bot.act(decisions()).tolist() == [1]
+    bot.close()
+
+
+def test_commands_are_checked() -> None:
+    with pytest.raises(PolicyError, match="can't be started"):
+        agents.make("bot:/no/such/program").act(decisions())
+    with pytest.raises(ConfigurationError, match="quot"):
+        agents.make("bot:node 'x")
+    with pytest.raises(ConfigurationError, match="needs a command"):
+        Bot("")
+    with pytest.raises(ConfigurationError, match="seconds"):
+        Bot("node", seconds=0)
+    with pytest.raises(ConfigurationError, match="bot"):
+        agents.make("bott:node")
+    assert json.dumps(Bot("node x.js").options()) == '{"command": "node x.js", "seconds": 5.0, "name": "node x.js"}'

@@ -1,0 +1,92 @@
+"""The MCP server: a client of the official SDK plays through its tools."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import anyio
+import pytest
+
+mcp = pytest.importorskip("mcp", reason="NO MCP: install the extra `mcp`")
+
+import monopoly_env as me  # noqa: E402
+from monopoly_env import mcp as ours  # noqa: E402
+from monopoly_env.errors import ConfigurationError  # noqa: E402
+
+Call = Callable[..., Awaitable[Any]]
+
+
+def play(session: Callable[[Call], Awaitable[None]]) -> None:
+    """Run a session with a client in memory."""
+
+    async def run() -> None:
+        async with mcp.Client(ours.server()) as client:
+
+            async def call(tool: str, **given: Any) -> Any:
+                return await client.call_tool(tool, given)
+
+            assert {tool.name for tool in (await client.list_tools()).tools} == {"new_game", "observe", "legal_actions", "act", "analyse"}
+            await session(call)
+
+    anyio.run(run)
+
+
+def text(result: Any) -> str:
+    return str(result.content[0].text)
+
+
+def test_a_game_through_the_tools() -> None:
+    async def session(call: Call) -> None:
+        begun = text(await call("new_game", opponents=["random/no_trades", "random/no_trades"], seed=3, seat=1))
+        assert begun.startswith("game-1\n")
+        assert "You are player 1." in begun
+        for _ in range(20):
+            legal = (await call("legal_actions", game="game-1")).structured_content["result"]
+            seen = (await call("observe", game="game-1")).structured_content
+            assert legal == [f"{one['action']}: {one['text']}" for one in seen["legal"]]
+            told = await call("act", game="game-1", action=legal[0].split(":")[0])
+            assert not told.is_error
+        best = text(await call("analyse", game="game-1", playouts=2))
+        assert "playouts" in best
+
+    play(session)
+
+
+def test_mistakes_are_told_and_change_nothing() -> None:
+    async def session(call: Call) -> None:
+        for tool, given, says in (
+            ("observe", {"game": "game-1"}, "Call new_game first"),
+            ("new_game", {"opponents": ["exprt"]}, "expert"),
+            ("new_game", {"opponents": ["ppo/best/two", "random"]}, "tables of 2"),
+            ("new_game", {"seat": 2}, "from 0 to 1"),
+            ("new_game", {"opponents": []}, "2 to 8"),
+        ):
+            failed = await call(tool, **given)
+            assert failed.is_error
+            assert says in text(failed)
+        before = text(await call("new_game", seed=3)).partition("\n")[2]
+        for action, says in (("byu", "Did you mean 'buy'"), ("go on", "not legal")):
+            failed = await call("act", game="game-1", action=action)
+            assert failed.is_error
+            assert says in text(failed)
+        assert (await call("analyse", game="game-1", playouts=0)).is_error
+        seen = (await call("observe", game="game-1")).structured_content
+        assert all(f"{one['action']}: {one['text']}" in before for one in seen["legal"])
+
+    play(session)
+
+
+def test_the_end_of_a_game_and_the_most_games() -> None:
+    tables = ours.Tables()
+    tables.new_game(["random/no_trades"], "official", 1)
+    table = tables._find("game-1")
+    table.game = me.position(2, turn=1, cash=[100, 1], lots={0: ["Boardwalk", "Park Place"]}, positions=[0, 36], throws=[(1, 2)])
+    table.play_on()
+    assert "The game is over: you have won." in table.shown()
+    assert tables.observe("game-1")["over"]
+    assert tables.legal_actions("game-1") == []
+    for seed in range(ours.MOST_GAMES):
+        tables.new_game(["random"], "official", seed)
+    with pytest.raises(ConfigurationError, match="There is no game 'game-1'"):
+        tables.observe("game-1")
