@@ -24,8 +24,9 @@ from numpy.typing import NDArray
 
 from monopoly_env import actions, core, prompts
 from monopoly_env.analyse import compare_actions
-from monopoly_env.errors import ConfigurationError, MonopolyError, nearest
+from monopoly_env.errors import ConfigurationError, MonopolyError, nearest, shortened
 from monopoly_env.game import Game
+from monopoly_env.policy import names
 from monopoly_env.policy.loop import answers
 from monopoly_env.policy.protocol import MEMORY, Decisions, Policy
 from monopoly_env.policy.resolve import resolve_all
@@ -57,6 +58,7 @@ class Table:
     policies: list[Policy | None]
     memory: NDArray[np.float64]
     history: list[str] = field(default_factory=list)
+    watched: int = -1  # the turn that the policies have seen
 
     @classmethod
     def begun(cls, opponents: Sequence[str], rules: str, seed: int, seat: int) -> Table:
@@ -64,6 +66,9 @@ class Table:
         players = len(opponents) + 1
         if not 0 <= seat < players:
             raise ConfigurationError(f"seat={seat} must be a whole number from 0 to {players - 1}.")
+        for name in opponents:  # a client names no files and no programs
+            if name not in names.names():
+                raise ConfigurationError(f"Unknown opponent {shortened(name)}. {nearest(shortened(name), names.names())}")
         policies: list[Policy | None] = [*resolve_all(opponents)]
         for policy in policies:
             if policy is not None:
@@ -85,11 +90,23 @@ class Table:
 
     def play_on(self) -> None:
         """Let the others play until the guest decides, or the game is over."""
-        while not core.is_over(self.game) and self.policies[seat := int(self.game.player)] is not None:
+        while not core.is_over(self.game):
+            self._let_watch()
+            seat = int(self.game.player)
+            if self.policies[seat] is None:
+                break
             policy = self.policies[seat]
             assert policy is not None
             chosen = answers(policy, Decisions(core.batch_of(self.game), self.memory[seat]))
             self.history += narrate.step(self.game, int(chosen[0]), self._names)
+
+    def _let_watch(self) -> None:
+        """Let the policies look at a turn that has begun."""
+        if self.game.turns != self.watched:
+            self.watched = int(self.game.turns)
+            for seat, policy in enumerate(self.policies):
+                if policy is not None and self.game.place[seat] == 0:
+                    policy.watch(core.batch_of(self.game), np.array([seat]), self.memory[seat])
 
     @property
     def _names(self) -> list[str]:

@@ -58,6 +58,8 @@ def test_mistakes_are_told_and_change_nothing() -> None:
         for tool, given, says in (
             ("observe", {"game": "game-1"}, "Call new_game first"),
             ("new_game", {"opponents": ["exprt"]}, "expert"),
+            ("new_game", {"opponents": ["bot:touch mark"]}, "Unknown opponent"),
+            ("new_game", {"opponents": ["agent.safetensors"]}, "Unknown opponent"),
             ("new_game", {"opponents": ["ppo/best/two", "random"]}, "tables of 2"),
             ("new_game", {"seat": 2}, "from 0 to 1"),
             ("new_game", {"opponents": []}, "2 to 8"),

@@ -113,6 +113,11 @@ def _split(name: str) -> tuple[str, dict[str, str]]:
     return (kind, {_ARGUMENTS[kind]: argument}) if argument and kind in _ARGUMENTS else (name, {})
 
 
+def reaches_out(name: str) -> bool:
+    """Whether a policy of this name runs a program or asks a server. Users name such a policy; a file or a client never does."""
+    return _split(name)[0] in _ARGUMENTS
+
+
 def check(name: str) -> None:
     """Raise ConfigurationError unless a policy of this name is registered."""
     if not knows(name):

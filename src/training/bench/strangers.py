@@ -11,6 +11,7 @@ from numpy.random import Generator
 from agents.arena import Lineup
 from agents.players import POLICIES
 from agents.players.vocabulary.parameters import Parameters
+from monopoly_env.errors import FormatError, shortened
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.policy.resolve import make
 from training.bench.task import Score, Setting, Task, share, won
@@ -50,6 +51,9 @@ def tables(rng: Generator, rows: int, count: int) -> list[tuple[int, ...]]:
 def run(agent: Policy, setting: Setting) -> Score:
     """The mean share of the win at tables with three strangers."""
     rows = setting.suite.strangers
+    for row in rows:
+        if row["family"] not in FAMILIES:
+            raise FormatError(f"A suite has strangers of the families {', '.join(FAMILIES)}, not {shortened(row['family'])}.")
     made = [make(row["family"], **row["options"]) for row in rows]
     for number, policy in enumerate(made):
         policy.name = f"{policy.name}~{number % OF_EACH + 1}"

@@ -14,7 +14,7 @@ import pytest
 import agents
 import monopoly_env as me
 from agents.text import Bot
-from monopoly_env.errors import ConfigurationError, PolicyError
+from monopoly_env.errors import ConfigurationError, FormatError, PolicyError
 from monopoly_env.policy.protocol import Decisions
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "bot.js"
@@ -101,3 +101,11 @@ def test_commands_are_checked() -> None:
     with pytest.raises(ConfigurationError, match="bot"):
         agents.make("bott:node")
     assert json.dumps(Bot("node x.js").options()) == '{"command": "node x.js", "seconds": 5.0, "name": "node x.js"}'
+
+
+def test_a_file_starts_no_program(tmp_path: Path) -> None:
+    path, mark = tmp_path / "bot.safetensors", tmp_path / "mark"
+    Bot(f"touch {mark}").save(path)
+    with pytest.raises(FormatError, match="made by its name"):
+        agents.arena.play([path, "random"], games=1)
+    assert not mark.exists()

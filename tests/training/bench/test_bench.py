@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -119,6 +120,12 @@ def test_games_score_the_share_of_the_win() -> None:
     assert strong.score > weak.score
     assert strong.low <= strong.score <= strong.high
     assert strong.details["worst_share"] == min(strong.details["shares"].values())
+
+
+def test_a_suite_names_no_programs() -> None:
+    hostile = dataclasses.replace(SUITE, strangers=[{"family": "bot", "options": {"command": "touch mark"}}] * 24)
+    with pytest.raises(FormatError, match="families"):
+        strangers.run(agents.make("random"), QUICK._replace(suite=hostile))
 
 
 def test_other_rules_and_strangers() -> None:
