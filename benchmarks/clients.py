@@ -49,14 +49,18 @@ def vector() -> Stepper:
         yield GAMES
 
 
-def pettingzoo() -> Stepper:
-    env = monopoly_v0.env(2)
+def turns_of(env: Any) -> Stepper:
+    """An environment of PettingZoo, one agent after another."""
     while True:
         env.reset(seed=0)
         for _ in env.agent_iter():
             observation, _, terminated, truncated, _ = env.last()
             env.step(None if terminated or truncated else int(observation["action_mask"].argmax()))
             yield 1
+
+
+def pettingzoo() -> Stepper:
+    return turns_of(monopoly_v0.env(2))
 
 
 def parallel() -> Stepper:
@@ -73,13 +77,7 @@ def parallel() -> Stepper:
 def supersuit() -> Stepper:
     import supersuit
 
-    env = supersuit.clip_reward_v0(monopoly_v0.env(2), -1, 1)
-    while True:
-        env.reset(seed=0)
-        for _ in env.agent_iter():
-            observation, _, terminated, truncated, _ = env.last()
-            env.step(None if terminated or truncated else int(observation["action_mask"].argmax()))
-            yield 1
+    return turns_of(supersuit.clip_reward_v0(monopoly_v0.env(2), -1, 1))
 
 
 def stable_baselines3() -> Stepper:

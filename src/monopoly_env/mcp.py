@@ -27,7 +27,7 @@ from monopoly_env.analyse import compare_actions
 from monopoly_env.errors import ConfigurationError, MonopolyError, nearest, shortened
 from monopoly_env.game import Game
 from monopoly_env.policy import names
-from monopoly_env.policy.loop import answers
+from monopoly_env.policy.loop import answers, let_watch
 from monopoly_env.policy.protocol import MEMORY, Decisions, Policy
 from monopoly_env.policy.resolve import resolve_all
 from monopoly_env.render import narrate
@@ -91,7 +91,9 @@ class Table:
     def play_on(self) -> None:
         """Let the others play until the guest decides, or the game is over."""
         while not core.is_over(self.game):
-            self._let_watch()
+            if self.game.turns != self.watched:
+                let_watch(self.policies, core.batch_of(self.game), self.memory)
+                self.watched = int(self.game.turns)
             seat = int(self.game.player)
             if self.policies[seat] is None:
                 break
@@ -99,14 +101,6 @@ class Table:
             assert policy is not None
             chosen = answers(policy, Decisions(core.batch_of(self.game), self.memory[seat]))
             self.history += narrate.step(self.game, int(chosen[0]), self._names)
-
-    def _let_watch(self) -> None:
-        """Let the policies look at a turn that has begun."""
-        if self.game.turns != self.watched:
-            self.watched = int(self.game.turns)
-            for seat, policy in enumerate(self.policies):
-                if policy is not None and self.game.place[seat] == 0:
-                    policy.watch(core.batch_of(self.game), np.array([seat]), self.memory[seat])
 
     @property
     def _names(self) -> list[str]:

@@ -174,16 +174,16 @@ def _let_watch(game: Game, players: Players, seats: Any, memory: Any) -> None:
                 call_watch(handle, game, seat, players.params[number][: players.lengths[number]], memory[seat])
 
 
-def let_watch(policies: Sequence[Policy], games: Games, memory: NDArray[np.float64]) -> None:
+def let_watch(policies: Sequence[Policy | None], games: Games, memory: NDArray[np.float64]) -> None:
     """What the compiled loop does before the first decision of a turn, for loops in Python that play one game.
 
     Args:
-        policies: Of the seats.
+        policies: Of the seats; None: somebody else sits there.
         games: (1,) records, the game.
         memory: (P, 1, 64), the memory of each seat.
     """
     for seat, policy in enumerate(policies):
-        if games["place"][0, seat] == 0:
+        if policy is not None and games["place"][0, seat] == 0:
             policy.watch(games, np.array([seat]), memory[seat])
 
 

@@ -245,6 +245,14 @@ class State:
     evaluations: int = 0
 
 
+def saved(state: State) -> tuple[dict[str, NDArray[Any]], dict[str, int]]:
+    """What a checkpoint holds of a state, as arrays and as JSON; `restored` reads it."""
+    fitness = np.array([state.best_fitness, state.phase_fitness])
+    arrays = {"population": state.population, "best": state.best, "phase_best": state.phase_best, "fitness": fitness}
+    counts = {"stale": state.stale, "bursts": state.bursts, "vain": int(state.vain), "evaluations": state.evaluations}
+    return arrays, counts
+
+
 def restored(
     like: State, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any], generation: int, *, resized: bool = False
 ) -> State:
@@ -276,6 +284,12 @@ class Generation(NamedTuple):
     state: State
     fitness: NDArray[np.float64]
     champion: int
+
+
+def most_evaluations(recipe: Recipe) -> int:
+    """Of a generation; a challenge counts as if each had three rivals, and children as if they always compete."""
+    competing = 2 * parents_of(recipe) if recipe.children == "compete" else 0
+    return recipe.trials * (recipe.neurons + competing) + 3 * recipe.challenge
 
 
 def begin(sub_populations: int, genes: int, recipe: Recipe, seed: int) -> State:

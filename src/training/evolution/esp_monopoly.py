@@ -219,10 +219,8 @@ class MonopolySearch(Search):
         return f"{length:,} generations of {self.options.neurons * self.options.trials:,} players or more"
 
     def games(self, generations: int) -> int:
-        """Games of so many generations; a challenge counts as if each had three rivals, and children as if they always compete."""
-        options = self.options
-        competing = 2 * esp.parents_of(options) if options.children == "compete" else 0
-        return generations * options.games * (options.trials * (options.neurons + competing) + 3 * options.challenge)
+        """Games of so many generations, at most."""
+        return generations * self.options.games * esp.most_evaluations(self.options)
 
     def final_games(self, length: int) -> int:
         """Games at the end: of the player and its parent, at the tables that it knows and at others."""
@@ -255,14 +253,11 @@ class MonopolySearch(Search):
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What a checkpoint holds as arrays."""
-        state = self.stage
-        fitness = np.array([state.best_fitness, state.phase_fitness])
-        return {"population": state.population, "best": state.best, "phase_best": state.phase_best, "fitness": fitness}
+        return esp.saved(self.stage)[0]
 
     def values(self) -> dict[str, Any]:
         """What a checkpoint holds as JSON."""
-        state = self.stage
-        return super().values() | {"stale": state.stale, "bursts": state.bursts, "evaluations": state.evaluations}
+        return super().values() | esp.saved(self.stage)[1]
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
         """Continue from a checkpoint."""
