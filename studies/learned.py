@@ -24,7 +24,7 @@ from agents.learned.policy import LearnedAgent
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.policy.resolve import resolve
 from monopoly_env.reference import table as markdown
-from monopoly_env.rules import Rules
+from monopoly_env.rules import PRESETS, Rules
 from studies.pages import Page
 from training.run import command
 from training.run.command import Command
@@ -43,16 +43,11 @@ class Field(NamedTuple):
     unseen: tuple[str, ...]
 
 
-# By rules.
+_STRANGERS: Final = ("yasumura", "fp/a/guarded", "fp/b/guarded", "fp/c/guarded", "landlord/balanced", "gcp")
+# By agent.
 FIELDS: Final = {
-    "ocnaru": Field(
-        ("strategic", "algorithmic", "expert", "expert/bargaining/ocnaru"),
-        ("ocnaru/algorithmic", "yasumura", "fp/a/guarded", "fp/b/guarded", "fp/c/guarded", "landlord/balanced", "gcp"),
-    ),
-    "official": Field(
-        ("strategic", "algorithmic", "expert", "expert/bargaining"),
-        ("yasumura", "fp/a/guarded", "fp/b/guarded", "fp/c/guarded", "landlord/balanced", "gcp"),
-    ),
+    "ppo/best/two": Field(("strategic", "algorithmic", "expert", "expert/bargaining"), _STRANGERS),
+    "ppo/best/ocnaru": Field(("strategic", "algorithmic", "expert", "expert/bargaining/ocnaru"), ("ocnaru/algorithmic", *_STRANGERS)),
 }
 
 
@@ -88,9 +83,8 @@ def measure(options: Options, console: Console) -> list[dict[str, Any]]:
             raise ConfigurationError(f"Unknown learned agent {name!r}. {nearest(name, shipped.POLICIES)}")
     matches = []
     for name in names:
-        agent = shipped.POLICIES[name]()
-        rules = next(rules for rules in FIELDS if Rules.preset(rules).changed() == agent.options()["rules"])
-        field = FIELDS[rules]
+        agent, field = shipped.POLICIES[name](), FIELDS[name]
+        rules = next(rules for rules in PRESETS if Rules.preset(rules).changed() == agent.options()["rules"])
         matches += [(agent, rules, opponent, opponent in field.trained) for opponent in (*field.trained, *field.unseen)]
     return [_row(*match, options) for match in track(matches, "playing", console=console)]
 

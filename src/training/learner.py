@@ -405,13 +405,17 @@ class ChoiceLearner(ABC):
 
     def outputs(self, name: str, batch: Part) -> tuple[Tensor, Tensor]:
         """(M,) the value that a network gives the states, and (M, outputs) what it says about its choices; very low for closed ones."""
-        outputs: Tensor = self.networks[name](batch.observation.float())
+        outputs: Tensor = self.networks[name](self._seen(name, batch.observation))
         return outputs[:, 0], outputs[:, 1:].masked_fill(~batch.open, _CLOSED)
+
+    def _seen(self, name: str, observation: Tensor) -> Tensor:
+        """(M, inputs) float32, what a network sees: the first of the features, or all."""
+        return observation[:, : self._family.architectures[name].inputs].float()
 
     @torch.no_grad()
     def values(self, observation: NDArray[np.float16]) -> NDArray[np.float32]:
         """(N,) the chance to win of the players who see this."""
-        seen = (self._tensor(observation[rows]).float() for rows in _slices(len(observation), _CHUNK))
+        seen = (self._seen(STATE, self._tensor(observation[rows])) for rows in _slices(len(observation), _CHUNK))
         return np.concatenate([self.networks[STATE](chunk)[:, 0].cpu().numpy() for chunk in seen])
 
     def descend(self, parts: Mapping[str, Part], loss_of: Loss, size: int) -> dict[str, float]:
@@ -445,7 +449,7 @@ class ChoiceLearner(ABC):
         seen, wanted = self._tensor(observation[rows]), self._tensor(goal[rows])
         total = 0.0
         for part in _slices(len(rows), size):
-            losses = (self.networks[STATE](seen[part].float())[:, 0] - wanted[part]) ** 2
+            losses = (self.networks[STATE](self._seen(STATE, seen[part]))[:, 0] - wanted[part]) ** 2
             total += float(losses.detach().sum())
             self._descend(losses.mean())
         return {"loss/value": total / len(rows)}

@@ -16,8 +16,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.learned.choices import ASK, GIVE, NUM_CHOICES, PRICE
-from agents.learned.observation import length
+from agents.learned.choices import NUM_CHOICES, PACKAGE, PRICE
+from agents.learned.observation import PACKAGES_SIZE, length
 from agents.networks.layout import Architecture
 from monopoly_env.actions import DECISION_NAMES, HEADS
 
@@ -27,8 +27,7 @@ NETWORKS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "bid": (("bid", "sealed_bid"), ("bid",)),
     "turn": (("turn",), ("turn", "jail", "build", "sell", "mortgage", "unmortgage", "trade")),
     "jail": (("jail",), ("turn", "jail", "sell", "mortgage")),
-    "ask": (("trade_ask",), ("ask",)),
-    "give": (("trade_give",), ("give",)),
+    "package": (("trade_ask",), ("package",)),
     "price": (("trade_cash",), ("price",)),
     "reply": (("reply",), ("reply",)),
     "debt": (("debt",), ("turn", "sell", "mortgage", "trade")),
@@ -36,16 +35,18 @@ NETWORKS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "choice": (("tax", "fine_or_chance", "takeover"), ("choice", "sell", "mortgage")),
 }
 NAMES: Final = tuple(NETWORKS)
+_RARE: Final = frozenset({"jail", "debt", "place", "choice"})  # few decisions to learn from: half the units
+PACKAGES: Final = "package"  # the network that chooses among them
 STATE: Final = "state"  # the network that values states
 VALUE: Final = "value"  # the first output of the others
 NONE: Final = -1
 
 
-_OWN: Final = {"ask": slice(ASK, GIVE), "give": slice(GIVE, PRICE), "price": slice(PRICE, NUM_CHOICES)}
+_OWN: Final = {"package": slice(PACKAGE, PRICE), "price": slice(PRICE, NUM_CHOICES)}
 
 
 def choices_of(head: str) -> slice:
-    """The choices of a head: one of the game's, or `ask`, `give`, `price`."""
+    """The choices of a head: one of the game's, or `package`, `price`."""
     return _OWN.get(head) or HEADS[head].slice
 
 
@@ -58,7 +59,12 @@ def _size(head: str) -> int:
 def architectures(num_players: int, hidden: tuple[int, ...]) -> dict[str, Architecture]:
     """All networks by name, that of states last."""
     heads = {name: ((VALUE, 1), *((head, _size(head)) for head in heads)) for name, (_, heads) in NETWORKS.items()}
-    return {name: Architecture(length(num_players), hidden, parts) for name, parts in {**heads, STATE: ((STATE, 1),)}.items()}
+    state = length(num_players) - PACKAGES_SIZE  # the others see nothing of packages
+    half = tuple(max(1, units // 2) for units in hidden)
+    return {
+        name: Architecture(length(num_players) if name == PACKAGES else state, half if name in _RARE else hidden, parts)
+        for name, parts in {**heads, STATE: ((STATE, 1),)}.items()
+    }
 
 
 def _network_of() -> NDArray[np.int64]:

@@ -6,8 +6,8 @@ side of the player who sees them: what it gets and what it gives.
 
 Once `agents.learned` is imported, every interface knows it by its name.
 
-The features in `SHARED` occur once, those in `EACH` once per player, the observing player first, then the others in turn order. It
-serves tables of 2 to 4.
+The features in `SHARED` occur once, those in `EACH` once per player, the observing player first, then the others in turn order, and at
+last those in `PACKAGES`, while one of these is chosen. It serves tables of 2 to 4.
 """
 
 from __future__ import annotations
@@ -16,11 +16,23 @@ from typing import Any, Final
 
 import numpy as np
 
+from agents.learned.packages import (
+    ASKED,
+    BEST_AT_LIST,
+    FIELDS,
+    LENT,
+    NUM_PACKAGES,
+    OWN_GAIN,
+    PROMISE,
+    RATED_AT,
+    THEIR_GAIN,
+    write_packages,
+)  # fmt: skip
 from agents.players.expert.odds import IN_JAIL, LATER_LOT, NEXT_LOT
 from agents.players.expert.packages import COLUMNS, GIVEN, PART, TAKEN, add_gains
 from agents.players.expert.parameters import Expert
 from agents.players.expert.values import present_strength, turns_left
-from agents.players.vocabulary.parts import lots_of
+from agents.players.vocabulary.offers import may_offer_to
 from monopoly_env import encoding as encodings
 from monopoly_env.actions import DECISION_NAMES
 from monopoly_env.board import GROUP_LOTS, GROUP_OF, GROUP_SIZE, GROUPS, NUM_GROUPS, NUM_LOTS, NUM_STREETS, PRICE, RAILROADS
@@ -40,8 +52,7 @@ _WINDOWS: Final = ("before a throw", "after the last throw", "out of turn")
 _AVERAGE_THROW: Final = 7
 _MODEL: Final = Expert().row()
 
-# By how much the worth of a player changes with what changes hands of each group, as `expert` counts worth. While an offer is being made:
-# with all that could change hands, until that side of the offer is picked.
+# By how much the worth of a player changes with what changes hands of each group, as `expert` counts worth.
 _GAINS: Final = (
     ("gain by", "with what the observing player gets of the group by the offer"),
     ("partner's loss by", "the partner's with the same"),
@@ -96,10 +107,22 @@ EACH: Final = (
     Block("rent to pay", ("",), "growing", "expected in the next turn, a = 200"),
     Block("rent to come", ("",), "growing", "expected from the next turns of all others, a = 200"),
     Block("income", ("",), "growing", "expected from a turn of an opponent, in the long run, a = 100"),
+    Block("promises", ("at the limit", "at list prices"), "growing", "the best package that can be offered to the player; a = 0.2"),
+)  # fmt: skip
+
+_PLACES: Final = tuple(str(1 + place) for place in range(NUM_PACKAGES))
+PACKAGES: Final = (
+    Block("package promises", _PLACES, "growing", "rise of the own share of all strength, see `agents.learned.packages`; a = 0.2"),
+    Block("package costs", _PLACES, "balance", "dollars paid at that"),
+    Block("package gains", _PLACES, "balance", "what the observing player gains in strength, without money"),
+    Block("package gives", _PLACES, "balance", "what the partner gains"),
+    Block("package completes", _PLACES, "flag", "a group for the observing player"),
+    Block("package lets complete", _PLACES, "flag", "a group for the partner"),
 )  # fmt: skip
 
 SHARED_SIZE: Final = total(SHARED)
 EACH_SIZE: Final = total(EACH)
+PACKAGES_SIZE: Final = total(PACKAGES)
 
 _S: Final = offsets(SHARED)
 _E: Final = offsets(EACH)
@@ -113,6 +136,7 @@ _CASH, _RAISABLE, _WORTH, _IN_GAME, _ON_TURN = (_E[name] for name in ("cash", "c
 _LEADS, _BIDS, _MAKER, _RECEIVER = (_E[name] for name in ("leads", "bids", "makes the offer", "gets the offer"))
 _CREDITOR, _JAIL, _JAIL_THROWS, _CARDS = (_E[name] for name in ("is creditor", "in jail", "failed throws", "jail cards"))
 _OFFERS, _OWNS, _GROUP, _MAY_BUILD = (_E[name] for name in ("offers made", "owns", "share of group", "may be built"))
+_PROMISES = _E["promises"]
 _STRENGTH, _HITS, _TO_PAY, _TO_COME, _INCOME = (_E[name] for name in ("strength", "hits", "rent to pay", "rent to come", "income"))
 
 # [edition, square or IN_JAIL, group]: expected landings in the next turn.
@@ -122,12 +146,13 @@ _NEXT_GROUP: Final = np.stack([NEXT_LOT[:, :, group == GROUP_OF].sum(axis=2) for
 def names(num_players: int) -> tuple[str, ...]:
     """The name of each feature."""
     shared = [name for block in SHARED for name in block.names]
-    return (*shared, *(f"{seat} {name}" for seat in seat_names(num_players) for block in EACH for name in block.names))
+    packages = [name for block in PACKAGES for name in block.names]
+    return (*shared, *(f"{seat} {name}" for seat in seat_names(num_players) for block in EACH for name in block.names), *packages)
 
 
 def length(num_players: int) -> int:
     """The number of features."""
-    return SHARED_SIZE + num_players * EACH_SIZE
+    return SHARED_SIZE + num_players * EACH_SIZE + PACKAGES_SIZE
 
 
 @EncodingKernel
@@ -161,6 +186,10 @@ def write(game: Game, seat: int, row: Any) -> None:
         if game.place[player] == 0:
             _write_player(game, player, worth, row[SHARED_SIZE + offset * EACH_SIZE : SHARED_SIZE + (offset + 1) * EACH_SIZE])
     _write_rents(game, seat, board, row)
+    if game.decision == agenda.ASK:
+        _write_packages(game, seat, row)
+    elif game.decision == agenda.WINDOW or game.decision == agenda.DEBT:
+        _write_promises(game, seat, row)
 
 
 @array_kernel
@@ -246,10 +275,8 @@ def _write_goods(game: Game, seat: int, row: Any) -> None:
     _dollars(row, _GETS_CASH, -int(game.offer_cash) if makes else int(game.offer_cash))
     partner = int(game.offer_to) if makes else int(game.offer_from)
     _write_completed(game, seat, partner, gets, gives, row)
-    asking = makes and game.decision == agenda.ASK
-    giving = asking or (makes and game.decision == agenda.GIVE)
-    _write_gains(game, partner, seat, gets, asking, row[_GETTING : _GETTING + 2 * NUM_GROUPS])
-    _write_gains(game, seat, partner, gives, giving, row[_GIVING : _GIVING + 2 * NUM_GROUPS])
+    _write_gains(game, partner, seat, gets, row[_GETTING : _GETTING + 2 * NUM_GROUPS])
+    _write_gains(game, seat, partner, gives, row[_GIVING : _GIVING + 2 * NUM_GROUPS])
     players, turns = int(game.num_players), turns_left(game, _MODEL)
     for offset in range(players):
         player = (seat + offset) % players
@@ -261,15 +288,59 @@ def _write_goods(game: Game, seat: int, row: Any) -> None:
 
 
 @array_kernel
-def _write_gains(game: Game, giver: int, taker: int, goods: int, is_open: bool, row: Any) -> None:
-    """Write what the taker gains by the goods of an offer, group by group, and then the giver; if it is open, by all that may be picked."""
+def _write_gains(game: Game, giver: int, taker: int, goods: int, row: Any) -> None:
+    """Write what the taker gains by the goods of an offer, group by group, and then the giver."""
     table = np.zeros(COLUMNS * NUM_GROUPS)
     for group in range(NUM_GROUPS):
-        table[COLUMNS * group + PART] = lots_of(game, giver, taker, 1 + group) if is_open else goods & int(GROUP_LOTS[group])
+        table[COLUMNS * group + PART] = goods & int(GROUP_LOTS[group])
     add_gains(game, giver, taker, _MODEL, TAKEN, table)
     for group in range(NUM_GROUPS):
-        row[group] = min(max(table[COLUMNS * group + TAKEN] * (1.0 / 2000.0), -1.0), 1.0)
-        row[NUM_GROUPS + group] = min(max(table[COLUMNS * group + GIVEN] * (1.0 / 2000.0), -1.0), 1.0)
+        row[group] = _balance(table[COLUMNS * group + TAKEN])
+        row[NUM_GROUPS + group] = _balance(table[COLUMNS * group + GIVEN])
+
+
+@array_kernel
+def _balance(dollars: float) -> float:
+    return min(max(dollars * (1.0 / 2000.0), -1.0), 1.0)
+
+
+@array_kernel
+def _write_promises(game: Game, seat: int, row: Any) -> None:
+    """Write what the best packages promise with each partner to whom an offer may be made."""
+    players, table = int(game.num_players), np.empty((NUM_PACKAGES, FIELDS))
+    for offset in range(1, players):
+        partner = (seat + offset) % players
+        if game.place[partner] == 0 and may_offer_to(game, seat, partner):
+            write_packages(game, seat, partner, table)
+            at = SHARED_SIZE + offset * EACH_SIZE + _PROMISES
+            row[at] = _promise(table[0, PROMISE])
+            row[at + 1] = _promise(table[BEST_AT_LIST, PROMISE])
+
+
+@array_kernel
+def _promise(rise: float) -> float:
+    return rise / (rise + 0.2)
+
+
+@array_kernel
+def _write_packages(game: Game, seat: int, row: Any) -> None:
+    """Write what the packages of an offer are that begins."""
+    partner, table = int(game.offer_to), np.empty((NUM_PACKAGES, FIELDS))
+    write_packages(game, seat, partner, table)
+    first = SHARED_SIZE + int(game.num_players) * EACH_SIZE
+    for place in range(NUM_PACKAGES):
+        if table[place, PROMISE] > 0.0:
+            at, get, give = first + place, int(table[place, ASKED]), int(table[place, LENT])
+            row[at] = _promise(table[place, PROMISE])
+            row[at + NUM_PACKAGES] = _balance(table[place, RATED_AT])
+            row[at + 2 * NUM_PACKAGES] = _balance(table[place, OWN_GAIN])
+            row[at + 3 * NUM_PACKAGES] = _balance(table[place, THEIR_GAIN])
+            for group in range(RAILROADS):
+                members = int(GROUP_LOTS[group])
+                if get & members and (int(game.lots[seat]) | get) & members == members:
+                    row[at + 4 * NUM_PACKAGES] = 1.0
+                if give & members and (int(game.lots[partner]) | give) & members == members:
+                    row[at + 5 * NUM_PACKAGES] = 1.0
 
 
 @array_kernel

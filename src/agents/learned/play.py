@@ -7,13 +7,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from agents.learned.choices import ASK, GIVE, NO_CHOICE, NUM_CHOICES, PRICE, is_asked, price_at, write_open
+from agents.learned.choices import NO_CHOICE, NUM_CHOICES, PACKAGE, PRICE, is_asked, price_at, write_open
 from agents.learned.networks import NAMES, NETWORK_OF, OUTPUT
-from agents.learned.observation import EACH_SIZE, MOST_PLAYERS, SHARED_SIZE, length, write
+from agents.learned.observation import EACH_SIZE, MOST_PLAYERS, PACKAGES_SIZE, SHARED_SIZE, length, write
+from agents.learned.packages import ASKED, FIELDS, LENT, NUM_PACKAGES, write_packages
 from agents.networks.forward import forward
 from agents.networks.layout import AT_LAYERS, SIZES
 from agents.players.vocabulary.offers import compose, plan
-from agents.players.vocabulary.parts import lots_of
 from monopoly_env.engine import agenda
 from monopoly_env.engine.legal import nth_legal
 from monopoly_env.engine.randomness import policy_draw
@@ -50,7 +50,7 @@ def score(game: Game, params: Row, seen: Any, outputs: Any) -> int:
     weights = params[WEIGHTS:].view(np.float32)
     row = weights[int(params[STARTS + number]) : int(params[STARTS + number + 1])]
     count = int(row[SIZES + int(row[AT_LAYERS])])
-    forward(row, seen, 0, outputs[:count])
+    forward(row, seen[: int(row[SIZES])], 0, outputs[:count])
     return number
 
 
@@ -91,16 +91,16 @@ def play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
         return compose(game, memory)
     open_, seen = np.empty(NUM_CHOICES, np.bool_), np.empty(_LONGEST, np.float32)
     outputs = np.empty(NUM_CHOICES, np.float32)
-    choice = choose(game, params, open_, seen[: SHARED_SIZE + int(game.num_players) * EACH_SIZE], outputs)
+    choice = choose(game, params, open_, seen[: SHARED_SIZE + int(game.num_players) * EACH_SIZE + PACKAGES_SIZE], outputs)
     return first_action(game, choice, memory)
 
 
 @kernel
 def first_action(game: Game, choice: int, memory: Row) -> int:
     """The action with which a choice begins; `compose` tells the picks that follow."""
-    if 0 <= choice < ASK:
+    if 0 <= choice < PACKAGE:
         return choice
-    if choice == NO_CHOICE and game.decision != agenda.ASK and game.decision != agenda.GIVE:  # a debtor who could only trade
+    if choice == NO_CHOICE and game.decision != agenda.ASK:  # a debtor who could only trade
         return nth_legal(game, 0)
     _plan(game, choice, memory)
     return compose(game, memory)
@@ -108,12 +108,12 @@ def first_action(game: Game, choice: int, memory: Row) -> int:
 
 @kernel
 def _plan(game: Game, choice: int, memory: Row) -> None:
-    """Go on with an offer: with the part asked for, the part given or the price; without a choice it ends in nothing."""
-    maker, partner, ask, give, cash = int(game.offer_from), int(game.offer_to), int(game.offer_ask), int(game.offer_give), 0
+    """Go on with an offer: with the package or the price; without a choice it ends in nothing."""
+    ask, give, cash = int(game.offer_ask), int(game.offer_give), 0
     if choice >= PRICE:
         cash = price_at(game, choice - PRICE)
-    elif choice >= GIVE:
-        give = lots_of(game, maker, partner, choice - GIVE)
-    elif choice >= ASK:
-        ask = lots_of(game, partner, maker, choice - ASK)
+    elif choice >= PACKAGE:
+        table = np.empty((NUM_PACKAGES, FIELDS))
+        write_packages(game, int(game.offer_from), int(game.offer_to), table)
+        ask, give = int(table[choice - PACKAGE, ASKED]), int(table[choice - PACKAGE, LENT])
     plan(ask, give, cash, memory)

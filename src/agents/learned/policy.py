@@ -15,15 +15,14 @@ from agents.learned.observation import MOST_PLAYERS, NAME, names
 from agents.learned.play import play
 from agents.learned.prices import MARGINS, PREMIUMS
 from agents.networks import layout
-from agents.networks.saved import check_arrays
+from agents.networks.saved import NetworksPolicy
 from monopoly_env.errors import ConfigurationError, FormatError
 from monopoly_env.game import MIN_PLAYERS
-from monopoly_env.policy.protocol import CompiledPolicy
 
 HIDDEN: Final = (128, 64)
 
 
-class LearnedAgent(CompiledPolicy):
+class LearnedAgent(NetworksPolicy):
     """Networks, one for each kind of decision. They choose every action.
 
     Attributes:
@@ -67,8 +66,7 @@ class LearnedAgent(CompiledPolicy):
         self.temperature = float(temperature)
         self._rules = dict(rules or {})
         self._architectures = architectures(self.num_players, self.hidden)
-        self._arrays = layout.zeros(self._architectures)
-        super().__init__(name, play, self._row(), kind="networks", reads_mask=False)
+        super().__init__(name, play, layout.zeros(self._architectures), kind="networks")
 
     def _row(self) -> NDArray[np.float64]:
         played = {name: self._architectures[name] for name in NAMES}  # the network of states is for learners
@@ -88,20 +86,6 @@ class LearnedAgent(CompiledPolicy):
             "rules": self._rules,
             "features": _digest(self.num_players),
         }
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Weights (out, in) and biases (out,), by network and layer."""
-        return dict(self._arrays)
-
-    def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take over weights and biases.
-
-        Raises:
-            FormatError: Other names, shapes or types, or a number that is not finite.
-        """
-        check_arrays(self.name, self._arrays, arrays)
-        self._arrays = {name: np.array(arrays[name], np.float32) for name in self._arrays}
-        self.params = self._row()
 
     def drawing(self, temperature: float, name: str | None = None) -> LearnedAgent:
         """A copy that draws its choices, or with temperature 0 plays the best."""

@@ -1,8 +1,9 @@
-"""What a saved network must match before it plays: the features that it was trained on, and the names and shapes of its arrays."""
+"""Policies that keep networks, and what a saved one must match before it plays: features, and names and shapes of its arrays."""
 
 from __future__ import annotations
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from monopoly_env.encoding import Encoding
 from monopoly_env.errors import FormatError
-from monopoly_env.policy.protocol import array_differences
+from monopoly_env.policy.protocol import CompiledPolicy, array_differences
 
 
 def features_digest(encoding: Encoding) -> str:
@@ -30,3 +31,38 @@ def check_arrays(policy: str, expected: Mapping[str, NDArray[Any]], given: Mappi
     for name, array in given.items():
         if not np.isfinite(array).all():
             raise FormatError(f"Policy {policy!r}: array {name!r} holds a number that is not finite.")
+
+
+class NetworksPolicy(CompiledPolicy, ABC):
+    """A compiled policy whose row is made of the weights of networks. Subclasses set what `_row` needs before they call `__init__`."""
+
+    def __init__(self, name: str, kernel: Any, arrays: Mapping[str, NDArray[Any]], *, kind: str, watch: Any = None) -> None:
+        """Start with these weights.
+
+        Args:
+            name: What tables call it.
+            kernel: The policy's kernel.
+            arrays: Weights (out, in) and biases (out,), by network and layer.
+            kind: Its kind in saved files.
+            watch: See `CompiledPolicy`.
+        """
+        self._arrays = dict(arrays)
+        super().__init__(name, kernel, self._row(), kind=kind, reads_mask=False, watch=watch)
+
+    @abstractmethod
+    def _row(self) -> NDArray[np.float64]:
+        """The row of the kernel, from the arrays."""
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Weights (out, in) and biases (out,), by network and layer."""
+        return dict(self._arrays)
+
+    def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take over weights and biases.
+
+        Raises:
+            FormatError: Other names, shapes or types, or a number that is not finite.
+        """
+        check_arrays(self.name, self._arrays, arrays)
+        self._arrays = {name: np.array(arrays[name], np.float32) for name in self._arrays}
+        self.params = self._row()

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.learned import observation
-from agents.learned.choices import ASK, GIVE, NO_CHOICE, NUM_CHOICES, is_asked, part_of, price_of, write_open
+from agents.learned.choices import NO_CHOICE, NUM_CHOICES, PACKAGE, is_asked, price_of, write_open
 from agents.learned.networks import NETWORK_OF
+from agents.learned.packages import NO_PACKAGE, find_package
 from monopoly_env.actions import A_BID, A_REPLY, NUM_ACTIONS, RAISES
 from monopoly_env.engine import agenda, trade
 from monopoly_env.engine.step import apply
@@ -32,7 +33,7 @@ SLICE: Final = 8  # games that a thread plays at a time; who cuts a block of gam
 PACKED: Final = -(-NUM_CHOICES // 8)  # bytes of a packed mask
 TURN_LIMIT: Final = 1000  # turns of each player after which the score decides
 
-_ROWS: Final = 2048  # choices recorded before they are copied; the parts of an offer that is being made then are left out
+_ROWS: Final = 2048  # choices recorded before they are copied; those of an offer that is being made then are left out
 _LAST_BID: Final = A_BID + len(RAISES)
 _COUNTER: Final = A_REPLY + trade.COUNTER
 
@@ -42,7 +43,7 @@ class Choices(NamedTuple):
 
     Attributes:
         observation: (N, D) float16, what the player saw, in the encoding `compact`.
-        open: (N, 43) uint8, the packed mask of the open choices; two or more.
+        open: (N, 31) uint8, the packed mask of the open choices; two or more.
         choice: (N,) int16, what the player chose.
         network: (N,) int8, the network that answers: an index into `agents.learned.networks.NAMES`.
         player: (N,) int8, the player's seat.
@@ -119,7 +120,7 @@ def play_games(
         count = len(seated)
         games, progress = empty_games(count), np.zeros(count, PROGRESS)
         begin_games(games, empty, seats.shape[1], seed, first + start)
-        memory, pending = np.zeros((count, seats.shape[1], MEMORY)), np.full((count, seats.shape[1], 3), NO_CHOICE)
+        memory, pending = np.zeros((count, seats.shape[1], MEMORY)), np.full((count, seats.shape[1], 2), NO_CHOICE)
         buffers = np.zeros(NUM_ACTIONS, np.bool_), np.zeros(NUM_CHOICES, np.bool_), np.zeros(features, np.float32)
         parts: list[Choices] = []
         full = True
@@ -149,7 +150,7 @@ def _record(
 ) -> int:  # fmt: skip
     """Play games, one after the other, until all have ended or the rows are full; returns the number of rows written.
 
-    `pending` (B, P, 3) has the rows of what each player asks for, gives and pays, which are not known yet; NO_CHOICE: none.
+    `pending` (B, P, 2) has the rows of the package and the price that each player offers, which are not known yet; NO_CHOICE: none.
     """
     memory, seats, players, mask, rows = borrowed(memory), borrowed(seats), borrowed(players), borrowed(mask), borrowed(rows)
     pending[:] = NO_CHOICE
@@ -176,7 +177,7 @@ def _record(
 def _note(
     game: Game, number: int, seat: int, action: int, open_: Any, seen: Any, pending: Any, rows: Choices, at: int
 ) -> None:  # fmt: skip
-    """Write a choice down; which part or price it is shows later."""
+    """Write a choice down; which package or price it is shows later."""
     observation.write(game, seat, seen)
     write_halves(seen, seen.view(np.int32), rows.observation[at])
     for byte in range(PACKED):
@@ -187,7 +188,7 @@ def _note(
     rows.network[at], rows.player[at], rows.game[at] = NETWORK_OF[game.decision], seat, number
     rows.choice[at] = NO_CHOICE
     if agenda.ASK <= game.decision <= agenda.CASH:
-        pending[game.decision - agenda.ASK] = at
+        pending[int(game.decision == agenda.CASH)] = at
     elif action == _COUNTER:
         rows.choice[at] = A_REPLY
     elif open_[action]:
@@ -203,11 +204,11 @@ def _note(
 def _resolve(game: Game, pending: Any, rows: Choices) -> None:
     """An offer was made: note its parts and its price."""
     maker, partner = int(game.offer_from), int(game.offer_to)
-    asked = part_of(game, partner, maker, int(game.offer_ask))
-    given = part_of(game, maker, partner, int(game.offer_give))
-    _settle(rows, int(pending[0]), NO_CHOICE if asked == NO_CHOICE else ASK + asked)
-    _settle(rows, int(pending[1]), NO_CHOICE if given == NO_CHOICE else GIVE + given)
-    _settle(rows, int(pending[2]), price_of(game, int(game.offer_cash)))
+    if pending[0] != NO_CHOICE:
+        package = find_package(game, maker, partner, int(game.offer_ask), int(game.offer_give))
+        _settle(rows, int(pending[0]), NO_CHOICE if package == NO_PACKAGE else PACKAGE + package)
+    if pending[1] != NO_CHOICE:
+        _settle(rows, int(pending[1]), price_of(game, int(game.offer_cash)))
     pending[:] = NO_CHOICE
 
 

@@ -9,7 +9,7 @@ from gymnasium.utils.env_checker import check_env
 
 import agents
 from agents.learned.choice_env import ChoiceEnv
-from agents.learned.choices import ASK, NUM_CHOICES
+from agents.learned.choices import NUM_CHOICES, PACKAGE
 from monopoly_env.errors import GameOverError, IllegalActionError
 from monopoly_env.gym import MonopolyEnv
 from monopoly_env.policy.protocol import MEMORY, Decisions
@@ -33,7 +33,7 @@ def test_whole_games_ask_only_where_there_is_something_to_choose(rules: str) -> 
             assert observation.shape == env.observation_space.shape
             choice = generator.choice(np.flatnonzero(mask))
             observation, reward, terminated, truncated, info = env.step(choice)
-            over, asked, offers = terminated or truncated, asked + 1, offers + (choice >= ASK)
+            over, asked, offers = terminated or truncated, asked + 1, offers + (choice >= PACKAGE)
         assert reward in {-1.0, 0.0, 1.0}
         assert not env.action_masks().any()
     assert asked > 200

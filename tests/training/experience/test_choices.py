@@ -9,7 +9,7 @@ import pytest
 
 import agents
 import monopoly_env as me
-from agents.learned.choices import ASK, NUM_CHOICES, PRICE
+from agents.learned.choices import NUM_CHOICES, PACKAGE, PRICE
 from agents.learned.networks import CHOICES, NAMES, OUTPUT, architectures
 from agents.learned.policy import LearnedAgent
 from agents.networks.forward import evaluate
@@ -37,7 +37,7 @@ def same(one: Choices, other: Choices) -> bool:
 
 
 def test_an_agent_is_recorded_as_it_chose(agent: LearnedAgent) -> None:
-    """The recorded choice is the best of the open ones by the weights, for parts and prices too; float16 may change near ties."""
+    """The recorded choice is the best of the open ones by the weights, for packages and prices too; float16 may change near ties."""
     recorded = play([agent], [[0, 0, 0]] * 6, [True])
     networks = architectures(3, HIDDEN)
     open_ = np.unpackbits(recorded.open, axis=1, count=NUM_CHOICES).astype(np.bool_)
@@ -46,18 +46,18 @@ def test_an_agent_is_recorded_as_it_chose(agent: LearnedAgent) -> None:
     agreed = np.zeros(recorded.size, np.bool_)
     for number, name in enumerate(NAMES):
         rows = np.flatnonzero(recorded.network == number)
-        scores = evaluate(networks[name].pack(agent.arrays(), name), recorded.observation[rows].astype(np.float32))
+        scores = evaluate(networks[name].pack(agent.arrays(), name), recorded.observation[rows, : networks[name].inputs].astype(np.float32))
         chosen = np.where(open_[rows][:, CHOICES[number]], scores[:, OUTPUT[number, CHOICES[number]]], -np.inf).argmax(axis=1)
         agreed[rows] = CHOICES[number][chosen] == recorded.choice[rows]
     assert agreed.mean() > 0.995
-    assert {"buy", "bid", "turn", "ask", "give", "price", "reply"} <= {NAMES[number] for number in np.unique(recorded.network)}
+    assert {"buy", "bid", "turn", "package", "price", "reply"} <= {NAMES[number] for number in np.unique(recorded.network)}
 
 
 def test_a_scripted_policy_is_recorded_in_the_same_terms() -> None:
     recorded = play([agents.make("expert")], [[0, 0, 0]] * 12, [True])
     bids = recorded.choice[recorded.network == NAMES.index("bid")] - HEADS["bid"].start
     assert (bids > 0).sum() > (bids == 0).sum() > 10  # small raises are recorded as the smallest that is open
-    for first, last in ((ASK, PRICE), (PRICE, NUM_CHOICES)):
+    for first, last in ((PACKAGE, PRICE), (PRICE, NUM_CHOICES)):
         assert ((recorded.choice >= first) & (recorded.choice < last)).sum() > 10
     assert set(np.unique(recorded.outcome)) <= {0.0, 1.0}
     for game in range(12):
@@ -72,7 +72,7 @@ def test_a_recorded_choice_was_open(name: str) -> None:
     recorded = play([agents.make(name)], [[0, 0, 0]] * 16, [True])
     open_ = np.unpackbits(recorded.open, axis=1, count=NUM_CHOICES).astype(np.bool_)
     assert open_[np.arange(recorded.size), recorded.choice].all()
-    assert set(np.unique(recorded.network)) >= {NAMES.index(name) for name in ("ask", "give", "price")}
+    assert set(np.unique(recorded.network)) >= {NAMES.index(name) for name in ("package", "price")}
 
 
 def test_threads_and_blocks_do_not_matter(agent: LearnedAgent) -> None:

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from agents.networks.esp.inputs import DEED, LOT, STREET, TABLE
 from agents.networks.esp.play import COUNT, FIRST, MOST_UNITS, NETWORKS, play, watch
 from agents.networks.layout import Architecture, zeros
-from agents.networks.saved import check_arrays
+from agents.networks.saved import NetworksPolicy
 from agents.players.algorithmic import Algorithmic
 from monopoly_env.errors import ConfigurationError, nearest
-from monopoly_env.policy.protocol import CompiledPolicy
 
 KIND: Final = "genetic/esp"
 FORMS: Final = ("feed_forward", "recurrent", "attentive")
@@ -69,7 +68,7 @@ def rows(packed: Mapping[str, NDArray[np.float32]]) -> NDArray[np.float64]:
     return np.hstack(parts)
 
 
-class EspPlayer(CompiledPolicy):
+class EspPlayer(NetworksPolicy):
     """`algorithmic`, whose numbers are multiplied by what small networks say.
 
     Attributes:
@@ -96,9 +95,8 @@ class EspPlayer(CompiledPolicy):
         self.form, self.hidden = form, hidden
         self.networks = tuple(question for question in QUESTIONS if question in networks)
         self._architectures = {question: architecture(question, form, hidden) for question in dict.fromkeys((*networks, *self.networks))}
-        self._arrays: dict[str, NDArray[Any]] = zeros(self._architectures)
         watches = watch if form == FORMS[2] else None
-        super().__init__(name or f"{KIND}/{form}", play, self._row(), kind=KIND, reads_mask=False, watch=watches)
+        super().__init__(name or f"{KIND}/{form}", play, zeros(self._architectures), kind=KIND, watch=watches)
 
     def _row(self) -> NDArray[np.float64]:
         return row({question: network.pack(self._arrays, question) for question, network in self._architectures.items()})
@@ -106,20 +104,6 @@ class EspPlayer(CompiledPolicy):
     def options(self) -> dict[str, Any]:
         """What its networks are."""
         return {"form": self.form, "hidden": self.hidden, "networks": list(self.networks)}
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Weights (out, in) and biases (out,) of each network, by its name."""
-        return self._arrays
-
-    def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take over weights and biases.
-
-        Raises:
-            FormatError: Other names, shapes or types, or a number that is not finite.
-        """
-        check_arrays(self.name, self._arrays, arrays)
-        self._arrays = {name: np.array(arrays[name], np.float32) for name in self._arrays}
-        self.params = self._row()
 
     def without(self, *networks: str) -> EspPlayer:
         """The same player with some networks switched off.

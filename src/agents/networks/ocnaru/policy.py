@@ -11,15 +11,14 @@ from numpy.typing import NDArray
 from agents.networks import layout
 from agents.networks.ocnaru.networks import ARCHITECTURES, ENCODING, GATED, KIND, NAMES, NETWORKS
 from agents.networks.ocnaru.play import play
-from agents.networks.saved import check_arrays, features_digest
+from agents.networks.saved import NetworksPolicy, features_digest
 from agents.players.strategic import POLICIES
 from monopoly_env import encoding as encodings
 from monopoly_env.encoding import ocnaru
 from monopoly_env.errors import ConfigurationError, FormatError, nearest
-from monopoly_env.policy.protocol import CompiledPolicy
 
 
-class OcnaruNetworks(CompiledPolicy):
+class OcnaruNetworks(NetworksPolicy):
     """The networks with their parent.
 
     Attributes:
@@ -69,8 +68,7 @@ class OcnaruNetworks(CompiledPolicy):
         self.parent = parent
         self.rules = dict(rules or {})
         self.temperature = float(temperature)
-        self._arrays = layout.zeros({head: ARCHITECTURES[head] for head in self.heads})
-        super().__init__(name, play, self._row(), kind=KIND, reads_mask=False)
+        super().__init__(name, play, layout.zeros({head: ARCHITECTURES[head] for head in self.heads}), kind=KIND)
 
     def _row(self) -> NDArray[np.float64]:
         plays, gates = [name in self.heads for name in NAMES], [name in self.gated for name in NAMES]
@@ -91,20 +89,6 @@ class OcnaruNetworks(CompiledPolicy):
     def encoding(self) -> str:
         """The encoding of the observations that the networks see."""
         return ENCODING
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Weights and biases, `network.layer.weight` (out, in) and `network.layer.bias` (out,)."""
-        return self._arrays
-
-    def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take over weights and biases.
-
-        Raises:
-            FormatError: Other names, shapes or types, or a number that is not finite.
-        """
-        check_arrays(self.name, self._arrays, arrays)
-        self._arrays = {key: np.array(arrays[key], np.float32) for key in self._arrays}
-        self.params = self._row()
 
     def part(self, heads: Sequence[str], name: str) -> OcnaruNetworks:
         """The same player with some of its networks only; the parent plays for the others.

@@ -25,7 +25,7 @@ _MANY_REFUSALS: Final = 40  # further ones make no difference
 _NONE: Final = NUM_GROUPS  # stands for no group
 # The columns of a table with a row for each group of which a giver may give something: the lots and their fees; the gain of the taker and
 # of the giver, by the policy's parameters and by the model; by list prices, what the taker pays and what the giver wants.
-PART, _FEES, TAKEN, GIVEN, _JUDGED_TAKEN, _JUDGED_GIVEN, _PAID, _WANTED, COLUMNS = range(9)
+PART, FEES, TAKEN, GIVEN, JUDGED_TAKEN, JUDGED_GIVEN, PAID, WANTED, COLUMNS = range(9)
 
 
 @kernel
@@ -123,7 +123,7 @@ def _moved(game: Game, group: int, before: int, after: int, elsewhere: int, fund
 
 
 @kernel
-def _list_parts(game: Game, giver: int, taker: int, single: bool, params: Row, model: Row, table: Row) -> None:
+def list_parts(game: Game, giver: int, taker: int, single: bool, params: Row, model: Row, table: Row) -> None:
     """Fill the table of what a giver may give, a row for each group; the row after the last one is empty."""
     free = trade.tradable(game, giver) & ALL_LOTS
     table[:] = 0.0
@@ -132,14 +132,14 @@ def _list_parts(game: Game, giver: int, taker: int, single: bool, params: Row, m
         if part:
             row = COLUMNS * group
             table[row + PART] = part
-            table[row + _FEES] = mortgage.transfer_fees(game, part)
-            table[row + _PAID], table[row + _WANTED] = trading.list_value(game, giver, taker, part, params)
+            table[row + FEES] = mortgage.transfer_fees(game, part)
+            table[row + PAID], table[row + WANTED] = trading.list_value(game, giver, taker, part, params)
     add_gains(game, giver, taker, params, TAKEN, table)
     if not trading.is_same(params, model):
-        add_gains(game, giver, taker, model, _JUDGED_TAKEN, table)
+        add_gains(game, giver, taker, model, JUDGED_TAKEN, table)
         return
     for row in range(0, COLUMNS * NUM_GROUPS, COLUMNS):
-        table[row + _JUDGED_TAKEN], table[row + _JUDGED_GIVEN] = table[row + TAKEN], table[row + GIVEN]
+        table[row + JUDGED_TAKEN], table[row + JUDGED_GIVEN] = table[row + TAKEN], table[row + GIVEN]
 
 
 @kernel
@@ -152,7 +152,7 @@ def add_gains(game: Game, giver: int, taker: int, judge: Row, column: int, table
     for row in range(0, COLUMNS * NUM_GROUPS, COLUMNS):
         part, group = int(table[row]), row // COLUMNS
         if part:
-            table[row + column] = _moved(game, group, mine, mine | part, owned, funds, turns, judge) - table[row + _FEES]
+            table[row + column] = _moved(game, group, mine, mine | part, owned, funds, turns, judge) - table[row + FEES]
             table[row + column + 1] = _moved(game, group, theirs, theirs & ~part, owned, their_funds, turns, judge)
 
 
@@ -161,8 +161,8 @@ def _search_partner(game: Game, two: Sides, params: Row, model: Row, memory: Row
     """Rate the packages of one or two groups on each side; the best offer is kept in memory."""
     official = game.rules.trade == offers.OFFICIAL
     asks, gives = np.empty(COLUMNS * (NUM_GROUPS + 1)), np.empty(COLUMNS * (NUM_GROUPS + 1))
-    _list_parts(game, two.partner, two.seat, not official, params, model, asks)
-    _list_parts(game, two.seat, two.partner, not official, params, model, gives)
+    list_parts(game, two.partner, two.seat, not official, params, model, asks)
+    list_parts(game, two.seat, two.partner, not official, params, model, gives)
     for first in range(NUM_GROUPS + 1):
         if asks[COLUMNS * first] == 0 and first != _NONE:
             continue
@@ -178,9 +178,9 @@ def _against(game: Game, two: Sides, asks: Row, first: int, second: int, gives: 
     """Rate what could be given for one package of lots asked for."""
     official = game.rules.trade == offers.OFFICIAL
     i, j = COLUMNS * first, COLUMNS * second
-    ask, fees, wanted = int(asks[i]) | int(asks[j]), asks[i + _FEES] + asks[j + _FEES], asks[i + _WANTED] + asks[j + _WANTED]
+    ask, fees, wanted = int(asks[i]) | int(asks[j]), asks[i + FEES] + asks[j + FEES], asks[i + WANTED] + asks[j + WANTED]
     taken, lost = asks[i + TAKEN] + asks[j + TAKEN], asks[i + GIVEN] + asks[j + GIVEN]
-    judged_taken, judged_lost = asks[i + _JUDGED_TAKEN] + asks[j + _JUDGED_TAKEN], asks[i + _JUDGED_GIVEN] + asks[j + _JUDGED_GIVEN]
+    judged_taken, judged_lost = asks[i + JUDGED_TAKEN] + asks[j + JUDGED_TAKEN], asks[i + JUDGED_GIVEN] + asks[j + JUDGED_GIVEN]
     for third in range(NUM_GROUPS + 1):
         if third != _NONE and (gives[COLUMNS * third] == 0 or third == first or third == second):
             continue
@@ -193,13 +193,13 @@ def _against(game: Game, two: Sides, asks: Row, first: int, second: int, gives: 
                 continue
             gain = taken + gives[k + GIVEN] + gives[m + GIVEN]
             theirs = lost + gives[k + TAKEN] + gives[m + TAKEN]
-            their_fees = gives[k + _FEES] + gives[m + _FEES]
+            their_fees = gives[k + FEES] + gives[m + FEES]
             if not trading.could_be_best(game, two, give, their_fees, gain, theirs, memory):
                 continue
             package = Package(
                 ask, give, fees, their_fees, gain, theirs,
-                judged_taken + gives[k + _JUDGED_GIVEN] + gives[m + _JUDGED_GIVEN],
-                judged_lost + gives[k + _JUDGED_TAKEN] + gives[m + _JUDGED_TAKEN],
-                wanted, gives[k + _PAID] + gives[m + _PAID],
+                judged_taken + gives[k + JUDGED_GIVEN] + gives[m + JUDGED_GIVEN],
+                judged_lost + gives[k + JUDGED_TAKEN] + gives[m + JUDGED_TAKEN],
+                wanted, gives[k + PAID] + gives[m + PAID],
             )  # fmt: skip
             trading.rate(game, two, package, params, memory)

@@ -238,17 +238,17 @@ def believed(partner: int, params: Row, model: Row, memory: Row) -> Row:
 
 
 @kernel
-def _middle(worth: float, gain: float) -> float:
+def middle(worth: float, gain: float) -> float:
     """The strength by which a gain is divided, instead of a difference of logarithms: to second order the same."""
     return worth + max(gain, -worth) / 2
 
 
 @kernel
-def _modest(two: Sides, package: Package) -> float:
-    """The least dollars at which a partner that judges by the model agrees."""
-    a = two.judged_weight / _middle(two.judged, package.judged)
-    b = (1 - two.their_judged_weight) / _middle(two.their_judged, package.their_judged)
-    return (a * package.judged - b * package.their_judged + two.margin) / (b + a)
+def least_dollars(two: Sides, judged: float, their_judged: float) -> float:
+    """The least dollars at which a partner that judges by the model agrees; see `Package` for what it gains and what the player gains."""
+    a = two.judged_weight / middle(two.judged, judged)
+    b = (1 - two.their_judged_weight) / middle(two.their_judged, their_judged)
+    return (a * judged - b * their_judged + two.margin) / (b + a)
 
 
 @kernel
@@ -261,8 +261,8 @@ def simple_limit(wanted: float, paid: float, partner: int, params: Row, memory: 
 @kernel
 def could_be_best(game: Game, two: Sides, give: int, their_fees: float, gain: float, theirs: float, memory: Row) -> bool:
     """Whether a package would gain more than the best so far at the lowest possible price; the few that would are worth computing."""
-    a = (1 - two.own_weight) / _middle(memory[SLOT.strengths + two.seat], gain)
-    b = two.their_weight / _middle(memory[SLOT.strengths + two.partner], theirs)
+    a = (1 - two.own_weight) / middle(memory[SLOT.strengths + two.seat], gain)
+    b = two.their_weight / middle(memory[SLOT.strengths + two.partner], theirs)
     low = 1.0 if give == 0 else -float(game.cash[two.partner]) + their_fees
     return a * gain - b * theirs - (a + b) * low > memory[SLOT.best]
 
@@ -279,8 +279,8 @@ def rate(game: Game, two: Sides, package: Package, params: Row, memory: Row) -> 
         memory: The policy's memory, with the strengths and the best offer so far.
     """
     seat, partner, ask, give = two.seat, two.partner, package.ask, package.give
-    a = (1 - two.own_weight) / _middle(memory[SLOT.strengths + seat], package.gain)
-    b = two.their_weight / _middle(memory[SLOT.strengths + partner], package.theirs)
+    a = (1 - two.own_weight) / middle(memory[SLOT.strengths + seat], package.gain)
+    b = two.their_weight / middle(memory[SLOT.strengths + partner], package.theirs)
     value = a * package.gain - b * package.theirs  # what the package gains at no price; each dollar paid costs a + b
     low, high = price_range(game, seat, partner, ask, give, package.fees, package.their_fees, params)
     if value - (a + b) * low <= memory[SLOT.best]:
@@ -288,7 +288,7 @@ def rate(game: Game, two: Sides, package: Package, params: Row, memory: Row) -> 
     high = min((value - params[AT.margin]) / (a + b), high)
     if high < low:
         return
-    modest = _modest(two, package)
+    modest = least_dollars(two, package.judged, package.their_judged)
     simple, unsure = simple_limit(package.wanted, package.paid, partner, params, memory)
     sure = params[AT.doubt] * (abs(package.judged) + abs(package.their_judged)) / 2 + 1
     if value - (a + b) * max(low, min(modest - _SLIM * sure, simple - _SLIM * unsure)) <= memory[SLOT.best]:

@@ -1,0 +1,140 @@
+"""The packages that an offer may be: what changes hands apart from the money, the most promising first.
+
+A package is a part of the partner's lots for a part of one's own (`agents.players.vocabulary.parts`). Two players have up to 3,000 of them,
+and nearly all make no sense. So they are rated, and the best ones are choices: by how much the maker's share of all strength rises, as
+`expert/bargaining` counts strength, at the least price that `expert` would take in the partner's place. The places after those are for
+packages that promise most at list prices, by which simpler partners go.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from agents.players.expert import bargainer, trading
+from agents.players.expert.packages import COLUMNS, FEES, GIVEN, JUDGED_GIVEN, JUDGED_TAKEN, PAID, PART, TAKEN, WANTED, list_parts
+from agents.players.expert.parameters import AT, Expert
+from agents.players.expert.trading import SLOT, Sides
+from agents.players.expert.values import fill_strengths, turns_left
+from agents.players.vocabulary.offers import OFFICIAL
+from agents.players.vocabulary.parts import PART_GROUPS, PARTS
+from monopoly_env.board import NUM_GROUPS
+from monopoly_env.game import Game
+from monopoly_env.kernels import kernel
+from monopoly_env.policy.protocol import MEMORY, Row
+
+_AT_LIMIT: Final = 10  # places for the best at the partner's limit
+_AT_LIST: Final = 6  # places for the best of the others at list prices
+NUM_PACKAGES: Final = _AT_LIMIT + _AT_LIST
+BEST_AT_LIST: Final = _AT_LIMIT
+NO_PACKAGE: Final = -1
+# The columns of a table with a row for each place: the lots asked for and given, a bit each (both 0: the place is free); what the maker
+# and the partner gain in strength, without money; the price by which it was rated in dollars; and by how much the maker's share rises.
+ASKED, LENT, OWN_GAIN, THEIR_GAIN, RATED_AT, PROMISE, FIELDS = range(7)
+
+_JUDGES: Final = bargainer.POLICIES["expert/bargaining"]().params  # by the size of the table
+_MODEL: Final = Expert().row()
+_WIDTH: Final = bargainer.WIDTH
+_SIZES: Final = bargainer.SIZES
+_NUM_PARTS: Final = len(PARTS)
+_SINGLES: Final = 1 + NUM_GROUPS  # parts of one group at most
+
+
+@kernel
+def write_packages(game: Game, maker: int, partner: int, table: Any) -> int:
+    """Write the most promising packages that a player may offer to another.
+
+    Args:
+        game: The game.
+        maker: The seat that makes the offer.
+        partner: The seat that gets it.
+        table: (NUM_PACKAGES, FIELDS) float64, filled.
+
+    Returns:
+        The number of packages.
+    """
+    table[:] = 0.0
+    at = (min(int(game.num_players), _SIZES[-1]) - _SIZES[0]) * _WIDTH
+    params, memory = _JUDGES[at : at + _WIDTH], np.zeros(MEMORY)
+    official = game.rules.trade == OFFICIAL
+    asks, gives = np.empty((_NUM_PARTS, COLUMNS)), np.empty((_NUM_PARTS, COLUMNS))
+    _write_parts(game, partner, maker, official, params, asks)
+    _write_parts(game, maker, partner, official, params, gives)
+    total = fill_strengths(game, turns_left(game, params), params, memory[SLOT.strengths :])
+    two = trading.sides(game, maker, partner, total, params, _MODEL, memory)
+    at_list = np.zeros((NUM_PACKAGES, FIELDS))
+    for i in range(_NUM_PARTS):
+        for j in range(_NUM_PARTS if asks[i, PART] >= 0 else 0):
+            if gives[j, PART] >= 0 and PART_GROUPS[i] & PART_GROUPS[j] == 0 and min(i, j) >= (not official) and i + j > 0:
+                _rate(game, two, asks[i], gives[j], params, memory, table[:_AT_LIMIT], at_list)
+    return _merge(table, at_list)
+
+
+@kernel
+def _write_parts(game: Game, giver: int, taker: int, official: bool, params: Row, parts: Any) -> None:
+    """Write what is known of each part; its lots are -1 where the giver does not have something of all its groups."""
+    groups = np.empty(COLUMNS * (NUM_GROUPS + 1))
+    list_parts(game, giver, taker, not official, params, _MODEL, groups)
+    parts[:] = 0.0
+    for part in range(1, _NUM_PARTS):
+        for group in range(NUM_GROUPS):
+            if PART_GROUPS[part] >> group & 1:
+                if groups[COLUMNS * group + PART] == 0 or (part >= _SINGLES and not official):
+                    parts[part, PART] = -1
+                    break
+                parts[part] += groups[COLUMNS * group : COLUMNS * (group + 1)]
+
+
+@kernel
+def _rate(game: Game, two: Sides, asked: Any, given: Any, params: Row, memory: Row, at_limit: Any, at_list: Any) -> None:
+    """Rate a package at both prices, or at the nearest that can be paid, and keep it where it is among the most promising."""
+    ask, give = int(asked[PART]), int(given[PART])
+    own, theirs = asked[TAKEN] + given[GIVEN], asked[GIVEN] + given[TAKEN]
+    a = (1 - two.own_weight) / trading.middle(memory[SLOT.strengths + two.seat], own)
+    b = two.their_weight / trading.middle(memory[SLOT.strengths + two.partner], theirs)
+    least = 1.0 if give == 0 else -float(game.cash[two.partner]) + given[FEES]
+    most = params[AT.purse] * game.cash[two.seat] - asked[FEES]
+    if ask == 0:
+        most = min(most, -1.0)
+    judged, their_judged = asked[JUDGED_TAKEN] + given[JUDGED_GIVEN], asked[JUDGED_GIVEN] + given[JUDGED_TAKEN]
+    for table, wanted in ((at_limit, trading.least_dollars(two, judged, their_judged)), (at_list, asked[WANTED] - given[PAID])):
+        price = max(least, np.ceil(wanted))
+        promise = a * own - b * theirs - (a + b) * price
+        last = len(table) - 1
+        if promise > table[last, PROMISE] and price <= most and not trading.was_refused(game, two.seat, two.partner, ask, give, price):
+            while last > 0 and table[last - 1, PROMISE] < promise:
+                table[last] = table[last - 1]
+                last -= 1
+            row = table[last]
+            row[ASKED], row[LENT], row[OWN_GAIN], row[THEIR_GAIN], row[RATED_AT], row[PROMISE] = ask, give, own, theirs, price, promise
+
+
+@kernel
+def _merge(table: Any, at_list: Any) -> int:
+    """Write the best packages at list prices after those at the limit, unless they are among those; returns how many there are in all."""
+    count = 0
+    while count < _AT_LIMIT and table[count, PROMISE] > 0.0:
+        count += 1
+    place, known = _AT_LIMIT, count
+    for i in range(NUM_PACKAGES):
+        if place == NUM_PACKAGES or at_list[i, PROMISE] <= 0.0:
+            break
+        new = True
+        for j in range(known):
+            new = new and (table[j, ASKED] != at_list[i, ASKED] or table[j, LENT] != at_list[i, LENT])
+        if new:
+            table[place] = at_list[i]
+            place += 1
+    return count + place - _AT_LIMIT
+
+
+@kernel
+def find_package(game: Game, maker: int, partner: int, ask: int, give: int) -> int:
+    """The place of the package that is exactly these lots; NO_PACKAGE if it is not among the best."""
+    table = np.empty((NUM_PACKAGES, FIELDS))
+    write_packages(game, maker, partner, table)
+    for place in range(NUM_PACKAGES):
+        if table[place, ASKED] == ask and table[place, LENT] == give and table[place, PROMISE] > 0.0:
+            return place
+    return NO_PACKAGE
