@@ -8,7 +8,9 @@ The game composes an offer pick by pick. Here it is: to whom (an action of the g
     PRICE on      the price
 
 A choice is open if it is legal, and only where there is something to choose. A raise in an auction is open if it is a twentieth of the
-standing bid or more: by single dollars three of them could bid for thousands of decisions.
+standing bid or more: by single dollars three of them could bid for thousands of decisions. In its turn a player mortgages only to build,
+and lifts mortgages only if that takes no building from it (`_close_detours`): each way costs a tenth, too little to be learned, and
+networks went to and fro 50 times a game.
 """
 
 from __future__ import annotations
@@ -21,8 +23,11 @@ from agents.learned import prices
 from agents.learned.packages import FIELDS, NUM_PACKAGES, PROMISE, write_packages
 from agents.learned.prices import NO_PRICE, NUM_PRICES, write_prices
 from agents.players.vocabulary.offers import ONE_FOR_ONE
-from monopoly_env.actions import A_BID, A_REPLY, NUM_ACTIONS, RAISES
-from monopoly_env.engine import agenda, trade
+from monopoly_env.actions import A_BID, A_MORTGAGE, A_REPLY, A_UNMORTGAGE, NUM_ACTIONS, RAISES
+from monopoly_env.board import NUM_LOTS
+from monopoly_env.engine import agenda, building, trade
+from monopoly_env.engine.mortgage import lifting_cost
+from monopoly_env.engine.sets import lowest
 from monopoly_env.game import NOBODY, Game
 from monopoly_env.kernels import kernel
 
@@ -93,6 +98,8 @@ def write_open(game: Game, mask: Any) -> int:
         for action in range(NUM_ACTIONS):
             mask[action] = (int(game.legal[action >> 5]) >> (action & 31)) & 1
         mask[_COUNTER] = False
+        if game.decision == agenda.WINDOW:
+            _close_detours(game, mask)
         if game.decision == agenda.BID or game.decision == agenda.SEALED_BID:
             bid = int(game.auction_bid) if game.decision == agenda.BID else int(game.sealed[game.player])
             for level in range(len(RAISES)):
@@ -101,3 +108,33 @@ def write_open(game: Game, mask: Any) -> int:
     for choice in range(NUM_CHOICES):
         count += mask[choice]
     return count
+
+
+@kernel
+def _close_detours(game: Game, mask: Any) -> None:
+    """Close the ways from a mortgage to its lifting and back in one turn, each of which costs a tenth of the price.
+
+    A player mortgages to build: where there is something to build and no cash for any of it. It lifts a mortgage where there is nothing
+    to build, or where the cash for a building is left.
+    """
+    seat = int(game.player)
+    price = _cheapest_building(game, seat)
+    cash = int(game.cash[seat])
+    if price == NO_PRICE or cash >= price:
+        mask[A_MORTGAGE : A_MORTGAGE + NUM_LOTS] = False
+    if price != NO_PRICE:
+        for lot in range(NUM_LOTS):
+            mask[A_UNMORTGAGE + lot] &= cash - lifting_cost(game, lot) >= price
+
+
+@kernel
+def _cheapest_building(game: Game, seat: int) -> int:
+    """The least price of a building that a player could place and the bank has; NO_PRICE: there is none."""
+    least, streets = NO_PRICE, building.improvable(game, seat)
+    while streets:
+        street = lowest(streets)
+        streets &= streets - 1
+        if building.in_bank(game, building.piece_for(game, street)) > 0:
+            price = building.building_cost(game, street)
+            least = price if least == NO_PRICE else min(least, price)
+    return least

@@ -82,6 +82,24 @@ def choose(game: Game, params: Row, open_: Any, seen: Any, outputs: Any) -> int:
     return best
 
 
+@kernel
+def draw_probabilities(game: Game, params: Row, open_: Any, seen: Any, outputs: Any, probabilities: Any) -> None:
+    """Write how likely each choice is if one is drawn by exp(score): (NUM_CHOICES,), zeros where nothing is open."""
+    probabilities[:] = 0.0
+    if write_open(game, open_) == 0:
+        return
+    write(game, int(game.player), seen)
+    number, table = score(game, params, seen, outputs), OUTPUT
+    high = -math.inf
+    for choice in range(NUM_CHOICES):
+        if open_[choice]:
+            high = max(high, float(outputs[table[number, choice]]))
+    for choice in range(NUM_CHOICES):
+        if open_[choice]:
+            probabilities[choice] = math.exp(float(outputs[table[number, choice]]) - high)
+    probabilities /= probabilities.sum()
+
+
 @policy_kernel
 def play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     """Play the choice, and the picks that follow from it. At a table of another size no action is legal: ILLEGAL."""

@@ -9,15 +9,18 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.learned.choices import NUM_CHOICES
+from agents.learned.choices import NUM_CHOICES, is_asked
 from agents.learned.networks import NAMES, architectures
-from agents.learned.observation import MOST_PLAYERS, NAME, names
-from agents.learned.play import play
+from agents.learned.observation import MOST_PLAYERS, NAME, length, names
+from agents.learned.play import draw_probabilities, play
 from agents.learned.prices import MARGINS, PREMIUMS
 from agents.networks import layout
 from agents.networks.saved import NetworksPolicy
+from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.errors import ConfigurationError, FormatError
-from monopoly_env.game import MIN_PLAYERS
+from monopoly_env.game import MIN_PLAYERS, Games
+from monopoly_env.kernels import borrowed, entry
+from monopoly_env.policy.protocol import Row
 
 HIDDEN: Final = (128, 64)
 
@@ -87,11 +90,38 @@ class LearnedAgent(NetworksPolicy):
             "features": _digest(self.num_players),
         }
 
+    def probabilities(self, games: Games) -> NDArray[np.float64]:
+        """How sure it is: the probability of each action if it drew one by exp(score).
+
+        Args:
+            games: (B,) records that wait for a decision at tables of its size.
+
+        Returns:
+            (B, NUM_ACTIONS); zeros where it only goes on with an offer.
+
+        Raises:
+            ConfigurationError: A table is of another size.
+        """
+        if (games["num_players"] != self.num_players).any():
+            raise ConfigurationError(f"{self.name!r} plays at tables of {self.num_players}, not of {sorted(set(games['num_players'].tolist()))}.")
+        chances = np.zeros((len(games), NUM_CHOICES))
+        _write_probabilities(games, self.params, chances, length(self.num_players))
+        return chances[:, :NUM_ACTIONS]
+
     def drawing(self, temperature: float, name: str | None = None) -> LearnedAgent:
         """A copy that draws its choices, or with temperature 0 plays the best."""
         agent = LearnedAgent(self.num_players, self.hidden, temperature=temperature, rules=self._rules, name=name or self.name)
         agent.set_arrays(self._arrays)
         return agent
+
+
+@entry()
+def _write_probabilities(games: Games, params: Row, chances: NDArray[np.float64], features: int) -> None:
+    params, chances = borrowed(params), borrowed(chances)
+    open_, seen, outputs = np.empty(NUM_CHOICES, np.bool_), np.empty(features, np.float32), np.empty(NUM_CHOICES, np.float32)
+    for row in range(len(games)):
+        if is_asked(games[row]):
+            draw_probabilities(games[row], params, open_, seen, outputs, chances[row])
 
 
 def _digest(num_players: int) -> str:

@@ -9,18 +9,18 @@ Beside the base policy's offers, it may make its own: those that a value of stat
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agents.players.search.offers import Offer, begin, compose, lay, propose
 from agents.players.vocabulary.memory import COMPOSING
-from monopoly_env.actions import DECISION_NAMES, HEADS
+from monopoly_env.actions import DECISION_NAMES, HEADS, NUM_ACTIONS
 from monopoly_env.analyse import values
 from monopoly_env.analyse.actions import compare_actions
 from monopoly_env.analyse.playouts import rollout
-from monopoly_env.errors import ConfigurationError
+from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.game import Games
 from monopoly_env.policy.protocol import BatchedPolicy, CompiledPolicy, Decisions
 from monopoly_env.policy.resolve import resolve
@@ -41,8 +41,16 @@ _SEED: Final = np.uint64((1 << 63) - 1)
 _PAUSE: Final = 3  # rounds between two searches for an offer
 
 
+@runtime_checkable
+class Doubting(Protocol):
+    """A policy that tells how sure it is."""
+
+    def probabilities(self, games: Games) -> NDArray[np.float64]:
+        """(B, NUM_ACTIONS) the probability of each action as a draw from its scores; zeros where it only goes on with an offer."""
+
+
 class SearchPolicy(BatchedPolicy):
-    """A base policy, and the advice of others, judged by playouts in which the base policy plays every seat.
+    """A base policy, its doubts and the advice of others, judged by playouts.
 
     The result depends on the game and the options, not on the clock, the threads or the batch.
     """
@@ -61,26 +69,35 @@ class SearchPolicy(BatchedPolicy):
         seconds: float | None = None,
         threads: int | None = None,
         name: str | None = None,
+        rollout_policy: str | None = None,
+        doubt: float | None = None,
+        decisions: Sequence[str] | None = None,
     ) -> None:
         """Make the player.
 
         Args:
-            base: The policy whose answer stands unless another one proves better, and who plays on in the playouts.
+            base: The policy whose answer stands unless another one proves better.
             playouts: Playouts of each answer. With 0 the player is its base policy.
             advisers: The policies that are asked too. Their memory is empty at every decision.
             margin: Another answer is taken if its mean lead is more than so many standard errors.
             turns: Cut playouts off after so many rounds; None: play them to the end.
             value: The name of the value with which a playout that is cut off ends: `worth`, or `best` for a network (tables of 2 to 4).
-            others: The policies that the other seats may have: each playout draws one for each of them. By default the base policy.
+            others: The policies that the other seats may have: each playout draws one for each of them. By default the one of
+                `rollout_policy`.
             thorough: Whether to play out every answer to a lot for sale, an offer, a tax or a chance to leave jail, even if all agree.
             offers: How many packages to play out when looking for an offer of its own, every third round; 0: only the base policy
                 offers. The value of states proposes them, so it should be `best`.
             seconds: Stop playing out a decision after so long; the result then depends on the clock.
             threads: Number of threads; by default one per core.
             name: What tables call it.
+            rollout_policy: Who plays on in the playouts. By default the base policy; of a learned one, whose networks take ten times
+                as long as a script, a script is the better one for the same time.
+            doubt: Also play out each choice to which the networks of a learned base give this probability or more.
+            decisions: Names of the decisions that may be played out. By default all.
 
         Raises:
-            ConfigurationError: A policy is unknown or not compiled, or a number is out of range.
+            ConfigurationError: A policy is unknown, not compiled or not learned where it must be, a decision is unknown, or a number is out
+                of range.
         """
         if isinstance(playouts, bool) or not isinstance(playouts, (int, np.integer)) or playouts < 0:
             raise ConfigurationError(f"playouts={playouts!r} must be a whole number, 0 for none.")
@@ -88,7 +105,12 @@ class SearchPolicy(BatchedPolicy):
             raise ConfigurationError(f"offers={offers!r} must be a whole number, 0 for none.")
         if not margin >= 0:
             raise ConfigurationError(f"margin={margin!r} must not be negative.")
+        if doubt is not None and not 0 < doubt < 1:
+            raise ConfigurationError(f"doubt={doubt!r} must be a probability between 0 and 1, or None.")
         self.base = _compiled(base)
+        if doubt is not None and not isinstance(self.base, Doubting):
+            raise ConfigurationError(f"doubt={doubt!r} needs a learned base, such as 'ppo/best/two': {base!r} has no networks that doubt.")
+        self.rollout_policy = self.base if rollout_policy is None else _compiled(rollout_policy)
         self.advisers = [_compiled(adviser) for adviser in advisers]
         self.name = name or f"search/{base}/{playouts}"
         self.searched = 0  # decisions that were played out
@@ -96,11 +118,12 @@ class SearchPolicy(BatchedPolicy):
         if seconds is not None and not seconds > 0:
             raise ConfigurationError(f"seconds={seconds!r} must be positive, or None.")
         self._value = values.resolve(value)
+        self._may_search = _numbers(DECISION_NAMES if decisions is None else decisions)
         self._others = None if others is None else [_compiled(other) for other in others]
         self._options: dict[str, Any] = {
             "base": base, "playouts": int(playouts), "advisers": list(advisers), "margin": float(margin), "turns": turns, "value": value,
             "others": None if others is None else list(others), "thorough": bool(thorough), "offers": int(offers), "seconds": seconds,
-            "threads": threads,
+            "threads": threads, "rollout_policy": rollout_policy, "doubt": doubt, "decisions": None if decisions is None else list(decisions),
         }  # fmt: skip
 
     @property
@@ -118,16 +141,28 @@ class SearchPolicy(BatchedPolicy):
         if self._options["playouts"] == 0 or not len(decisions):
             return actions
         advice = np.stack([actions, *(_advice(adviser, decisions, actions) for adviser in self.advisers)])
-        contested = (advice != actions).any(axis=0) & ~np.isin(decisions.decision, _OFFERING)
+        doubts = self._doubts(decisions, actions)
+        contested = ((advice != actions).any(axis=0) | doubts.any(axis=1)) & ~np.isin(decisions.decision, _OFFERING)
         asked = np.isin(decisions.decision, _SHORT) if self._options["thorough"] else np.zeros(len(actions), np.bool_)
-        for number in np.flatnonzero(contested | asked):
-            candidates = dict.fromkeys(advice[:, number].tolist())
+        for number in np.flatnonzero((contested | asked) & np.isin(decisions.decision, self._may_search)):
+            candidates = dict.fromkeys(advice[:, number].tolist()) | dict.fromkeys(np.flatnonzero(doubts[number]).tolist())
             if asked[number]:
                 candidates |= dict.fromkeys(action for action in _SHORT_ANSWERS if decisions.mask[number, action])
             actions[number] = self._best(decisions.games[number : number + 1], candidates, int(decisions.key[number] & _SEED))
         if self._options["offers"]:
             self._offer(decisions, actions)
         return actions
+
+    def _doubts(self, decisions: Decisions, actions: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """(B, NUM_ACTIONS) the answers that the networks of the base hold possible beside its own, as far as they are of use."""
+        least = self._options["doubt"]
+        if least is None or not isinstance(self.base, Doubting):
+            return np.zeros((len(actions), NUM_ACTIONS), np.bool_)
+        doubts = self.base.probabilities(decisions.games) >= least
+        doubts[np.arange(len(actions)), actions] = False
+        for action in np.flatnonzero(doubts.any(axis=0)):
+            doubts[:, action] &= _useful(decisions, np.full(len(actions), action), actions)
+        return doubts
 
     def _offer(self, decisions: Decisions, actions: NDArray[np.int64]) -> None:
         """Go on with the offers that were begun, and begin new ones in place of other actions."""
@@ -164,8 +199,8 @@ class SearchPolicy(BatchedPolicy):
 
     def _seats(self, game: Games) -> list[Any]:
         """Who plays on in playouts, by seat."""
-        seats: list[Any] = [self._others or self.base] * int(game["num_players"][0])
-        seats[int(game["player"][0])] = self.base
+        seats: list[Any] = [self._others or self.rollout_policy] * int(game["num_players"][0])
+        seats[int(game["player"][0])] = self.rollout_policy
         return seats
 
     def _best(self, games: Games, candidates: dict[int, None], seed: int) -> int:
@@ -183,6 +218,13 @@ class SearchPolicy(BatchedPolicy):
         return best if lead.mean() > self._options["margin"] * lead.std(ddof=1) / np.sqrt(len(lead)) else first
 
 
+def _numbers(names: Sequence[str]) -> list[int]:
+    for name in names:
+        if name not in DECISION_NAMES:
+            raise ConfigurationError(f"decisions: there is no decision {name!r}. {nearest(name, DECISION_NAMES)}")
+    return [DECISION_NAMES.index(name) for name in names]
+
+
 def _compiled(policy: str) -> CompiledPolicy:
     made = resolve(policy)
     if not isinstance(made, CompiledPolicy):
@@ -191,17 +233,22 @@ def _compiled(policy: str) -> CompiledPolicy:
 
 
 def _advice(adviser: CompiledPolicy, decisions: Decisions, base: NDArray[np.int64]) -> NDArray[np.int64]:
-    """What an adviser would do, or the base policy's answer where its own is of no use.
-
-    Offers are the base policy's. To raise cash in one's turn, the adviser had a purpose that is lost with its memory. To lift a mortgage is
-    worth little, and is asked for in every turn.
-    """
+    """What an adviser would do, or the base policy's answer where its own is of no use."""
     advice = _answer(adviser, decisions, None)
+    return np.where(_useful(decisions, advice, base), advice, base)
+
+
+def _useful(decisions: Decisions, answers: NDArray[np.int64], base: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether an answer is worth playing out beside the base policy's.
+
+    Offers are the base policy's. To raise cash in one's turn, whoever would do so had a purpose that is lost with its memory. To lift a
+    mortgage is worth little, and is asked for in every turn.
+    """
     in_turn = decisions.decision == _TURN
-    useless = _within(advice, _TRADES) | _within(base, _TRADES)
+    useless = _within(answers, _TRADES) | _within(base, _TRADES)
     for head in _MONEY:
-        useless |= in_turn & _within(advice, head)
-    return np.where(useless, base, advice)
+        useless |= in_turn & _within(answers, head)
+    return ~useless
 
 
 def _within(actions: NDArray[np.int64], head: slice) -> NDArray[np.bool_]:
