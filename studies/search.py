@@ -1,7 +1,8 @@
 """What looking ahead is worth: `python -m studies.search --help`.
 
-python -m studies.search                                   # writes docs/results/search.md
-python -m studies.search --playouts 25 --games 100         # a first look, minutes
+python -m studies.search --section scripted                # writes a section of docs/results/search.md
+python -m studies.search --section learned --base ppo/best/two --advisers --doubt 0.1 --sizes 2
+python -m studies.search --playouts 25 --games 100 --section look --out look.md   # a first look, minutes
 """
 
 from __future__ import annotations
@@ -54,11 +55,23 @@ class Options:
     """Rounds after which a playout is cut off and valued."""
     value: str = "best"
     """The value of states that ends it."""
+    rollout_policy: str | None = None
+    """Who plays on in playouts; by default the base policy."""
+    doubt: float | None = None
+    """Also play out what the networks of a learned base give this probability."""
+    decisions: tuple[str, ...] | None = None
+    """Decisions that may be played out; by default all."""
+    margin: float = 1.0
+    """Another answer is taken if it leads by more than so many standard errors."""
     games: int = 400
     """Games of each row; every seed is played from every seat."""
     rules: RulesName = "official"
     seed: int = 11
     """Seed of the games."""
+    threads: int | None = None
+    """Threads that play out; by default one per core."""
+    section: str = "strength"
+    """The section of the page that is written."""
     out: Path = PAGE
     """The page."""
     json: bool = False
@@ -78,7 +91,7 @@ def measure(options: Options, console: Console) -> list[dict[str, Any]]:
         lineup = Lineup((resolve(opponent),) * (size - 1), options.rules)
         (alone,) = arena.against([base], [lineup], [options.games], options.seed)
         for playouts in options.playouts:
-            player = SearchPolicy(options.base, playouts, options.advisers, turns=options.turns, value=options.value, offers=options.offers)
+            player = _player(options, playouts)
             began = time.perf_counter()
             (score,) = arena.against([player], [lineup], [options.games], options.seed)
             seconds = time.perf_counter() - began
@@ -92,6 +105,13 @@ def measure(options: Options, console: Console) -> list[dict[str, Any]]:
     return rows
 
 
+def _player(options: Options, playouts: int) -> SearchPolicy:
+    return SearchPolicy(
+        options.base, playouts, options.advisers, options.margin, options.turns, options.value, offers=options.offers,
+        threads=options.threads, rollout_policy=options.rollout_policy, doubt=options.doubt, decisions=options.decisions,
+    )  # fmt: skip
+
+
 def section(rows: Sequence[dict[str, Any]], options: Options) -> str:
     """The table of the page."""
     lines = [
@@ -102,21 +122,28 @@ def section(rows: Sequence[dict[str, Any]], options: Options) -> str:
         )
         for row in rows
     ]  # fmt: skip
-    offers = f", own offers out of {options.offers} packages," if options.offers else ""
+    offers = f" own offers out of {options.offers} packages," if options.offers else ""
+    advice = f" with the advice of {_names(options.advisers)}" if options.advisers else ""
+    doubt = "" if options.doubt is None else f" and its own choices of a probability from {options.doubt}"
+    asked = "" if options.decisions is None else f" at the decisions {_names(options.decisions)},"
     about = (
-        f"`search` on `{options.base}` with the advice of {', '.join(f'`{name}`' for name in options.advisers)}, playouts of "
-        f"{options.turns} rounds{offers} ended by the value `{options.value}`, rules `{options.rules}`, seed {options.seed}. Seconds are "
-        "those of whole games, divided by the decisions that were played out."
+        f"`search` on `{options.base}`{advice}{doubt},{asked} playouts of {options.turns} rounds by "
+        f"`{options.rollout_policy or options.base}`,{offers} ended by the value `{options.value}`; margin {options.margin}, rules "
+        f"`{options.rules}`, seed {options.seed}. Seconds are those of whole games, divided by the decisions that were played out."
     )
     return f"{about}\n\n{markdown(_HEADINGS, lines)}"
+
+
+def _names(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def execute(options: Options, console: Console) -> dict[str, Any]:
     """Measure, and write the page."""
     page = Page(options.out, TEMPLATE)
-    page.check("strength")
+    page.check(options.section)
     rows = measure(options, console)
-    page.write("strength", section(rows, options))
+    page.write(options.section, section(rows, options))
     return {"rows": rows}
 
 

@@ -103,7 +103,8 @@ class LearnedAgent(NetworksPolicy):
             ConfigurationError: A table is of another size.
         """
         if (games["num_players"] != self.num_players).any():
-            raise ConfigurationError(f"{self.name!r} plays at tables of {self.num_players}, not of {sorted(set(games['num_players'].tolist()))}.")
+            others = np.unique(games["num_players"][games["num_players"] != self.num_players]).tolist()
+            raise ConfigurationError(f"{self.name!r} plays at tables of {self.num_players}, not of {others}.")
         chances = np.zeros((len(games), NUM_CHOICES))
         _write_probabilities(games, self.params, chances, length(self.num_players))
         return chances[:, :NUM_ACTIONS]

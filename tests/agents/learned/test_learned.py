@@ -21,8 +21,9 @@ from agents.players.vocabulary.offers import compose, plan
 from monopoly_env import actions
 from monopoly_env import encoding as encodings
 from monopoly_env.actions import A_REPLY, HEADS
-from monopoly_env.board import GROUP_LOTS, GROUPS
+from monopoly_env.board import GROUP_LOTS, GROUPS, NUM_LOTS
 from monopoly_env.engine import agenda
+from monopoly_env.engine.sets import has
 from monopoly_env.policy.protocol import Decisions
 
 SMALL = (16, 8)
@@ -116,6 +117,55 @@ def test_a_raise_in_an_auction_is_a_twentieth_of_the_bid_or_more() -> None:
         assert open_choices(game) <= set(range(bids.start, bids.start + 8)) & set(me.legal_actions(game).tolist())
 
 
+def heads(game: Any, *names: str) -> set[int]:
+    return {choice for choice in open_choices(game) for name in names if choice in range(HEADS[name].start, HEADS[name].stop)}
+
+
+def test_one_mortgages_in_its_turn_only_for_a_building() -> None:
+    lots = {0: ["Mediterranean Avenue", "Baltic Avenue", "Reading Railroad"], 1: ["Boardwalk"]}
+    rich, poor = (me.position(2, lots=lots, cash={0: cash, 1: 500}) for cash in (400, 30))
+    assert heads(rich, "build")
+    assert not heads(rich, "mortgage")
+    assert not heads(poor, "build")
+    assert heads(poor, "mortgage") == {actions.parse(f"mortgage {lot}") for lot in lots[0]}
+    for game in (rich, poor):  # a player without a group has nothing to build
+        assert not heads(me.position(2, lots={0: lots[0][1:]}, cash={0: int(game.cash[0])}), "mortgage")
+    rivals = [lot for name in ("light_blue", "pink", "dark_blue") for lot in range(NUM_LOTS) if has(group(name), lot)]
+    empty_bank = me.position(2, lots={0: lots[0], 1: rivals}, cash={0: 30}, buildings=dict.fromkeys(rivals, 4))
+    assert not heads(empty_bank, "mortgage")
+
+
+def test_one_lifts_a_mortgage_if_the_cash_for_a_building_is_left() -> None:
+    lots, pledged = {0: ["Mediterranean Avenue", "Baltic Avenue", "Reading Railroad"]}, ["Reading Railroad"]
+    lift, fee = actions.parse("unmortgage Reading Railroad"), 110  # half of 200, and a tenth of it
+    for cash, opened in ((fee + 49, False), (fee + 50, True)):
+        game = me.position(2, lots=lots, cash={0: cash}, mortgaged=pledged)
+        assert lift in me.legal_actions(game)
+        assert (lift in open_choices(game)) is opened
+    assert lift in open_choices(me.position(2, lots={0: lots[0][1:]}, cash={0: fee}, mortgaged=pledged))
+
+
+@pytest.mark.parametrize("rules", ["official", "ocnaru", "frayn"])
+def test_a_turn_cannot_go_to_and_fro_between_mortgages_and_their_lifting(rules: str) -> None:
+    """Whoever does nothing else comes to an end: each lot is mortgaged or lifted once at most."""
+    player, tried = agents.make("expert"), 0
+    vec = me.VectorMonopoly(8, 2, rules=rules, seed=5, threads=1)
+    vec.reset()
+    for number in range(3000):
+        vec.step(player.act(Decisions(vec.games.copy())))
+        for game in vec.games[:: 8 if number % 10 else 1]:
+            if game["decision"] != agenda.WINDOW:
+                continue
+            at = me.core.batch_of(game).copy()[0]
+            moves = 0
+            while at.decision == agenda.WINDOW and (ways := heads(at, "mortgage", "unmortgage")):
+                me.step(at, min(ways))
+                moves += 1
+                assert moves <= 2 * NUM_LOTS
+            tried += moves > 0
+    assert tried > 50
+
+
 @pytest.mark.parametrize(("num_players", "rules"), [(2, "ocnaru"), (3, "any_time"), (4, "official"), (2, "frayn"), (2, "mukhar_trading")])
 def test_it_plays_whole_games_by_any_rules(num_players: int, rules: str) -> None:
     """The arena raises an error at the first illegal action."""
@@ -172,10 +222,24 @@ def test_it_draws_by_the_scores_at_a_temperature(trading: Any) -> None:
     scores = evaluate(turn.pack(agent.arrays(), "turn"), seen[:, : turn.inputs])[0]
     open_ = sorted(open_choices(trading))
     weights = np.exp([scores[OUTPUT[number, choice]] for choice in open_])
+    np.testing.assert_allclose(agent.probabilities(me.core.batch_of(trading))[0, open_], weights / weights.sum(), rtol=1e-5)
     expected = 3000 * weights / weights.sum()
     spread = np.sqrt(expected * (1 - expected / 3000))
     assert (abs(drawn[open_] - expected) < 6 * spread + 1).all()  # 6 standard deviations: 2e-9 for each of a dozen choices
     assert drawn.sum() == drawn[open_].sum()
+
+
+def test_it_tells_how_sure_it_is(trading: Any) -> None:
+    agent = agent_of(seed=4)
+    begun = me.core.batch_of(trading).copy()[0]
+    for text in ("trade with player +1", "ask for New York Avenue"):
+        me.step(begun, actions.parse(text))
+    chances = agent.probabilities(np.concatenate([me.core.batch_of(game) for game in (trading, begun)]))
+    assert set(np.flatnonzero(chances[0]).tolist()) == open_choices(trading)
+    assert chances[0].argmax() == choose(agent, trading)
+    assert not chances[1].any()  # it only goes on with an offer
+    with pytest.raises(me.ConfigurationError, match="tables of 2, not of \\[3\\]"):
+        agent.probabilities(me.core.batch_of(me.new_game(3)))
 
 
 def test_a_saved_agent_plays_the_same(tmp_path: Path) -> None:

@@ -158,6 +158,37 @@ def test_one_ply_takes_what_the_value_likes_best() -> None:
         assert player.act(Decisions(decisions.games[one].copy(), np.zeros((1, MEMORY)), decisions.key[one]))[0] == together[number]
 
 
+def test_a_learned_base_tells_what_else_it_would_do() -> None:
+    """Without advisers, only its own doubts are played out, and only at the decisions named."""
+    decisions, base = open_decisions(400), agents.make("ppo/best/two")
+    chances = base.probabilities(decisions.games)
+    own = base.act(Decisions(decisions.games.copy(), np.zeros((400, MEMORY)), decisions.key))
+    options: dict[str, Any] = {"base": "ppo/best/two", "advisers": [], "rollout_policy": "algorithmic", "turns": 2, "margin": 0.0}
+    searching = agents.make("search", playouts=4, doubt=0.05, **options)
+    answers = searching.act(Decisions(decisions.games.copy(), np.zeros((400, MEMORY)), decisions.key))
+    assert 3 < searching.searched < 400
+    changed = np.flatnonzero(answers != own)
+    assert len(changed)
+    assert (chances[changed, answers[changed]] >= 0.05).all()
+    only = agents.make("search", playouts=4, doubt=0.05, decisions=["bid"], **options)
+    some = only.act(Decisions(decisions.games.copy(), np.zeros((400, MEMORY)), decisions.key))
+    bids = decisions.decision == DECISION_NAMES.index("bid")
+    assert 0 < only.searched < searching.searched
+    np.testing.assert_array_equal(some, np.where(bids, answers, own))
+
+
+def test_another_policy_may_play_on() -> None:
+    decisions = open_decisions(12)
+    one, other = (
+        agents.make("search", base="random", playouts=8, advisers=["algorithmic"], turns=10, rollout_policy=policy, margin=0.0)
+        for policy in (None, "algorithmic")
+    )
+    assert one.rollout_policy.name == "random"
+    assert other.rollout_policy.name == "algorithmic"
+    answers = [player.act(Decisions(decisions.games.copy(), np.zeros((12, MEMORY)), decisions.key)) for player in (one, other)]
+    assert (answers[0] != answers[1]).any()
+
+
 def test_it_is_saved_as_its_options(tmp_path: Any) -> None:
     searching = agents.make("search", base="algorithmic", playouts=3, advisers=["random"], turns=5)
     searching.save(tmp_path / "search.safetensors")
@@ -175,6 +206,10 @@ def test_it_is_saved_as_its_options(tmp_path: Any) -> None:
         ({"others": ["algoritmic"]}, "Did you mean 'algorithmic'"),
         ({"seconds": 0.0}, "seconds=0.0 must be positive"),
         ({"offers": -1}, "offers=-1"),
+        ({"doubt": 1.5}, "doubt=1.5 must be a probability"),
+        ({"doubt": 0.1, "base": "expert"}, "needs a learned base"),
+        ({"decisions": ["bids"]}, "Did you mean 'bid'"),
+        ({"rollout_policy": "exprt"}, "Did you mean 'expert'"),
         ({"base": "human"}, "is not compiled"),
     ],
 )

@@ -123,7 +123,8 @@ class SearchPolicy(BatchedPolicy):
         self._options: dict[str, Any] = {
             "base": base, "playouts": int(playouts), "advisers": list(advisers), "margin": float(margin), "turns": turns, "value": value,
             "others": None if others is None else list(others), "thorough": bool(thorough), "offers": int(offers), "seconds": seconds,
-            "threads": threads, "rollout_policy": rollout_policy, "doubt": doubt, "decisions": None if decisions is None else list(decisions),
+            "threads": threads, "rollout_policy": rollout_policy, "doubt": doubt,
+            "decisions": None if decisions is None else list(decisions),
         }  # fmt: skip
 
     @property
