@@ -102,9 +102,8 @@ class LearnedAgent(NetworksPolicy):
         Raises:
             ConfigurationError: A table is of another size.
         """
-        if (games["num_players"] != self.num_players).any():
-            others = np.unique(games["num_players"][games["num_players"] != self.num_players]).tolist()
-            raise ConfigurationError(f"{self.name!r} plays at tables of {self.num_players}, not of {others}.")
+        for size in np.unique(games["num_players"]):
+            self.check_table(int(size))
         chances = np.zeros((len(games), NUM_CHOICES))
         _write_probabilities(games, self.params, chances, length(self.num_players))
         return chances[:, :NUM_ACTIONS]

@@ -16,6 +16,7 @@ _FOLDER: Final = Path(__file__).parent / "data"
 # By name: the file, and what the agent is for.
 _AGENTS: Final = {
     "ppo/best/two": ("ppo_two.safetensors", "two players, official rules"),
+    "ppo/best/four": ("ppo_four.safetensors", "four players, official rules"),
     "ppo/best/ocnaru": ("ppo_ocnaru.safetensors", "two players, rules `ocnaru`"),
 }
 

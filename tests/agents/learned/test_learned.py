@@ -238,7 +238,7 @@ def test_it_tells_how_sure_it_is(trading: Any) -> None:
     assert set(np.flatnonzero(chances[0]).tolist()) == open_choices(trading)
     assert chances[0].argmax() == choose(agent, trading)
     assert not chances[1].any()  # it only goes on with an offer
-    with pytest.raises(me.ConfigurationError, match="tables of 2, not of \\[3\\]"):
+    with pytest.raises(me.ConfigurationError, match="tables of 2, not of 3"):
         agent.probabilities(me.core.batch_of(me.new_game(3)))
 
 
