@@ -20,6 +20,7 @@ from monopoly_env.errors import ConfigurationError, FormatError, IllegalActionEr
 from monopoly_env.game import Game
 from monopoly_env.render import narrate, words
 from monopoly_env.rules import Rules
+from monopoly_env.talk import HOW, Talk
 from monopoly_env.text import to_text
 
 SYSTEM: Final = (
@@ -32,16 +33,18 @@ _CHARACTERS_PER_TOKEN: Final = 4
 _CARDS: Final = ("chance", "community_chest")
 
 
-def situation(game: Game, history: Sequence[str] = ()) -> dict[str, Any]:
+def situation(game: Game, history: Sequence[str] = (), talk: Talk | None = None) -> dict[str, Any]:
     """A decision as JSON values.
 
     Args:
         game: A game that waits for a decision.
         history: What happened since the player's last decision, a sentence each.
+        talk: The conversation, where players may talk.
 
     Returns:
         `you` is the seat that decides. `players` holds cash, square and property of every seat, `decision` the kind of the decision,
-        `about` what it is about, and `legal` the number and the text of every legal action.
+        `about` what it is about, and `legal` the number and the text of every legal action. `talk` (`Talk.shown`) is there only where
+        players may talk.
 
     Raises:
         ConfigurationError: It is no record of a game. PositionError: It is one that no game can reach.
@@ -56,10 +59,16 @@ def situation(game: Game, history: Sequence[str] = ()) -> dict[str, Any]:
         "history": list(history), "decision": decision, "question": actions.DECISIONS[decision],
         "about": words.subject(game, _names(game)),
         "legal": [{"action": int(action), "text": actions.describe(action, game)} for action in core.legal_actions(game)],
+        **({} if talk is None else {"talk": talk.shown(game)}),
     }  # fmt: skip
 
 
-def prompt(game: Game, history: Sequence[str] = (), menu: bool = True) -> str:
+def system(talk: Talk | None = None) -> str:
+    """The instructions: `SYSTEM`, and how to talk where players may."""
+    return SYSTEM if talk is None else f"{SYSTEM}\n{HOW}"
+
+
+def prompt(game: Game, history: Sequence[str] = (), menu: bool = True, talk: Talk | None = None) -> str:
     """A decision as text for a language model: a few hundred tokens.
 
     Args:
@@ -67,6 +76,7 @@ def prompt(game: Game, history: Sequence[str] = (), menu: bool = True) -> str:
         history: What happened since the player's last decision, a sentence each.
         menu: Whether to list every legal action. Without it, only the kinds of legal actions are named, and the model has to know which
             ones the position allows.
+        talk: The conversation, where players may talk.
 
     Raises:
         ConfigurationError: It is no record of a game. PositionError: It is one that no game can reach.
@@ -76,6 +86,7 @@ def prompt(game: Game, history: Sequence[str] = (), menu: bool = True) -> str:
     lines = [f"You are player {you}. Clockwise from you, {ahead}.", *to_text(game).splitlines()[:-1]]
     if history:
         lines += ["Since your last decision:", *(f"- {sentence}" for sentence in history)]
+    lines += [] if talk is None else talk.lines(game)
     return "\n".join([*lines, *(_menu(game) if menu else _kinds(game))])
 
 

@@ -1,7 +1,8 @@
 """Replays: recorded games that play back to the same records.
 
 A replay holds rules, seed, names and actions. The engine derives the rest: dice and cards follow from the seed. The random numbers that
-policies drew are not kept, because nothing in the game depends on them: the field `policy_draws` stays zero during playback.
+policies drew are not kept, because nothing in the game depends on them: the field `policy_draws` stays zero during playback. What players
+said to each other is kept where they did; nothing in the game depends on it either.
 
 A file is a line of JSON with the versions, then one compressed block: a JSON list that describes the games, then all actions, one byte
 each.
@@ -15,8 +16,9 @@ import json
 import os
 import re
 import zlib
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -35,6 +37,7 @@ from monopoly_env.kernels import entry
 from monopoly_env.render import narrate
 from monopoly_env.render.text import PLAYERS
 from monopoly_env.rules import RULES_VERSION, Rules
+from monopoly_env.talk import MOST_MESSAGES, Message, Talk
 
 SUFFIX: Final = ".replay"
 FORMAT: Final = "monopoly-replays"
@@ -43,7 +46,8 @@ MOST_DECISIONS: Final = 1_000_000  # of a game; the longest that policies have p
 # Limits of a file; one that goes beyond them is not ours.
 _MOST_BYTES: Final = 1 << 28  # of the file, and of its uncompressed block
 _MOST_GAMES: Final = 100_000
-_MOST_ABOUT: Final = 1 << 14  # bytes that describe a game
+_MOST_ABOUT: Final = 1 << 14  # bytes that describe a game, besides what was said
+_MOST_TALK: Final = 1 << 21  # bytes of what was said in a game: 500 messages of the most bytes that 200 characters take in JSON
 _MOST_RATIO: Final = 256  # of compression: games of a few decisions, with many options that they have in common, reach half of it
 _MOST_HEADER: Final = 1 << 16  # bytes of the first line; also what a block may have beyond _MOST_RATIO
 _MOST_TURNS: Final = 1 << 24  # of a player, as the arena allows
@@ -63,6 +67,7 @@ class Replay:
         actions: (N,) uint8, the actions of all players in order, each 0 to 204.
         turn_limit: Turns per player after which the score decided the game; 0 if there was no limit besides those of the rules.
         digest: A hash of the last record, against which a playback is checked; empty if unknown. `save` fills it in.
+        talk: What players said, each message with the number of the action that it went with, in rising order.
 
     Raises:
         ConfigurationError: A value is out of range, or the number of names is not the number of players.
@@ -75,6 +80,7 @@ class Replay:
     actions: NDArray[np.uint8]
     turn_limit: int = 0
     digest: str = ""
+    talk: tuple[tuple[int, Message], ...] = ()
 
     def __post_init__(self) -> None:
         core.check_players(self.num_players)
@@ -97,8 +103,21 @@ class Replay:
         actions.setflags(write=False)
         object.__setattr__(self, "actions", actions)
         object.__setattr__(self, "names", tuple(self.names))
+        self._check_talk()
         for number in ("seed", "num_players", "turn_limit"):  # NumPy's integers become Python's
             object.__setattr__(self, number, int(getattr(self, number)))
+
+    def _check_talk(self) -> None:
+        places = [at for at, _ in self.talk]
+        fits = not places or 0 <= places[0] <= places[-1] < len(self.actions)
+        if len(places) > MOST_MESSAGES or places != sorted(set(places)) or not fits:
+            raise ConfigurationError(
+                f"The {len(places)} messages of a recorded game must be {MOST_MESSAGES} at most and stand with rising numbers of its "
+                f"{len(self.actions):,} actions."
+            )
+        for _, message in self.talk:
+            if message.promise is not None and message.promise.player >= self.num_players:
+                raise ConfigurationError(f"There is no player {message.promise.player} of the promise to {message.promise}.")
 
     def __eq__(self, other: object) -> bool:
         """Whether both are the same game between the same names; the digest follows from the rest."""
@@ -124,7 +143,21 @@ class Replay:
             "tables": core.table_hash(core.board_number(self.rules)),
             "turn_limit": self.turn_limit,
             "decisions": len(self.actions),
+            **({"talk": talk_data(self.talk)} if self.talk else {}),
         }
+
+
+def extended(replay: Replay, actions: Sequence[int], talk: Sequence[tuple[int, Message]] = (), digest: str = "") -> Replay:
+    """A replay with more actions and messages at its end.
+
+    Args:
+        replay: The replay.
+        actions: The actions after its own.
+        talk: What was said, each message with the number of its action in the whole game.
+        digest: The hash of the last record, if it is known.
+    """
+    joined = np.concatenate([replay.actions, np.array(actions, np.int64)])
+    return replace(replay, actions=joined, talk=(*replay.talk, *talk), digest=digest)
 
 
 def start(replay: Replay) -> Game:
@@ -189,13 +222,50 @@ def tell(replay: Replay, game: Game, number: int, names: Sequence[str]) -> list[
     Raises:
         FormatError: The action is illegal, or the game does not end in the recorded position.
     """
+    words = said(replay, game, number, names)
     try:
         told = narrate.step(game, int(replay.actions[number]), names)
     except (IllegalActionError, PositionError) as error:
         raise FormatError(f"{_which(replay, number)} cannot be played back: {error}") from error
     before = core.clone(game)
     settle(replay, game, number)
-    return told + (narrate.compare(before, game, names) if core.is_over(game) else [])
+    return words + told + (narrate.compare(before, game, names) if core.is_over(game) else [])
+
+
+def said(replay: Replay, game: Game, number: int, names: Sequence[str]) -> list[str]:
+    """What is said with an action, a sentence each.
+
+    Args:
+        replay: The replay.
+        game: The game before the action.
+        number: The number of the action, from 0.
+        names: The players' names by seat.
+    """
+    place = bisect_left(replay.talk, number, key=lambda one: one[0])
+    if place == len(replay.talk) or replay.talk[place][0] != number:
+        return []
+    message, speaker = replay.talk[place][1], names[game.player]
+    words = [f"{speaker} says: {json.dumps(message.text, ensure_ascii=False)}"] if message.text else []
+    return words + ([f"{speaker} promises: {message.promise.worded(int(game.rules.board))}."] if message.promise else [])
+
+
+def conversation(replay: Replay) -> Talk:
+    """What was said in a game, and what became of each promise.
+
+    Raises:
+        FormatError: The replay can't be played back, or somebody promised what nobody could keep.
+    """
+    talk, game, messages = Talk(), start(replay), dict(replay.talk)
+    for number in range(len(replay.actions)):
+        before = core.clone(game)
+        step(replay, game, number)
+        try:
+            talk.say(messages.get(number), before)
+        except ConfigurationError as error:
+            raise FormatError(f"{_which(replay, number)}: {error}") from error
+        talk.step(before, int(replay.actions[number]))
+    talk.end(game)
+    return talk
 
 
 def told(replay: Replay) -> Iterator[tuple[Game, list[str]]]:
@@ -349,7 +419,7 @@ def save(path: str | os.PathLike[str], replays: Sequence[Replay]) -> Path:
     about = [json.dumps(replay._about() | {"digest": replay.digest or digest(final(replay))}, separators=(",", ":")) for replay in replays]
     block = f"[{','.join(about)}]\n".encode() + b"".join(replay.actions.tobytes() for replay in replays)
     packed = zlib.compress(block, 9)
-    if len(replays) > _MOST_GAMES or len(block) > _most(len(packed)) or max(map(len, about), default=0) > _MOST_ABOUT:
+    if len(replays) > _MOST_GAMES or len(block) > _most(len(packed)) or max(map(len, about), default=0) > _MOST_ABOUT + _MOST_TALK:
         raise ConfigurationError(f"{len(replays):,} games of {len(block):,} bytes are too much for a file: write several.")
     header = versions() | {"games": len(replays), "bytes": len(block)}
     return core.write_atomically(path, json.dumps(header).encode() + b"\n" + packed)
@@ -446,9 +516,21 @@ def _descriptions(text: str) -> Iterator[Any]:
         raise FormatError("It describes no games.")
     at = 1
     while at < len(text) - 1:
-        about, length = _DECODER.raw_decode(text[at : at + _MOST_ABOUT])
+        about, length = _description(text, at)
         yield about
         at = _BETWEEN.match(text, at + length).end()  # type: ignore[union-attr]  # it matches everywhere
+
+
+def _description(text: str, at: int) -> tuple[Any, int]:
+    """The item that begins there, and its length. The window grows for games in which much was said."""
+    window = _MOST_ABOUT
+    while True:
+        try:
+            return _DECODER.raw_decode(text[at : at + window])
+        except json.JSONDecodeError:
+            if window > _MOST_TALK:
+                raise
+            window *= 4
 
 
 @lru_cache(maxsize=1024)
@@ -465,4 +547,25 @@ def _replay(about: Mapping[str, Any], actions: bytes) -> Replay:
     if not all(isinstance(name, str) for name in [*about["names"], about["digest"]]):
         raise FormatError("A name is not a string.")
     names = tuple(about["names"])
-    return Replay(rules, about["seed"], len(names), names, np.frombuffer(actions, np.uint8), about["turn_limit"], about["digest"])
+    talk = talk_of(about.get("talk", ()))
+    return Replay(rules, about["seed"], len(names), names, np.frombuffer(actions, np.uint8), about["turn_limit"], about["digest"], talk)
+
+
+def talk_data(talk: Sequence[tuple[int, Message]]) -> list[dict[str, Any]]:
+    """What was said in a game, as JSON values."""
+    return [{"at": at, **message.data()} for at, message in talk]
+
+
+def talk_of(data: Sequence[Mapping[str, Any]]) -> tuple[tuple[int, Message], ...]:
+    """The inverse of `talk_data`.
+
+    Raises:
+        FormatError: A message is too long, not clean, or of another form.
+    """
+    return tuple((_place(one["at"]), Message.from_data(one)) for one in data[: MOST_MESSAGES + 1])
+
+
+def _place(at: object) -> int:
+    if not isinstance(at, int) or isinstance(at, bool):
+        raise FormatError(f"A message stands with action {shortened(at)}, which is no whole number.")
+    return at

@@ -53,6 +53,39 @@ def test_a_game_through_the_tools() -> None:
     play(session)
 
 
+def test_guests_talk_to_each_other() -> None:
+    async def session(call: Call) -> None:
+        begun = text(await call("new_game", opponents=["guest", "random/no_trades"], seed=3, talk=True))
+        assert "no bid on GROUP for N rounds" in begun
+        assert "You are player 0." in begun
+        waiting = (await call("observe", game="game-1", seat=1)).structured_content
+        assert "Player 0 decides" in waiting["told"]
+        early = await call("act", game="game-1", action="decline", seat=1)
+        assert early.is_error
+        assert "not of player 1" in text(early)
+        said = {"message": "Hello\x1b[2J.", "promise": "no bid on red for 2 rounds"}
+        told = text(await call("act", game="game-1", action="decline", seat=0, **said))
+        while "Observe again later" not in told:
+            legal = (await call("legal_actions", game="game-1")).structured_content["result"]
+            told = text(await call("act", game="game-1", action=legal[0].split(":")[0], seat=0))
+        heard = (await call("observe", game="game-1", seat=1)).structured_content
+        assert heard["you"] == 1
+        assert [(one["player"], one["text"]) for one in heard["talk"]["messages"]] == [(0, "Hello [2J.")]
+        assert heard["talk"]["promises"][0]["state"] == "kept so far"
+        for given, says in (({"promise": "peace"}, "one of the forms"), ({"seat": 2}, "no guest"), ({"seat": 0}, "decision of player 1")):
+            failed = await call("act", game="game-1", action=heard["legal"][0]["text"], **given)
+            assert failed.is_error
+            assert says in text(failed)
+        silent = await call("new_game", opponents=["guest"], seed=3)
+        assert "talk" not in (await call("observe", game="game-2")).structured_content
+        failed = await call("act", game="game-2", action="decline", message="Hello?")
+        assert failed.is_error
+        assert "do not talk" in text(failed)
+        assert not silent.is_error
+
+    play(session)
+
+
 def test_mistakes_are_told_and_change_nothing() -> None:
     async def session(call: Call) -> None:
         for tool, given, says in (

@@ -18,6 +18,7 @@ import monopoly_env as me
 from monopoly_env import core, replays
 from monopoly_env.replays import Replay
 from monopoly_env.rules import RULES_VERSION
+from monopoly_env.talk import Message
 from tests import golden
 
 
@@ -93,6 +94,62 @@ def test_a_game_stopped_by_the_arena_ends_by_score() -> None:
     assert me.worth(end)[end.place[:2].argmin()] >= me.worth(end).min()
     with pytest.raises(me.FormatError, match=rf"Action {len(actions) + 1} of {len(replay.actions)}.*The game is over"):
         replays.final(dataclasses.replace(replay, turn_limit=limit))
+
+
+def talking(replay: Replay) -> Replay:
+    said = (
+        Message.of("Leave it to me.", "no bid on orange for 3 rounds"),
+        Message.of("<b>x</b> & y"),
+        Message.of("", "no building on red for 2 rounds"),
+    )
+    return dataclasses.replace(replay, talk=tuple(zip((0, 4, 9), said, strict=True)))
+
+
+def test_what_players_said_is_kept_and_told(tmp_path: Path) -> None:
+    silent, _ = recorded()
+    replay = talking(silent)
+    assert replays.load(replays.save(tmp_path / "one.replay", [replay, silent])) == [replay, silent]
+    assert replays.from_dict(json.loads(json.dumps(replays.to_dict(replay)))) == replay != silent
+    assert "talk" not in replays.to_dict(silent)
+    told = [sentence for _, sentences in replays.told(replay) for sentence in sentences]
+    assert told[0] == 'A (algorithmic) says: "Leave it to me."'
+    assert told[1] == "A (algorithmic) promises: no bid on orange for 3 rounds."
+    assert [sentence for _, sentences in replays.told(silent) for sentence in sentences] == [
+        one for one in told if " says: " not in one and " promises: " not in one
+    ]
+    assert "<b>x</b>" not in replays.to_html(replay)
+    said = replays.conversation(replay)
+    assert [given.state for given in said.given] == ["kept", "the offer was not accepted"]
+
+
+def test_the_most_talk_fits_into_a_file(tmp_path: Path) -> None:
+    silent, _ = recorded(seed=2)
+    count = min(500, len(silent.actions))
+    replay = dataclasses.replace(silent, talk=tuple((at, Message("\U0001f600" * 200)) for at in range(count)))
+    assert replays.load(replays.save(tmp_path / "one.replay", [replay] * 3)) == [replay] * 3
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        7, [7], [{"at": 0}], [{"at": "0", "text": "x"}], [{"at": True, "text": "x"}], [{"at": -1, "text": "x"}],
+        [{"at": 10**9, "text": "x"}], [{"at": 1, "text": "x"}, {"at": 1, "text": "y"}], [{"at": 2, "text": "x"}, {"at": 1, "text": "y"}],
+        [{"at": 0, "text": "x" * 201}],
+        [{"at": 0, "text": "\x1b[2J"}], [{"at": 0, "promise": "sell Boardwalk to player 5 for $1 within 1 round"}],
+        {"at": 0}, [{"at": 0, "promise": "peace"}], [{"at": at, "text": "x"} for at in range(501)],
+    ],
+)  # fmt: skip
+def test_loaded_messages_are_not_trusted(said: Any) -> None:
+    replay, _ = recorded()
+    with pytest.raises(me.FormatError):
+        replays.from_dict(replays.to_dict(replay) | {"talk": said})
+
+
+def test_a_promise_that_nobody_could_keep_is_found_on_playback() -> None:
+    replay, _ = recorded()
+    wrong = dataclasses.replace(replay, talk=((0, Message.of("", "sell Boardwalk to player 1 for $1 within 1 round")),))
+    with pytest.raises(me.FormatError, match=r"Action 1 of .*not yours"):
+        replays.conversation(wrong)
 
 
 def test_an_illegal_action_is_named_by_its_number(tmp_path: Path) -> None:

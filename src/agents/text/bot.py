@@ -4,6 +4,9 @@ The program is started once, without a shell. Each decision is a line on its sta
 `monopoly_env.prompts.situation`, with `id` counting up. It answers with a line on its standard output: the number of a legal action (17),
 its text ("buy"), or an object with one of these under `action`. At the end its input is closed, and it should exit. What it writes to
 standard error is shown if it fails.
+
+Where players may talk, the line that goes in has `talk` (`monopoly_env.talk.Talk.shown`), and the object that comes out may have `message`
+and `promise`, two texts.
 """
 
 from __future__ import annotations
@@ -22,11 +25,12 @@ from typing import IO, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.text.history import History
+from agents.text.player import TextPlayer
 from monopoly_env import actions, prompts
 from monopoly_env.errors import ConfigurationError, MonopolyError, PolicyError, shortened
 from monopoly_env.game import Game
-from monopoly_env.policy.protocol import BatchedPolicy, Decisions
+from monopoly_env.policy.protocol import Decisions
+from monopoly_env.talk import Message
 
 KIND: Final = "bot"
 _LAST_WORDS: Final = 5  # lines of standard error that an error message shows
@@ -34,7 +38,7 @@ _GRACE: Final = 1.0  # seconds that a program gets to exit
 _END: Final = ""  # instead of a line, when a program has closed its output
 
 
-class Bot(BatchedPolicy):
+class Bot(TextPlayer):
     """Asks a program for each decision. What it does wrong ends the game with an error that says what: it never plays by accident."""
 
     def __init__(self, command: str, *, seconds: float = 5.0, name: str | None = None) -> None:
@@ -48,6 +52,7 @@ class Bot(BatchedPolicy):
         Raises:
             ConfigurationError: The command is empty or has an open quote, or `seconds` is not positive.
         """
+        super().__init__()
         try:
             self._words = shlex.split(command)
         except ValueError as error:
@@ -59,7 +64,6 @@ class Bot(BatchedPolicy):
         self.command, self.seconds, self.name = command, float(seconds), name or command
         self._pipe: _Pipe | None = None
         self._asked = 0
-        self._history = History()
 
     @property
     def kind(self) -> str:
@@ -88,18 +92,21 @@ class Bot(BatchedPolicy):
         self._pipe = self._pipe or _Pipe(self._words)
         self._asked += 1
         try:
-            line = self._pipe.exchange(json.dumps({"id": self._asked, **prompts.situation(game, self._history.since(game))}), self.seconds)
-            return self._understood(line, game)
+            shown = prompts.situation(game, self._history.since(game), self.talk)
+            return self._understood(self._pipe.exchange(json.dumps({"id": self._asked, **shown}), self.seconds), game)
         except PolicyError:
             self.close()
             raise
 
     def _understood(self, line: str, game: Game) -> int:
-        """The action of a line."""
+        """The action of a line; what it says is said where players may talk."""
         try:
             answer = json.loads(line)
             chosen = answer["action"] if isinstance(answer, dict) else answer
-            return prompts.legal(actions.parse(chosen, game), game)
+            action = prompts.legal(actions.parse(chosen, game), game)
+            if self.talk is not None and isinstance(answer, dict):
+                self.talk.say(Message.of(answer.get("message"), answer.get("promise")), game)
+            return action
         except (ValueError, KeyError, TypeError) as error:  # errors of this library are ValueErrors too
             why = str(error) if isinstance(error, MonopolyError) else "It must be a number, a text, or an object with 'action'."
             raise PolicyError(f"Bot {self.name!r} answered decision {self._asked} with {shortened(line.rstrip())}. {why}") from None

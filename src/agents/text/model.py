@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.text.endpoint import Endpoint, Reply
-from agents.text.history import History
-from monopoly_env import actions, prompts
+from agents.text.player import TextPlayer
+from monopoly_env import actions, prompts, talk
 from monopoly_env.errors import ConfigurationError, MonopolyError, PolicyError
 from monopoly_env.game import Game
 from monopoly_env.policy.loop import answers
-from monopoly_env.policy.protocol import BatchedPolicy, Decisions
+from monopoly_env.policy.protocol import Decisions
 from monopoly_env.policy.resolve import resolve
 
 KIND: Final = "language_model"
@@ -24,7 +24,7 @@ _TRIES: Final = 2  # an answer that can't be read is told why, once
 _MILLION: Final = 1_000_000
 
 
-class LanguageModel(BatchedPolicy):
+class LanguageModel(TextPlayer):
     """Asks a model for each decision.
 
     Attributes:
@@ -64,6 +64,7 @@ class LanguageModel(BatchedPolicy):
         Raises:
             ConfigurationError: A wrong url, number or fallback.
         """
+        super().__init__()
         self.endpoint = Endpoint(url, model, key_variable, timeout, temperature, max_tokens)
         self.name = name or model
         if len(prices) != 2 or not all(price >= 0 for price in prices):
@@ -71,7 +72,6 @@ class LanguageModel(BatchedPolicy):
         self.menu, self.prices, self.fallback = menu, tuple(prices), resolve(fallback)
         self.log = None if log is None else Path(log)
         self.costs: dict[str, float] = dict.fromkeys(_COSTS, 0)
-        self._history = History()
         self._options = {
             "model": model, "url": url, "menu": menu, "fallback": fallback, "key_variable": key_variable, "timeout": timeout,
             "temperature": temperature, "max_tokens": max_tokens, "prices": list(prices), "log": log, "name": name,
@@ -102,8 +102,8 @@ class LanguageModel(BatchedPolicy):
     def _ask(self, game: Game) -> int | None:
         """The model's action; None if it gave none."""
         messages = [
-            {"role": "system", "content": prompts.SYSTEM},
-            {"role": "user", "content": prompts.prompt(game, self._history.since(game), self.menu)},
+            {"role": "system", "content": prompts.system(self.talk)},
+            {"role": "user", "content": prompts.prompt(game, self._history.since(game), self.menu, self.talk)},
         ]
         about: dict[str, Any] = {
             "seed": [int(word) for word in game.seed], "seat": int(game.player), "turns": int(game.turns), "prompt": messages[1]["content"],
@@ -118,13 +118,21 @@ class LanguageModel(BatchedPolicy):
             told = about | asdict(reply) | {"attempt": attempt + 1}
             try:
                 action = prompts.read(reply.text, game)
+                said = self._said(reply.text, game)
             except MonopolyError as error:
                 self._write(told | {"outcome": "unreadable", "error": str(error)})
                 messages += [{"role": "assistant", "content": reply.text}, {"role": "user", "content": str(error)}]
             else:
-                self._write(told | {"outcome": "answered", "action": action, "action_text": actions.describe(action, game)})
+                self._write(told | {"outcome": "answered", "action": action, "action_text": actions.describe(action, game), **said})
                 return action
         return None
+
+    def _said(self, text: str, game: Game) -> dict[str, Any]:
+        """Say what an answer says, where players may talk; what the log keeps of it."""
+        message = None if self.talk is None else talk.read(text)
+        if self.talk is not None:
+            self.talk.say(message, game)
+        return {} if message is None else {"said": message.data()}
 
     def _count(self, reply: Reply, attempt: int) -> None:
         dollars = (self.prices[0] * reply.prompt_tokens + self.prices[1] * reply.completion_tokens) / _MILLION

@@ -46,7 +46,7 @@ class Recording:
         self.row, self.names = row, tuple(row.status["names"])
         self.replay = Replay(
             Rules.from_dict(row.about["rules"]), row.about["seed"], len(self.names), self.names,
-            np.frombuffer(played, np.uint8), row.about["turn_limit"],
+            np.frombuffer(played, np.uint8), row.about["turn_limit"], talk=replays.talk_of(row.about.get("talk", ())),
         )  # fmt: skip
         first = replays.start(self.replay) if row.start is None else record(row.start)
         first.policy_draws[:] = 0
@@ -90,7 +90,7 @@ class Recording:
             return None
         game, action = self.frame(number - 1), int(self.replay.actions[number - 1])
         seat, turn, text = int(game.player), int(game.turns), actions.describe(action, game)
-        sentences = narrate.step(game, action, self.names)
+        sentences = replays.said(self.replay, game, number - 1, self.names) + narrate.step(game, action, self.names)
         before = core.clone(game)
         replays.settle(self.replay, game, number - 1)
         sentences += narrate.compare(before, game, self.names)
@@ -185,6 +185,7 @@ def kept(replay: Replay, game_id: str) -> Stored:
     about = {
         "rules": replay.rules.changed(), "seed": replay.seed, "turn_limit": replay.turn_limit, "versions": VERSIONS,
         "title": "", "seats": [], "watch": "", "speed": 0.0, "paused": True,
+        "talk": replays.talk_data(replay.talk),
     }  # fmt: skip
     names = [_readable(name) or f"Player {seat + 1}" for seat, name in enumerate(replay.names)]
     return Stored(

@@ -13,7 +13,8 @@ import pytest
 
 import agents
 import monopoly_env as me
-from agents.text import Bot
+from agents.text import Bot, play
+from monopoly_env import replays
 from monopoly_env.errors import ConfigurationError, FormatError, PolicyError
 from monopoly_env.policy.protocol import Decisions
 
@@ -71,6 +72,37 @@ def test_a_bot_that_fails_is_told(body: str, says: str) -> None:
     bot = program(body, seconds=0.5 if "sleep" in body else 5)
     with pytest.raises(PolicyError, match=says):
         bot.act(decisions())
+
+
+def test_bots_talk_and_the_recording_keeps_it(tmp_path: Path) -> None:
+    talker = program(
+        "print(json.dumps({'action': decision['legal'][0]['action'], 'message': 'Hello' + chr(27) + ' all.', "
+        "'promise': 'no bid on red for 1 round'} if not decision['talk']['messages'] else decision['legal'][0]['action']))"
+    )
+    listener = program(
+        "heard = decision['talk']['messages']; "
+        "print(json.dumps({'action': decision['legal'][0]['action'], 'message': heard and 'You said ' + heard[0]['text'] or None}))"
+    )
+    played = play([talker, listener, "random/no_trades"], seed=2, talk=True, turn_limit=4)
+    silent = play(["random", "random", "random/no_trades"], seed=2, turn_limit=4)
+    assert played.talk is not None
+    texts = [(one.seat, one.message.text) for one in played.talk.spoken]
+    talker.close(), listener.close()
+    assert texts[:2] == [(0, "Hello all."), (1, "You said Hello all.")]
+    assert [given.seat for given in played.talk.given] == [0]
+    assert (talker.talk, silent.talk, silent.replay.talk) == (None, None, ())
+    path = replays.save(tmp_path / "talk.replay", [silent.replay, played.replay])
+    assert replays.load(path) == [silent.replay, played.replay]
+    again = replays.conversation(replays.load(path)[1])
+    assert (again.spoken, again.given) == (played.talk.spoken, played.talk.given)
+
+
+def test_what_a_bot_can_not_say_is_told() -> None:
+    for said, says in (("'message': 7", "texts"), ("'promise': 'peace'", "one of the forms")):
+        bot = program("print(json.dumps({'action': decision['legal'][0]['action'], " + said + "}))")
+        with pytest.raises(PolicyError, match=says):
+            play([bot, "random"], talk=True)
+        assert play([program("print(json.dumps({'action': decision['legal'][0]['action'], " + said + "}))"), "random"], turn_limit=1)
 
 
 def test_a_line_that_nobody_asked_for_is_refused() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 import agents
 import monopoly_env as me
-from agents.text import Endpoint, LanguageModel
+from agents.text import Endpoint, LanguageModel, play
 from agents.text.history import History
 from monopoly_env.errors import ConfigurationError, FormatError, PolicyError
 from monopoly_env.policy.protocol import Decisions
@@ -128,6 +128,28 @@ def test_it_plays_at_a_table(stub: Stub) -> None:
     results = agents.arena.play([player, "random/no_trades"], games=1, turn_limit=3, threads=1)
     assert results.games == 1
     assert player.costs["fallbacks"] > 0
+
+
+def test_models_talk(stub: Stub, tmp_path: Path) -> None:
+    stub.answers = [
+        "SAY: Peace?\nPROMISE: no bid on red for 2 rounds\nACTION: decline",
+        "PROMISE: peace\nACTION: fold",
+        *["ACTION: go on"] * 2000,
+    ]
+    player, other = (model(stub, log=str(tmp_path / "log"), name=name) for name in ("first", "second"))
+    played = play([player, other], seed=1, talk=True, turn_limit=2)
+    assert "SAY: <at most 200" in stub.requests[0]["messages"][0]["content"]
+    heard = stub.requests[1]["messages"][1]["content"]
+    assert 'player 1, round 1: "Peace?"' in heard
+    assert "- player 1: no bid on red for 2 rounds, through round 3: kept so far" in heard
+    assert "A promise must have one of the forms" in stub.requests[2]["messages"][-1]["content"]
+    first, second, *_ = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
+    assert first["said"] == {"text": "Peace?", "promise": "no bid on red for 2 rounds"}
+    assert second["outcome"] == "unreadable"
+    assert [(at, str(message.promise)) for at, message in played.replay.talk] == [(0, "no bid on red for 2 rounds")]
+    stub.requests.clear()
+    play([player, other], seed=1, turn_limit=1)
+    assert all("SAY:" not in message["content"] for request in stub.requests for message in request["messages"])
 
 
 def test_options_are_checked_and_kept(stub: Stub, tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from monopoly_env import replays
 from monopoly_env.positions import position
 from monopoly_env.serve import setups, views
 from monopoly_env.serve.messages import Position
+from monopoly_env.talk import Message
 from tests.monopoly_env.serve.clients import Player, bearer, begin, host
 
 
@@ -106,6 +109,16 @@ def test_a_file_goes_out_and_comes_back(client: TestClient) -> None:
     before = client.get(f"/api/games/{game}", headers=host(client)).json()
     assert uploaded["kind"] == "replay"
     assert again["view"]["digest"] == before["view"]["digest"]
+
+
+def test_what_players_said_comes_along(client: TestClient, tmp_path: Path) -> None:
+    silent = replays_of(client, played(client)["game"])[0]
+    replay = dataclasses.replace(silent, talk=((2, Message.of("<script>Hello", "no bid on red for 1 round")),))
+    data = replays.save(tmp_path / "one.replay", [replay]).read_bytes()
+    game = client.post("/api/replays", content=data, headers=host(client)).json()["games"][0]["game"]
+    sentences = client.get(f"/api/games/{game}/frames/3", headers=host(client)).json()["step"]["sentences"]
+    assert sentences[:2] == ['random/no_trades B says: "<script>Hello"', "random/no_trades B promises: no bid on red for 1 round."]
+    assert replays_of(client, game)[0].talk == replay.talk
 
 
 @pytest.mark.parametrize("spoil", [lambda data: b"", lambda data: b"\x00" * 1000, lambda data: data[:-20], lambda data: data + b"x",

@@ -1,0 +1,21 @@
+"""What players of text have in common: what they missed, and the conversation of their table."""
+
+from __future__ import annotations
+
+from agents.text.history import History
+from monopoly_env.policy.protocol import BatchedPolicy
+from monopoly_env.talk import Talk
+
+
+class TextPlayer(BatchedPolicy):
+    """A player that is shown decisions as text or JSON.
+
+    Attributes:
+        talk: The conversation of the game that is played, which it sees and joins; None: players do not talk. `agents.text.play` sets it.
+    """
+
+    talk: Talk | None = None
+
+    def __init__(self) -> None:
+        """Nothing has happened yet."""
+        self._history = History()
