@@ -19,7 +19,8 @@ from monopoly_env.core import read_file, read_json, write_atomically
 from monopoly_env.reference import table as markdown
 from studies.pages import Page
 from training.bench import __main__ as bench
-from training.bench.tasks import ABSENT, TASKS
+from training.bench.result import ABSENT, cell
+from training.bench.tasks import TASKS
 from training.run import command
 from training.run.command import Command
 
@@ -80,7 +81,7 @@ def section(result: dict[str, Any]) -> str:
     names = [row["name"] for row in result["agents"][0]["tasks"]]
     arrows = {name: "higher" if TASKS[name].higher else "lower" for name in names}
     head = ["agent", *(f"{TASKS[name].number} {name} ({arrows[name]} is better)" for name in names), "minutes of a core"]
-    rows = [[f"`{agent['name']}`", *map(bench.cell, agent["tasks"]), _minutes(agent)] for agent in result["agents"]]
+    rows = [[f"`{agent['name']}`", *map(cell, agent["tasks"]), _minutes(agent)] for agent in result["agents"]]
     about = (
         f"Development suite (version {result['suite']['version']}, SHA-256 {result['suite']['sha256'][:12]}...), rules version "
         f"{result['rules_version']}, no limit on time. Scores with 95% intervals; - means that the agent does not play at tables of that "

@@ -9,8 +9,22 @@ The rules know nothing of it. A message goes with an action of its player, so a 
 Promises bind nobody; whether they are kept follows from the records and actions of the game alone.
 """
 
-from monopoly_env.talk.conversation import MOST_MESSAGES, Given, Spoken, Talk
+from monopoly_env.talk.conversation import BROKEN, KEPT, MOST_MESSAGES, Given, Spoken, Talk
 from monopoly_env.talk.messages import HOW, MOST_CHARACTERS, Message, clean, read
 from monopoly_env.talk.promises import FORMS, Promise
 
-__all__ = ["FORMS", "HOW", "MOST_CHARACTERS", "MOST_MESSAGES", "Given", "Message", "Promise", "Spoken", "Talk", "clean", "read"]
+__all__ = [
+    "BROKEN",
+    "FORMS",
+    "HOW",
+    "KEPT",
+    "MOST_CHARACTERS",
+    "MOST_MESSAGES",
+    "Given",
+    "Message",
+    "Promise",
+    "Spoken",
+    "Talk",
+    "clean",
+    "read",
+]

@@ -3,14 +3,14 @@
 python -m monopoly_env.bench expert algorithmic                  # all tasks but `exploit`, which takes long
 python -m monopoly_env.bench runs/mine/agent.safetensors --out mine.json
 python -m monopoly_env.bench expert --tasks duel exploit
+python -m monopoly_env.bench talk language_model:mine expert     # task 8: players of text at one table
+python -m monopoly_env.bench code kernel.py --run-code           # task 8: a policy kernel in ten submissions
 python -m monopoly_env.bench make --secret secret.txt --out sealed/   # a sealed twin of the suite
 python -m monopoly_env.bench expert --suite sealed/
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import secrets
 import sys
 from collections.abc import Sequence
@@ -20,31 +20,27 @@ from typing import Annotated, Any, Final
 
 import tyro
 from rich.console import Console
-from rich.table import Table as RichTable
 
 from monopoly_env.core import write_atomically
 from monopoly_env.errors import ConfigurationError, MonopolyError, nearest
 from monopoly_env.policy.names import renamed_told
-from monopoly_env.policy.protocol import Policy
-from monopoly_env.rules import RULES_VERSION
-from training.bench import suite
+from training.bench import code, suite, talk
 from training.bench.make import Sizes, make
-from training.bench.suite import Suite
+from training.bench.result import ABSENT, document, fingerprint, publish
 from training.bench.task import Setting, measured
-from training.bench.tasks import ABSENT, TASKS
+from training.bench.tasks import TASKS
 from training.run.options import find_policy
 
 PROGRAM: Final = "python -m monopoly_env.bench"
 MAKE: Final = "make"
-FORMAT: Final = "monopoly-bench"
-SCHEMA: Final = 1  # of the JSON result: raised whenever its layout changes
 
 
 @dataclass(frozen=True)
 class Options:
     """Measure agents by fixed tasks: docs/bench.md describes them.
 
-    `python -m monopoly_env.bench make` makes a sealed twin of the suite (it has its own --help).
+    `python -m monopoly_env.bench talk` and `code` are the two halves of task 8, `make` makes a sealed twin of the suite. They have their
+    own --help.
     """
 
     agents: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="AGENT")]
@@ -86,6 +82,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if words[:1] == [MAKE]:
             return _make(tyro.cli(MakeOptions, args=words[1:], prog=f"{PROGRAM} {MAKE}"))
+        if words[:1] == [talk.NAME]:
+            chosen = tyro.cli(talk.Options, args=words[1:], prog=f"{PROGRAM} {talk.NAME}")
+            return publish(talk.run(chosen, _told), chosen.out, chosen.json)
+        if words[:1] == [code.NAME]:
+            submitted = tyro.cli(code.Options, args=words[1:], prog=f"{PROGRAM} {code.NAME}")
+            return publish(code.run(submitted, _told), submitted.out, submitted.json)
         return _run(tyro.cli(Options, args=words, prog=PROGRAM))
     except MonopolyError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -95,14 +97,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: Options) -> int:
-    result = bench(options, Console(stderr=True))
-    if options.out is not None:
-        write_atomically(options.out, (json.dumps(result, indent=1) + "\n").encode())
-    if options.json:
-        print(json.dumps(result))
-    else:
-        show(result)
-    return 0
+    return publish(bench(options, Console(stderr=True)), options.out, options.json)
+
+
+def _told(text: str) -> None:
+    print(text, file=sys.stderr)
 
 
 def bench(options: Options, console: Console) -> dict[str, Any]:
@@ -128,42 +127,8 @@ def bench(options: Options, console: Console) -> dict[str, Any]:
         for name in names:
             console.print(f"{agent.name}: {name}", highlight=False)
             results.append(measured(TASKS[name], agent, setting))
-        measurements.append({"name": agent.name, "sha256": _hash(agent), "tasks": results})
-    return {
-        "format": FORMAT, "schema": SCHEMA, "rules_version": RULES_VERSION, "suite": _about(setting.suite), "quick": options.quick,
-        "budget": "free", "agents": measurements, "absent": ABSENT,
-    }  # fmt: skip
-
-
-def _about(chosen: Suite) -> dict[str, Any]:
-    return {"version": suite.VERSION, "sealed": chosen.sealed, "sha256": chosen.sha256}
-
-
-def _hash(agent: Policy) -> str:
-    """Of what the agent is made of: its kind, options and numbers."""
-    digest = hashlib.sha256(json.dumps([agent.kind, agent.options()], sort_keys=True, default=str).encode())
-    for name, array in sorted(agent.arrays().items()):
-        digest.update(name.encode() + array.tobytes())
-    return digest.hexdigest()
-
-
-def show(result: dict[str, Any]) -> None:
-    """Print a table: a row a task, a column an agent."""
-    suite_name = "sealed suite" if result["suite"]["sealed"] else "development suite"
-    table = RichTable("task", "score", title=f"Bench-8, {suite_name}{', quick: scores mean little' if result['quick'] else ''}")
-    for agent in result["agents"]:
-        table.add_column(agent["name"], justify="right")
-    for rows in zip(*(agent["tasks"] for agent in result["agents"]), strict=True):
-        better = "higher" if rows[0]["higher_is_better"] else "lower"
-        table.add_row(f"{rows[0]['task']} {rows[0]['name']}", f"{rows[0]['metric']} ({better} is better)", *map(cell, rows))
-    Console().print(table)
-    for reason in result["absent"].values():
-        print(f"Not in the suite: {reason}.")
-
-
-def cell(row: dict[str, Any]) -> str:
-    """A score with its interval, or a dash."""
-    return "-" if "absent" in row else f"{row['score']:.3f} ({row['low']:.3f} to {row['high']:.3f})"
+        measurements.append({"name": agent.name, "sha256": fingerprint(agent), "tasks": results})
+    return document(setting.suite, measurements, quick=options.quick, absent=ABSENT)
 
 
 def _make(options: MakeOptions) -> int:

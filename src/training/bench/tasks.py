@@ -10,5 +10,3 @@ from training.bench.task import Task
 TASKS: Final[dict[str, Task]] = {
     module.TASK.name: module.TASK for module in (duel, strangers, other_rules, deal, exploit, kingmaker, puzzles)
 }
-# What the suite is to have and has not, with the reason.
-ABSENT: Final = {"table_talk": "task 8, table talk and code, is not built: the environment has no messages between players"}

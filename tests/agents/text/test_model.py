@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -17,50 +15,16 @@ from agents.text import Endpoint, LanguageModel, play
 from agents.text.history import History
 from monopoly_env.errors import ConfigurationError, FormatError, PolicyError
 from monopoly_env.policy.protocol import Decisions
+from tests.chat import Stub, served
 
 KEY = "sk-very-secret"
-
-
-class Stub:
-    """A server that gives the next of its answers; it keeps what it was sent."""
-
-    def __init__(self) -> None:
-        self.answers: list[Any] = []
-        self.requests: list[dict[str, Any]] = []
-        self.keys: list[str | None] = []
-        stub = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                stub.keys.append(self.headers.get("Authorization"))
-                stub.requests.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-                answer = stub.answers.pop(0)
-                status, body = answer if isinstance(answer, tuple) else (200, reply(answer))
-                self.send_response(status)
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_: Any) -> None:
-                pass
-
-        self.server = HTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}/v1"
-
-
-def reply(text: str) -> bytes:
-    return json.dumps({"choices": [{"message": {"content": text}}], "usage": {"prompt_tokens": 100, "completion_tokens": 10}}).encode()
 
 
 @pytest.fixture
 def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stub]:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    stub = Stub()
-    thread = threading.Thread(target=stub.server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield stub
-    stub.server.shutdown()
-    thread.join()
-    stub.server.server_close()
+    with served() as stub:
+        yield stub
 
 
 def buying() -> Decisions:

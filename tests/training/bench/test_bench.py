@@ -16,7 +16,8 @@ from monopoly_env import core
 from monopoly_env.errors import FormatError
 from monopoly_env.puzzles import KINDS
 from training.bench import deal, kingmaker, make, positions, puzzles, strangers, suite, task
-from training.bench.tasks import ABSENT, TASKS
+from training.bench.result import ABSENT
+from training.bench.tasks import TASKS
 
 SUITE = suite.load()
 QUICK = task.Setting(SUITE, True, 1)
@@ -168,7 +169,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["expert", "--tasks", "table_talk"], "task 8"),
+        (["expert", "--tasks", "talk"], "task 8"),
         (["expert", "--tasks", "dull"], "duel"),
         (["exprt"], "expert"),
         (["expert", "--suite", "/no/such/folder"], "suite.json"),
