@@ -24,7 +24,7 @@ from rich.console import Console
 from monopoly_env.core import write_atomically
 from monopoly_env.errors import ConfigurationError, MonopolyError, nearest
 from monopoly_env.policy.names import renamed_told
-from training.bench import code, suite, talk
+from training.bench import budget, code, suite, talk
 from training.bench.make import Sizes, make
 from training.bench.result import ABSENT, document, fingerprint, publish
 from training.bench.task import Setting, measured
@@ -51,6 +51,10 @@ class Options:
     """The folder of the suite; by default the one for development, which comes with the library."""
     quick: bool = False
     """A few games and positions of each task, to see whether everything works. The scores mean little."""
+    budget_ms: float | None = None
+    """Milliseconds for a decision; default: free. Where an agent takes longer, the fallback decides."""
+    fallback: str = budget.FALLBACK
+    """The policy that decides where an agent is late."""
     threads: int | None = None
     """Cores to play on; default: all. The scores are the same."""
     out: Path | None = None
@@ -109,7 +113,7 @@ def bench(options: Options, console: Console) -> dict[str, Any]:
 
     Returns:
         `format`, `schema`, the versions of suite and rules, and for each of `agents` its name, a hash of its numbers and the results of the
-        `tasks`. `absent` names the tasks that the suite lacks.
+        `tasks`, with a budget also how long its decisions took. `absent` names the tasks that other commands measure.
 
     Raises:
         MonopolyError: An unknown agent or task, or a suite that can't be read.
@@ -123,12 +127,17 @@ def bench(options: Options, console: Console) -> dict[str, Any]:
     agents, setting = [find_policy(name) for name in options.agents], Setting(suite.load(options.suite), options.quick, options.threads)
     measurements = []
     for agent in agents:
+        player, watch = agent, None
+        if options.budget_ms is not None:
+            player, watch = budget.timed(agent, options.budget_ms, options.fallback, [puzzle.game for puzzle in setting.suite.puzzles])
         results = []
         for name in names:
             console.print(f"{agent.name}: {name}", highlight=False)
-            results.append(measured(TASKS[name], agent, setting))
-        measurements.append({"name": agent.name, "sha256": fingerprint(agent), "tasks": results})
-    return document(setting.suite, measurements, quick=options.quick, absent=ABSENT)
+            results.append(measured(TASKS[name], player, setting))
+        about = {} if watch is None or options.budget_ms is None else {"budget": budget.about(player, watch, options.budget_ms)}
+        measurements.append({"name": agent.name, "sha256": fingerprint(agent), **about, "tasks": results})
+    told = "free" if options.budget_ms is None else f"{options.budget_ms:g} ms a decision"
+    return document(setting.suite, measurements, quick=options.quick, budget=told, absent=ABSENT)
 
 
 def _make(options: MakeOptions) -> int:
