@@ -50,7 +50,7 @@ test-clients: $(GUEST)-pinned/.installed $(GUEST)-newest/.installed $(GUEST)-agi
 	$(GUEST)-pinned/bin/python -m pytest -W default tests/clients/test_gymnasium.py
 	@$(GUEST)-pinned/bin/python -m pip --quiet --disable-pip-version-check install --no-deps gymnasium==1.2.2
 	CLIENTS="torchrl tianshou ray sb3_contrib" $(GUEST)-pinned/bin/python -m pytest -W default tests/clients $(ARGS)
-	CLIENTS="supersuit pyspiel datasets minari d3rlpy" $(GUEST)-newest/bin/python -m pytest -W default tests/clients --ignore tests/clients/test_gymnasium.py $(ARGS)
+	CLIENTS="supersuit pyspiel textarena datasets minari d3rlpy" $(GUEST)-newest/bin/python -m pytest -W default tests/clients --ignore tests/clients/test_gymnasium.py $(ARGS)
 	CLIENTS="agilerl" $(GUEST)-agilerl/bin/python -m pytest -W default tests/clients/test_page.py $(ARGS)
 
 bench: $(READY)  ## measure the speed

@@ -139,6 +139,21 @@ def openspiel() -> Stepper:
             yield 0 if chance else 1
 
 
+def textarena() -> Stepper:
+    import textarena as library
+
+    import monopoly_env.adapters.textarena  # noqa: F401 - registers the game
+
+    while True:
+        env, over = library.make("Monopoly-v0", turn_limit=50), False
+        env.reset(num_players=2, seed=0)
+        while not over:
+            _, seen = env.get_observation()
+            menu = seen.rpartition("Legal actions:\n")[2]
+            over, _ = env.step(f"ACTION: {menu.partition(':')[0]}")
+            yield 1
+
+
 def minari() -> Stepper:
     from minari import DataCollector
 
@@ -164,6 +179,7 @@ WAYS: dict[str, tuple[str, str, Callable[[], Stepper]]] = {
     "RLlib, `MonopolyMultiAgentEnv`": ("ray", "ray.rllib", rllib),
     "Tianshou, `PettingZooEnv`": ("tianshou", "tianshou", tianshou),
     "OpenSpiel, `python_monopoly`": ("open-spiel", "pyspiel", openspiel),
+    "TextArena, `Monopoly-v0`": ("textarena", "textarena", textarena),
     "Minari, `DataCollector`": ("minari", "minari", minari),
 }
 

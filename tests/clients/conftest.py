@@ -13,6 +13,7 @@ import pytest
 MODULES = {
     "test_openspiel.py": "pyspiel",
     "test_rllib.py": "ray",
+    "test_textarena.py": "textarena",
     "test_tianshou.py": "tianshou",
     "test_torchrl.py": "torchrl",
 }

@@ -15,7 +15,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "clients.md").read_text(encoding="u
 EXAMPLES = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 LIBRARIES = (
     "gymnasium", "stable_baselines3", "sb3_contrib", "torch", "torchrl", "ray", "tianshou", "agilerl", "supersuit", "pettingzoo", "pyspiel",
-    "datasets", "minari", "d3rlpy",
+    "textarena",    "datasets", "minari", "d3rlpy",
 )  # fmt: skip
 
 
