@@ -19,3 +19,7 @@ class TextPlayer(BatchedPolicy):
     def __init__(self) -> None:
         """Nothing has happened yet."""
         self._history = History()
+
+    def begin(self, talk: Talk | None) -> None:
+        """Forget what happened before: a game begins, perhaps one with the same seed as the last."""
+        self.talk, self._history = talk, History()

@@ -59,11 +59,11 @@ def play(
     speakers = [policy for policy in seated if isinstance(policy, TextPlayer)]
     try:
         for speaker in speakers:
-            speaker.talk = said
+            speaker.begin(said)
         game, actions = _played(seated, replay, said)
     finally:
         for speaker in speakers:
-            speaker.talk = None
+            speaker.begin(None)
     spoken = () if said is None else tuple((one.at, one.message) for one in said.spoken)
     return Played(game, replays.extended(replay, actions, spoken, replays.digest(game)), said)
 

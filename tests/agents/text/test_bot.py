@@ -91,6 +91,7 @@ def test_bots_talk_and_the_recording_keeps_it(tmp_path: Path) -> None:
     assert texts[:2] == [(0, "Hello all."), (1, "You said Hello all.")]
     assert [given.seat for given in played.talk.given] == [0]
     assert (talker.talk, silent.talk, silent.replay.talk) == (None, None, ())
+    assert talker._history.since(played.game) == []
     path = replays.save(tmp_path / "talk.replay", [silent.replay, played.replay])
     assert replays.load(path) == [silent.replay, played.replay]
     again = replays.conversation(replays.load(path)[1])
