@@ -88,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _make(tyro.cli(MakeOptions, args=words[1:], prog=f"{PROGRAM} {MAKE}"))
         if words[:1] == [talk.NAME]:
             chosen = tyro.cli(talk.Options, args=words[1:], prog=f"{PROGRAM} {talk.NAME}")
-            return publish(talk.run(chosen, _told), chosen.out, chosen.json)
+            return _talk(chosen)
         if words[:1] == [code.NAME]:
             submitted = tyro.cli(code.Options, args=words[1:], prog=f"{PROGRAM} {code.NAME}")
             return publish(code.run(submitted, _told), submitted.out, submitted.json)
@@ -102,6 +102,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(options: Options) -> int:
     return publish(bench(options, Console(stderr=True)), options.out, options.json)
+
+
+def _talk(options: talk.Options) -> int:
+    found = talk.run(options, _told)
+    publish(found, options.out, options.json)
+    if not options.json:
+        talk.show(found)
+    return 0
 
 
 def _told(text: str) -> None:

@@ -11,6 +11,8 @@ from typing import Annotated, Any, Final, NamedTuple
 import numpy as np
 import tyro
 from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
 
 from agents.arena.statistics import clustered, half_width
 from agents.text import Bot, LanguageModel, Played, play
@@ -113,6 +115,28 @@ def run(options: Options, told: Callable[[str], None]) -> dict[str, Any]:
         for number, player in enumerate(players)
     ]  # fmt: skip
     return {**result.document(chosen, agents), "table": {"rules": options.rules, "turn_limit": options.turn_limit, "seeds": options.seeds}}
+
+
+def show(found: dict[str, Any]) -> None:
+    """Print what else the result says of each player."""
+    heads = (
+        "player",
+        "share without messages",
+        "promises kept, broken",
+        "messages a game",
+        "deals a game, without messages",
+        "tokens a game",
+    )
+    table = Table(*heads, title="Table talk")
+    for agent in found["agents"]:
+        told = agent["tasks"][0]["details"]
+        cost = told["cost_a_game"]
+        table.add_row(
+            agent["name"], f"{told['share_without_messages']:.3f}", f"{told['promises_kept']}, {told['promises_broken']}",
+            f"{told['messages_a_game']:.1f}", f"{told['deals_a_game']:.2f}, {told['deals_a_game_without_messages']:.2f}",
+            f"{cost['prompt_tokens'] + cost['completion_tokens']:,.0f}",
+        )  # fmt: skip
+    Console().print(table)
 
 
 def _player(name: str, options: Options) -> Policy:

@@ -24,16 +24,18 @@ def test_players_at_one_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     out, log, record = tmp_path / "talk.json", tmp_path / "log", tmp_path / "talk.replay"
     with served() as stub:
         stub.answers = ["SAY: Hm.\nPROMISE: no building on red for 1 round\nACTION: 999"] * 9000
-        options = ["--url", stub.url, "--log", str(log), "--record", str(record), "--out", str(out), "--seeds", "2", "--turn-limit", "4"]
+        options = ["--url", stub.url, "--log", str(log), "--record", str(record), "--out", str(out), "--seeds", "1", "--turn-limit", "4"]
         assert front.main(["talk", "language_model:tiny", BOT, "expert", *options]) == 0
-    assert "8 talk" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "8 talk" in shown
+    assert "promises" in shown
     result = json.loads(out.read_text())
-    assert (result["format"], result["table"]) == ("monopoly-bench", {"rules": "official", "turn_limit": 4, "seeds": 2})
+    assert (result["format"], result["table"]) == ("monopoly-bench", {"rules": "official", "turn_limit": 4, "seeds": 1})
     rows = [agent["tasks"][0] for agent in result["agents"]]
     model, bot, expert = [row["details"] for row in rows]
     assert sum(row["score"] for row in rows) == pytest.approx(1)
     assert sum(details["share_without_messages"] for details in (model, bot, expert)) == pytest.approx(1)
-    assert all(row["count"] == 6 and row["low"] <= row["score"] <= row["high"] for row in rows)
+    assert all(row["count"] == 3 and row["low"] <= row["score"] <= row["high"] for row in rows)
     assert expert["share_of_promises_kept"] is None
     assert (bot["share_of_promises_kept"], bot["promises_broken"]) == (1, 0)
     assert bot["messages_a_game"] > 0
@@ -41,7 +43,7 @@ def test_players_at_one_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert model["cost_a_game"]["prompt_tokens"] > 0
     assert bot["cost_a_game"] == {"prompt_tokens": 0, "completion_tokens": 0, "dollars": 0}
     games = replays.load(record)
-    assert [bool(game.talk) for game in games] == [False, True] * 6
+    assert [bool(game.talk) for game in games] == [False, True] * 3
     assert [game.seed for game in games[::2]] == [game.seed for game in games[1::2]]
     assert len({game.names for game in games}) == 3
     assert log.exists()
