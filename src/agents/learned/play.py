@@ -83,7 +83,7 @@ def choose(game: Game, params: Row, open_: Any, seen: Any, outputs: Any) -> int:
 
 
 @kernel
-def draw_probabilities(game: Game, params: Row, open_: Any, seen: Any, outputs: Any, probabilities: Any) -> None:
+def write_probabilities(game: Game, params: Row, open_: Any, seen: Any, outputs: Any, probabilities: Any) -> None:
     """Write how likely each choice is if one is drawn by exp(score): (NUM_CHOICES,), zeros where nothing is open."""
     probabilities[:] = 0.0
     if write_open(game, open_) == 0:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from agents.learned.choices import NUM_CHOICES, is_asked
 from agents.learned.networks import NAMES, architectures
 from agents.learned.observation import MOST_PLAYERS, NAME, length, names
-from agents.learned.play import draw_probabilities, play
+from agents.learned.play import write_probabilities, play
 from agents.learned.prices import MARGINS, PREMIUMS
 from agents.networks import layout
 from agents.networks.saved import NetworksPolicy
@@ -121,7 +121,7 @@ def _write_probabilities(games: Games, params: Row, chances: NDArray[np.float64]
     open_, seen, outputs = np.empty(NUM_CHOICES, np.bool_), np.empty(features, np.float32), np.empty(NUM_CHOICES, np.float32)
     for row in range(len(games)):
         if is_asked(games[row]):
-            draw_probabilities(games[row], params, open_, seen, outputs, chances[row])
+            write_probabilities(games[row], params, open_, seen, outputs, chances[row])
 
 
 def _digest(num_players: int) -> str:
