@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from agents.learned.choices import NUM_CHOICES, is_asked
 from agents.learned.networks import NAMES, architectures
 from agents.learned.observation import MOST_PLAYERS, NAME, length, names
-from agents.learned.play import write_probabilities, play
+from agents.learned.play import play, write_probabilities
 from agents.learned.prices import MARGINS, PREMIUMS
 from agents.networks import layout
 from agents.networks.saved import NetworksPolicy
