@@ -14,7 +14,7 @@ import numpy as np
 
 from agents.players.expert import bargainer, trading
 from agents.players.expert.packages import COLUMNS, FEES, GIVEN, JUDGED_GIVEN, JUDGED_TAKEN, PAID, PART, TAKEN, WANTED, list_parts
-from agents.players.expert.parameters import AT, Expert
+from agents.players.expert.parameters import Expert
 from agents.players.expert.trading import SLOT, Sides
 from agents.players.expert.values import fill_strengths, turns_left
 from agents.players.vocabulary.offers import OFFICIAL
@@ -91,12 +91,8 @@ def _rate(game: Game, two: Sides, asked: Any, given: Any, params: Row, memory: R
     """Rate a package at both prices, or at the nearest that can be paid, and keep it where it is among the most promising."""
     ask, give = int(asked[PART]), int(given[PART])
     own, theirs = asked[TAKEN] + given[GIVEN], asked[GIVEN] + given[TAKEN]
-    a = (1 - two.own_weight) / trading.middle(memory[SLOT.strengths + two.seat], own)
-    b = two.their_weight / trading.middle(memory[SLOT.strengths + two.partner], theirs)
-    least = 1.0 if give == 0 else -float(game.cash[two.partner]) + given[FEES]
-    most = params[AT.purse] * game.cash[two.seat] - asked[FEES]
-    if ask == 0:
-        most = min(most, -1.0)
+    a, b = trading.weights(two, own, theirs, memory)
+    least, most = trading.purses(game, two.seat, two.partner, ask, give, asked[FEES], given[FEES], params)
     judged, their_judged = asked[JUDGED_TAKEN] + given[JUDGED_GIVEN], asked[JUDGED_GIVEN] + given[JUDGED_TAKEN]
     for table, wanted in ((at_limit, trading.least_dollars(two, judged, their_judged)), (at_list, asked[WANTED] - given[PAID])):
         price = max(least, np.ceil(wanted))

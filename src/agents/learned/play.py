@@ -55,25 +55,32 @@ def score(game: Game, params: Row, seen: Any, outputs: Any) -> int:
 
 
 @kernel
-def choose(game: Game, params: Row, open_: Any, seen: Any, outputs: Any) -> int:
-    """The open choice of the highest score, or one drawn by the scores; NO_CHOICE if none is open."""
+def _best(game: Game, params: Row, open_: Any, seen: Any, outputs: Any) -> int:
+    """Score all choices; returns the open one of the highest score, NO_CHOICE if none is open."""
     if write_open(game, open_) == 0:
         return NO_CHOICE
-    seat = int(game.player)
-    write(game, seat, seen)
+    write(game, int(game.player), seen)
     number, table = score(game, params, seen, outputs), OUTPUT
     best, high = NO_CHOICE, -math.inf
     for choice in range(NUM_CHOICES):
         if open_[choice] and outputs[table[number, choice]] > high:
             best, high = choice, float(outputs[table[number, choice]])
-    heat = params[TEMPERATURE]
-    if heat <= 0.0:
+    return best
+
+
+@kernel
+def choose(game: Game, params: Row, open_: Any, seen: Any, outputs: Any) -> int:
+    """The open choice of the highest score, or one drawn by the scores; NO_CHOICE if none is open."""
+    best, heat = _best(game, params, open_, seen, outputs), params[TEMPERATURE]
+    if best == NO_CHOICE or heat <= 0.0:
         return best
+    number, table = NETWORK_OF[game.decision], OUTPUT
+    high = float(outputs[table[number, best]])
     total = 0.0
     for choice in range(NUM_CHOICES):
         if open_[choice]:
             total += math.exp((float(outputs[table[number, choice]]) - high) / heat)
-    left = total * policy_draw(game, seat, _DRAWS) / _DRAWS
+    left = total * policy_draw(game, int(game.player), _DRAWS) / _DRAWS
     for choice in range(NUM_CHOICES):
         if open_[choice]:
             left -= math.exp((float(outputs[table[number, choice]]) - high) / heat)
@@ -86,14 +93,11 @@ def choose(game: Game, params: Row, open_: Any, seen: Any, outputs: Any) -> int:
 def write_probabilities(game: Game, params: Row, open_: Any, seen: Any, outputs: Any, probabilities: Any) -> None:
     """Write how likely each choice is if one is drawn by exp(score): (NUM_CHOICES,), zeros where nothing is open."""
     probabilities[:] = 0.0
-    if write_open(game, open_) == 0:
+    best = _best(game, params, open_, seen, outputs)
+    if best == NO_CHOICE:
         return
-    write(game, int(game.player), seen)
-    number, table = score(game, params, seen, outputs), OUTPUT
-    high = -math.inf
-    for choice in range(NUM_CHOICES):
-        if open_[choice]:
-            high = max(high, float(outputs[table[number, choice]]))
+    number, table = NETWORK_OF[game.decision], OUTPUT
+    high = float(outputs[table[number, best]])
     for choice in range(NUM_CHOICES):
         if open_[choice]:
             probabilities[choice] = math.exp(float(outputs[table[number, choice]]) - high)

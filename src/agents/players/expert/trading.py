@@ -238,16 +238,23 @@ def believed(partner: int, params: Row, model: Row, memory: Row) -> Row:
 
 
 @kernel
-def middle(worth: float, gain: float) -> float:
+def _middle(worth: float, gain: float) -> float:
     """The strength by which a gain is divided, instead of a difference of logarithms: to second order the same."""
     return worth + max(gain, -worth) / 2
 
 
 @kernel
+def weights(two: Sides, gain: float, theirs: float, memory: Row) -> tuple[float, float]:
+    """By how much the player's share of all strength rises with a dollar of its own gain, and falls with one of the partner's."""
+    a = (1 - two.own_weight) / _middle(memory[SLOT.strengths + two.seat], gain)
+    return a, two.their_weight / _middle(memory[SLOT.strengths + two.partner], theirs)
+
+
+@kernel
 def least_dollars(two: Sides, judged: float, their_judged: float) -> float:
     """The least dollars at which a partner that judges by the model agrees; see `Package` for what it gains and what the player gains."""
-    a = two.judged_weight / middle(two.judged, judged)
-    b = (1 - two.their_judged_weight) / middle(two.their_judged, their_judged)
+    a = two.judged_weight / _middle(two.judged, judged)
+    b = (1 - two.their_judged_weight) / _middle(two.their_judged, their_judged)
     return (a * judged - b * their_judged + two.margin) / (b + a)
 
 
@@ -261,8 +268,7 @@ def simple_limit(wanted: float, paid: float, partner: int, params: Row, memory: 
 @kernel
 def could_be_best(game: Game, two: Sides, give: int, their_fees: float, gain: float, theirs: float, memory: Row) -> bool:
     """Whether a package would gain more than the best so far at the lowest possible price; the few that would are worth computing."""
-    a = (1 - two.own_weight) / middle(memory[SLOT.strengths + two.seat], gain)
-    b = two.their_weight / middle(memory[SLOT.strengths + two.partner], theirs)
+    a, b = weights(two, gain, theirs, memory)
     low = 1.0 if give == 0 else -float(game.cash[two.partner]) + their_fees
     return a * gain - b * theirs - (a + b) * low > memory[SLOT.best]
 
@@ -279,8 +285,7 @@ def rate(game: Game, two: Sides, package: Package, params: Row, memory: Row) -> 
         memory: The policy's memory, with the strengths and the best offer so far.
     """
     seat, partner, ask, give = two.seat, two.partner, package.ask, package.give
-    a = (1 - two.own_weight) / middle(memory[SLOT.strengths + seat], package.gain)
-    b = two.their_weight / middle(memory[SLOT.strengths + partner], package.theirs)
+    a, b = weights(two, package.gain, package.theirs, memory)
     value = a * package.gain - b * package.theirs  # what the package gains at no price; each dollar paid costs a + b
     low, high = price_range(game, seat, partner, ask, give, package.fees, package.their_fees, params)
     if value - (a + b) * low <= memory[SLOT.best]:
@@ -307,14 +312,19 @@ def rate(game: Game, two: Sides, package: Package, params: Row, memory: Row) -> 
 
 
 @kernel
+def purses(game: Game, seat: int, partner: int, ask: int, give: int, fees: float, their_fees: float, params: Row) -> tuple[float, float]:
+    """The least and the most dollars that the two can pay for a package, where money may change hands."""
+    low = 1.0 if give == 0 else -float(game.cash[partner]) + their_fees
+    high = params[AT.purse] * game.cash[seat] - fees
+    return low, min(high, -1.0) if ask == 0 else high
+
+
+@kernel
 def price_range(
     game: Game, seat: int, partner: int, ask: int, give: int, fees: float, their_fees: float, params: Row
 ) -> tuple[float, float]:
     """The least and the most dollars that can be offered for a package; the most is below the least if no offer is possible."""
-    low = 1.0 if give == 0 else -float(game.cash[partner]) + their_fees
-    high = params[AT.purse] * game.cash[seat] - fees
-    if ask == 0:
-        high = min(high, -1.0)
+    low, high = purses(game, seat, partner, ask, give, fees, their_fees, params)
     if game.rules.trade == offers.ONE_FOR_ONE:
         high, low = min(0.0, high), max(0.0, low)
     return low, high

@@ -161,9 +161,7 @@ class SearchPolicy(BatchedPolicy):
             return np.zeros((len(actions), NUM_ACTIONS), np.bool_)
         doubts = self.base.probabilities(decisions.games) >= least
         doubts[np.arange(len(actions)), actions] = False
-        for action in np.flatnonzero(doubts.any(axis=0)):
-            doubts[:, action] &= _useful(decisions, np.full(len(actions), action), actions)
-        return doubts
+        return doubts & _useful(decisions.decision[:, None], np.arange(NUM_ACTIONS), actions[:, None])
 
     def _offer(self, decisions: Decisions, actions: NDArray[np.int64]) -> None:
         """Go on with the offers that were begun, and begin new ones in place of other actions."""
@@ -236,19 +234,19 @@ def _compiled(policy: str) -> CompiledPolicy:
 def _advice(adviser: CompiledPolicy, decisions: Decisions, base: NDArray[np.int64]) -> NDArray[np.int64]:
     """What an adviser would do, or the base policy's answer where its own is of no use."""
     advice = _answer(adviser, decisions, None)
-    return np.where(_useful(decisions, advice, base), advice, base)
+    return np.where(_useful(decisions.decision, advice, base), advice, base)
 
 
-def _useful(decisions: Decisions, answers: NDArray[np.int64], base: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether an answer is worth playing out beside the base policy's.
+def _useful(decision: NDArray[np.int16], answers: NDArray[np.int64], base: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether an answer is worth playing out beside the base policy's; the arrays broadcast.
 
     Offers are the base policy's. To raise cash in one's turn, whoever would do so had a purpose that is lost with its memory. To lift a
     mortgage is worth little, and is asked for in every turn.
     """
-    in_turn = decisions.decision == _TURN
+    in_turn = decision == _TURN
     useless = _within(answers, _TRADES) | _within(base, _TRADES)
     for head in _MONEY:
-        useless |= in_turn & _within(answers, head)
+        useless = useless | (in_turn & _within(answers, head))
     return ~useless
 
 
