@@ -57,6 +57,8 @@ class Options:
     """The value of states that ends it."""
     rollout_policy: str | None = None
     """Who plays on in playouts; by default the base policy."""
+    others: tuple[str, ...] | None = None
+    """Policies that the opponents may have in playouts, weighted by what each did so far; by default who plays on."""
     doubt: float | None = None
     """Also play out what the networks of a learned base give this probability."""
     decisions: tuple[str, ...] | None = None
@@ -107,7 +109,7 @@ def measure(options: Options, console: Console) -> list[dict[str, Any]]:
 
 def _player(options: Options, playouts: int) -> SearchPolicy:
     return SearchPolicy(
-        options.base, playouts, options.advisers, options.margin, options.turns, options.value, offers=options.offers,
+        options.base, playouts, options.advisers, options.margin, options.turns, options.value, options.others, offers=options.offers,
         threads=options.threads, rollout_policy=options.rollout_policy, doubt=options.doubt, decisions=options.decisions,
     )  # fmt: skip
 
@@ -125,10 +127,11 @@ def section(rows: Sequence[dict[str, Any]], options: Options) -> str:
     offers = f" own offers out of {options.offers} packages," if options.offers else ""
     advice = f" with the advice of {_names(options.advisers)}" if options.advisers else ""
     doubt = "" if options.doubt is None else f" and its own choices of a probability from {options.doubt}"
+    others = "" if options.others is None else f" and, in the other seats, those of {_names(options.others)} that explain what was seen"
     asked = "" if options.decisions is None else f" at the decisions {_names(options.decisions)},"
     about = (
         f"`search` on `{options.base}`{advice}{doubt},{asked} playouts of {options.turns} rounds by "
-        f"`{options.rollout_policy or options.base}`,{offers} ended by the value `{options.value}`; margin {options.margin}, rules "
+        f"`{options.rollout_policy or options.base}`{others},{offers} ended by the value `{options.value}`; margin {options.margin}, rules "
         f"`{options.rules}`, seed {options.seed}. Seconds are those of whole games, divided by the decisions that were played out."
     )
     return f"{about}\n\n{markdown(_HEADINGS, lines)}"

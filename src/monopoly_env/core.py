@@ -175,6 +175,18 @@ def new_game(num_players: int = 4, rules: Rules | str = "official", seed: int = 
     return new_games([seed], num_players, rules)[0]
 
 
+def restarted(game: Game) -> Game:
+    """A new record of the same game at its first decision: the same rules, players and seed.
+
+    Raises:
+        ConfigurationError: It is not a record of the dtype `GAME`.
+    """
+    games = empty_games(1)
+    games["rules"] = game["rules"]
+    _start_games(games, check_players(game["num_players"]), game["seed"][None].astype(np.int64))
+    return games[0]
+
+
 def settle(game: Game) -> Game:
     """Settle everything that needs no answer, up to the next real choice. Use it after editing a game by hand.
 

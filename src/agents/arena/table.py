@@ -57,6 +57,7 @@ class Table:
         rows = {id(policy): row for row, policy in enumerate(compiled)}
         self.row_of = np.array([rows.get(id(policy), OUTSIDE) for policy in policies])
         self.players = Players.of(compiled)
+        self.reads_history = np.array([policy.reads_history for policy in policies], np.bool_)
 
     @classmethod
     def of_population(
@@ -82,6 +83,7 @@ class Table:
         table = cls([player], rules, turn_limit, threads)
         table.policies = [player] * len(rows)
         table.row_of = np.arange(len(rows))
+        table.reads_history = np.zeros(len(rows), np.bool_)
         table.players = Players.of_rows(player, rows)
         return table
 
@@ -142,7 +144,7 @@ class _Games:
         self.seats = np.zeros((count, self.num_players), np.int64)
         self.progress = np.zeros(count, PROGRESS)
         self.counts = np.zeros(count, COUNTS)
-        actions = np.zeros((count if batch.recorded else 0, _RECORDED), np.uint8)
+        actions = np.zeros((count if batch.recorded or table.reads_history.any() else 0, _RECORDED), np.uint8)
         self.luck = np.zeros((count, self.num_players))
         self.recording = Recording(np.full(count, NOT_RECORDED), np.zeros(count, np.int64), actions)
         self._recorded = np.array(sorted(batch.recorded), np.int64)
@@ -158,7 +160,8 @@ class _Games:
         self.seats[places] = self.table.row_of[batch.seats[numbers]]
         _bytes(self.progress)[places] = 0
         _bytes(self.counts)[places] = 0
-        self.recording.row[places] = np.where(np.isin(numbers, self._recorded), places, NOT_RECORDED)
+        kept = np.isin(numbers, self._recorded) | self.table.reads_history[batch.seats[numbers]].any(axis=1)
+        self.recording.row[places] = np.where(kept, places, NOT_RECORDED)
         self.recording.length[places] = 0
 
     def running(self) -> NDArray[np.int64]:
@@ -194,7 +197,8 @@ class _Games:
         self.records["policy_draws"][places] = records["policy_draws"]
         rows = places * self.num_players + records["player"]
         memory = self.memory.reshape(-1, MEMORY)
-        decisions = Decisions(records, memory.take(rows, axis=0), key)
+        history = [self._history(place) for place in places.tolist()] if policy.reads_history else None
+        decisions = Decisions(records, memory.take(rows, axis=0), key, history)
         self.progress["answer"][places] = answers(policy, decisions)
         self.progress["answered"][places] = 1
         memory[rows] = decisions.memory
@@ -202,8 +206,7 @@ class _Games:
     def check(self) -> None:
         """Raise the error of a game that failed, if any did, and empty full recordings."""
         check(self.records, self.progress, self._policy)
-        if self.batch.recorded:
-            self._take_actions(np.flatnonzero(self.recording.length == _RECORDED))
+        self._take_actions(np.flatnonzero(self.recording.length == _RECORDED))
 
     def _policy(self, place: int, seat: int) -> Policy:
         return self.table.policies[self.batch.seats[self.numbers[place], seat]]
@@ -213,6 +216,10 @@ class _Games:
         for place in places.tolist():
             self._actions.setdefault(place, []).append(self.recording.actions[place, : self.recording.length[place]].copy())
         self.recording.length[places] = 0
+
+    def _history(self, place: int) -> NDArray[np.uint8]:
+        """All actions of the game in this place."""
+        return np.concatenate([*self._actions.get(place, []), self.recording.actions[place, : self.recording.length[place]]])
 
     def report(self, places: NDArray[np.int64]) -> None:
         """Write the results of games that have ended to the batch."""
@@ -228,13 +235,14 @@ class _Games:
         batch.score[numbers] = self.counts["score"][places, : self.num_players]
         for name in SEAT_COUNTS.names or ():
             batch.seat_counts[name][numbers] = self.counts[name][places, : self.num_players]
-        if batch.recorded:
-            from monopoly_env.replays import digest
+        recorded = places[self.recording.row[places] != NOT_RECORDED]
+        self._take_actions(recorded)
+        for place, number in zip(recorded.tolist(), self.numbers[recorded].tolist(), strict=True):
+            actions = np.concatenate(self._actions.pop(place))
+            if number in batch.recorded:
+                from monopoly_env.replays import digest
 
-            recorded = places[self.recording.row[places] != NOT_RECORDED]
-            self._take_actions(recorded)
-            for place in recorded.tolist():
-                batch.actions[int(self.numbers[place])] = np.concatenate(self._actions.pop(place)), digest(self.records[place])
+                batch.actions[number] = actions, digest(self.records[place])
 
     def _measured_luck(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
         value, luck = self.table.value, self.luck[places]

@@ -80,7 +80,7 @@ def _played(seated: Sequence[Policy], replay: Replay, said: Talk | None) -> tupl
             let_watch(seated, core.batch_of(game), memory)
             watched = int(game.turns)
         seat = int(game.player)
-        action = int(answers(seated[seat], Decisions(core.batch_of(game), memory[seat]))[0])
+        action = int(answers(seated[seat], Decisions(core.batch_of(game), memory[seat], history=[actions]))[0])
         before = core.clone(game)
         core.step(game, action)
         if said is not None:

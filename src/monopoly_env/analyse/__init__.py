@@ -6,6 +6,7 @@
 from monopoly_env.analyse.actions import Candidate, Comparison, compare_actions
 from monopoly_env.analyse.history import History, history
 from monopoly_env.analyse.playouts import Playouts, rollout
+from monopoly_env.analyse.resemblance import Resemblance, resemblance
 from monopoly_env.analyse.values import Value
 
-__all__ = ["Candidate", "Comparison", "History", "Playouts", "Value", "compare_actions", "history", "rollout"]
+__all__ = ["Candidate", "Comparison", "History", "Playouts", "Resemblance", "Value", "compare_actions", "history", "resemblance", "rollout"]

@@ -7,7 +7,7 @@ the same position, are compared over the same luck, and the result does not depe
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -39,7 +39,7 @@ _SEATING: Final = 21  # and the one from which the policies of a mixture are dra
 _WORD: Final = 0xFFFFFFFF
 _SLICE: Final = 64  # playouts that a thread plays at a time
 
-Mixture: TypeAlias = PolicyLike | Sequence[PolicyLike]
+Mixture: TypeAlias = PolicyLike | Sequence[PolicyLike] | Mapping[PolicyLike, float]
 
 
 class _Setting(NamedTuple):
@@ -134,8 +134,8 @@ def rollout(  # noqa: PLR0913 - the options of playouts
 
     Args:
         game: A record, or (B,) records of the same number of players, none of them over.
-        policies: The policy of every seat; or one for each seat. In place of a policy, a list of them is a mixture: each playout draws
-            one. All must be compiled.
+        policies: The policy of every seat; or a list of one for each seat. In that list a mixture may stand in place of a policy: a list
+            of several, or a mapping of several to their weights. Each playout draws one. All must be compiled.
         n: Playouts of each position.
         actions: The first action, for each position. None: the policy to move chooses it.
         seed: 0 to 2**64 - 1.
@@ -242,13 +242,11 @@ def _seat(policies: Any, players: int, n: int, first: int, key: tuple[int, int])
     mixtures = [policies] * players if everywhere else list(policies)
     if len(mixtures) != players:
         raise ConfigurationError(f"{len(mixtures)} policies are given for {players} seats: give one for all, or one a seat.")
-    choices = [mixture if isinstance(mixture, (list, tuple)) else [mixture] for mixture in mixtures]
-    if not all(choices):
-        raise ConfigurationError("A mixture needs a policy or more; one is empty.")
-    resolved = resolve_all([policy for choice in choices for policy in choice])
+    choices = [_weights(mixture) for mixture in mixtures]
+    resolved = resolve_all([policy for choice, _ in choices for policy in choice])
     seated: list[CompiledPolicy] = []
     seats, left = np.zeros((n, players), np.int64), iter(resolved)
-    for seat, choice in enumerate(choices):
+    for seat, (choice, weights) in enumerate(choices):
         options = np.zeros(len(choice), np.int64)
         for place in range(len(choice)):
             policy = next(left)
@@ -257,15 +255,35 @@ def _seat(policies: Any, players: int, n: int, first: int, key: tuple[int, int])
             if policy not in seated:
                 seated.append(policy)
             options[place] = seated.index(policy)
-        _draw_policies(options, seat, first, key[0], key[1], seats)
+        _draw_policies(options, np.cumsum(weights)[:-1], seat, first, key[0], key[1], seats)
     return seated, seats
 
 
+def _weights(mixture: Any) -> tuple[list[Any], NDArray[np.float64]]:
+    """The policies of a mixture, and their weights, which add up to 1."""
+    if isinstance(mixture, Mapping):
+        choice, weights = list(mixture), np.array(list(mixture.values()), np.float64)
+    else:
+        choice = list(mixture) if isinstance(mixture, (list, tuple)) else [mixture]
+        weights = np.ones(len(choice))
+    if not choice:
+        raise ConfigurationError("A mixture needs a policy or more; one is empty.")
+    if not (np.isfinite(weights).all() and weights.min() >= 0 and weights.sum() > 0):
+        raise ConfigurationError(f"The weights of a mixture must be 0 or more, and one of them above 0, not {weights.tolist()}.")
+    return choice, weights / weights.sum()
+
+
 @entry()
-def _draw_policies(options: NDArray[np.int64], seat: int, first: int, key_low: int, key_high: int, seats: NDArray[np.int64]) -> None:
+def _draw_policies(  # noqa: PLR0917 - compiled
+    options: NDArray[np.int64], bounds: NDArray[np.float64], seat: int, first: int, key_low: int, key_high: int, seats: NDArray[np.int64]
+) -> None:
+    """Draw a policy for a seat in each playout; `bounds` are the sums of the weights up to each policy but the last."""
     for k in range(len(seats)):
-        word = philox((first + k) & _WORD, seat, 0, _SEATING, key_low, key_high)
-        seats[k, seat] = options[(word * len(options)) >> 32]
+        drawn = philox((first + k) & _WORD, seat, 0, _SEATING, key_low, key_high) / 2**32
+        choice = 0
+        while choice < len(bounds) and drawn >= bounds[choice]:
+            choice += 1
+        seats[k, seat] = options[choice]
 
 
 @entry()

@@ -12,7 +12,7 @@ A turn in which nobody has a choice is not seen.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -52,18 +52,26 @@ class Decisions:
         memory: (B, 64) float64, a compiled policy's memory for each of these games and seats, to read and write.
         key: (B,) uint64, one random number per decision. It depends only on the game's seed, the seat and a counter. A policy that
             takes its randomness from it plays the same games at any batch size.
+        history: B rows of whole numbers, the actions of everybody from the start of each game; None where the loop does not keep them.
     """
 
-    def __init__(self, games: Games, memory: NDArray[np.float64] | None = None, key: NDArray[np.uint64] | None = None) -> None:
+    def __init__(
+        self,
+        games: Games,
+        memory: NDArray[np.float64] | None = None,
+        key: NDArray[np.uint64] | None = None,
+        history: Sequence[ArrayLike] | None = None,
+    ) -> None:
         """Wrap games that wait for a decision.
 
         Args:
             games: (B,) records. Without `key`, a key is drawn from each, which advances the game's policy counter.
             memory: (B, 64) float64. Without it, the memory is zeros and is not kept.
             key: (B,) uint64, if the keys were already drawn. The games are then trusted.
+            history: B rows, the actions from the start of each game.
 
         Raises:
-            ConfigurationError: `games` is not an array of records, a game has ended, or `memory` or `key` do not fit.
+            ConfigurationError: `games` is not an array of records, a game has ended, or `memory`, `key` or `history` do not fit.
             PositionError: A record is none that a game can reach.
         """
         if getattr(games, "dtype", None) != GAME or games.ndim != 1:
@@ -79,6 +87,9 @@ class Decisions:
         self.games = games
         self.memory = np.zeros((len(games), MEMORY)) if memory is None else memory
         self.key = draw_keys(games) if key is None else key
+        if history is not None and len(history) != len(games):
+            raise ConfigurationError(f"The history of {len(games)} decisions must have a row for each, not {len(history)}.")
+        self.history = history
 
     def __len__(self) -> int:
         return len(self.games)
@@ -161,10 +172,12 @@ class Policy(ABC):
     Attributes:
         name: The name shown in tables and messages.
         num_players: The size of the tables at which it plays; None: any.
+        reads_history: Whether it reads `Decisions.history`, which the arena keeps for such policies alone.
     """
 
     name: str
     num_players: int | None = None
+    reads_history: bool = False
 
     @abstractmethod
     def act(self, decisions: Decisions) -> NDArray[np.int64]:

@@ -40,6 +40,7 @@ class Timed(BatchedPolicy):
             fallback: Who decides where the agent is late.
         """
         self.agent, self.fallback, self.name, self.num_players = agent, fallback, agent.name, agent.num_players
+        self.reads_history = agent.reads_history
         self.seconds: list[float] = []
         self.late = 0
         self._most = milliseconds / 1000
@@ -74,7 +75,8 @@ class Timed(BatchedPolicy):
         chosen = np.zeros(len(decisions), np.int64)
         for number in range(len(decisions)):
             one = slice(number, number + 1)
-            alone = Decisions(decisions.games[one], decisions.memory[one], decisions.key[one])
+            history = None if decisions.history is None else decisions.history[one]
+            alone = Decisions(decisions.games[one], decisions.memory[one], decisions.key[one], history)
             began = time.perf_counter()
             action = answers(self.agent, alone)[0]
             self.seconds.append(time.perf_counter() - began)

@@ -26,7 +26,7 @@ from agents.arena import table as tables
 from agents.arena.batch import GameBatch
 from agents.arena.results import Results, merge
 from agents.arena.seating import arrangements
-from monopoly_env import actions, replays
+from monopoly_env import actions, core, replays
 from monopoly_env.core import batch_of
 from monopoly_env.policy.protocol import QuitError
 from tests.policies import NEVER_ENDS, Restless, blind, restless, rich, seeing
@@ -53,6 +53,26 @@ class ByKey(agents.BatchedPolicy):
     def act(self, decisions: agents.Decisions) -> NDArray[np.int64]:
         nth = decisions.key % decisions.mask.sum(axis=1).astype(np.uint64)
         return (decisions.mask.cumsum(axis=1) > nth[:, None]).argmax(axis=1)
+
+
+class Historian(Asked):
+    """Plays the history of its games again, and counts those that lead to the open decision."""
+
+    def __init__(self, inner: str) -> None:
+        super().__init__(inner)
+        self.reads_history = True
+        self.longest = 0
+
+    def act(self, decisions: agents.Decisions) -> NDArray[np.int64]:
+        assert decisions.history is not None
+        for game, made in zip(decisions.games, decisions.history, strict=True):
+            again = core.restarted(game)
+            for action in np.asarray(made).tolist():
+                core.step(again, action)
+            again["policy_draws"] = game["policy_draws"]  # they count what policies drew, not what they did
+            assert again.tobytes() == game.tobytes()
+            self.longest = max(self.longest, len(np.asarray(made)))
+        return super().act(decisions)
 
 
 class Wrong(agents.BatchedPolicy):
@@ -659,3 +679,20 @@ def test_a_batch_has_the_score_that_decides_capped_games() -> None:
         best = place == 1
         assert (score[best] == score[best].max()).all()
         assert score[best].max() >= score[~best].max(initial=-1)
+
+
+def test_the_arena_tells_the_history_of_a_game_to_who_reads_it() -> None:
+    rules = me.Rules(max_turns=30)
+    historian, plain = Historian("algorithmic"), Asked("algorithmic")
+    told = arena.play([historian, "expert", plain], games=4, rules=rules, record=2)
+    assert historian.longest > 100
+    assert trajectories(told) == trajectories(arena.play([Asked("algorithmic"), "expert", plain], games=4, rules=rules, record=2))
+    assert len(told.replays) == 2
+    assert arena.play([plain, "expert"], games=2, rules=rules).replays == []
+
+
+def test_long_histories_are_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "_RECORDED", 50)  # actions that the compiled loop records at a time
+    historian = Historian("algorithmic")
+    arena.play([historian, "random"], games=2, rules=me.Rules(max_turns=30))
+    assert historian.longest > 100

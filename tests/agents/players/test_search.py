@@ -89,6 +89,24 @@ def test_a_thorough_player_plays_out_what_all_agree_on() -> None:
     assert searching.searched == 1
 
 
+def test_it_reads_from_the_history_who_the_others_are() -> None:
+    replay = agents.arena.play(["algorithmic", "fp/b/guarded"], games=1, seed=2, record=1).replays[0]
+    seat, game = replay.names.index("algorithmic"), me.replays.start(replay)
+    made = 0
+    while made < 200 or game.player != seat:
+        me.step(game, int(replay.actions[made]))
+        made += 1
+    batch = me.core.batch_of(game)
+    searching = agents.make("search", base="algorithmic", others=["fp/b/guarded", "random"])
+    told = searching._seats(Decisions(batch.copy(), history=[replay.actions[:made]]), 0)
+    assert told[seat] is searching.rollout_policy
+    assert {policy.name: round(weight, 2) for policy, weight in told[1 - seat].items()} == {"fp/b/guarded": 1.0, "random": 0.0}
+    untold = searching._seats(Decisions(batch.copy()), 0)
+    assert [policy.name for policy in untold[1 - seat]] == ["fp/b/guarded", "random"]
+    assert searching.reads_history
+    assert not agents.make("search", base="algorithmic", others=["random"]).reads_history  # there is nothing to tell apart
+
+
 def two_that_complete_each_other() -> Any:
     """A table of three: players 0 and 1 each have what the other lacks to complete a group."""
     return me.position(

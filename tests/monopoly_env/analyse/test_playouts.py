@@ -96,6 +96,25 @@ def test_each_playout_draws_one_policy_of_a_mixture() -> None:
     assert (as_other & ~as_one).any()
 
 
+def test_the_policies_of_a_mixture_are_drawn_by_their_weights() -> None:
+    game = random_position(2, 30, 2)
+    one, even = (rollout(game, [seat, "random"], 4000).shares for seat in ("algorithmic", ["algorithmic", "random"]))
+    for weights, expected in (({"algorithmic": 1, "random": 0}, one), ({"algorithmic": 0.2, "random": 0.2}, even)):
+        assert np.array_equal(rollout(game, [weights, "random"], 4000).shares, expected)
+    other = rollout(game, ["random", "random"], 4000).shares
+    differs = (one != other).any(axis=1)
+    drawn = rollout(game, [{"random": 3, "algorithmic": 1}, "random"], 4000).shares
+    share = (drawn == one).all(axis=1)[differs].mean()
+    assert differs.sum() > 500
+    assert abs(share - 0.25) < 5 * np.sqrt(0.25 * 0.75 / differs.sum())
+
+
+@pytest.mark.parametrize("weights", [{}, {"random": 0}, {"random": -1, "expert": 2}, {"random": float("nan")}])
+def test_weights_that_are_none_are_refused(weights: dict[str, float]) -> None:
+    with pytest.raises(me.ConfigurationError, match="mixture"):
+        rollout(me.new_game(2), [weights, "random"], 4)
+
+
 def test_unseen_cards_are_in_any_order_and_the_seen_ones_stay() -> None:
     game = me.new_game(2, seed=4)
     game.deck_next[:] = 5, 0

@@ -20,6 +20,7 @@ from monopoly_env.actions import DECISION_NAMES, HEADS, NUM_ACTIONS
 from monopoly_env.analyse import values
 from monopoly_env.analyse.actions import compare_actions
 from monopoly_env.analyse.playouts import rollout
+from monopoly_env.analyse.resemblance import resemblance
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.game import Games
 from monopoly_env.policy.protocol import BatchedPolicy, CompiledPolicy, Decisions
@@ -52,7 +53,8 @@ class Doubting(Protocol):
 class SearchPolicy(BatchedPolicy):
     """A base policy, its doubts and the advice of others, judged by playouts.
 
-    The result depends on the game and the options, not on the clock, the threads or the batch.
+    Who the others are it reads from what they did so far. The result depends on the game and the options, not on the clock, the threads
+    or the batch.
     """
 
     def __init__(
@@ -82,8 +84,8 @@ class SearchPolicy(BatchedPolicy):
             margin: Another answer is taken if its mean lead is more than so many standard errors.
             turns: Cut playouts off after so many rounds; None: play them to the end.
             value: The name of the value with which a playout that is cut off ends: `worth`, or `best` for a network (tables of 2 to 4).
-            others: The policies that the other seats may have: each playout draws one for each of them. By default the one of
-                `rollout_policy`.
+            others: The policies that the other seats may have. Each playout draws one for each seat, the more often the more of what that
+                player did so far the policy would have done too. By default the one of `rollout_policy`.
             thorough: Whether to play out every answer to a lot for sale, an offer, a tax or a chance to leave jail, even if all agree.
             offers: How many packages to play out when looking for an offer of its own, every third round; 0: only the base policy
                 offers. The value of states proposes them, so it should be `best`.
@@ -120,6 +122,7 @@ class SearchPolicy(BatchedPolicy):
         self._value = values.resolve(value)
         self._may_search = _numbers(DECISION_NAMES if decisions is None else decisions)
         self._others = None if others is None else [_compiled(other) for other in others]
+        self.reads_history = self._others is not None and len(self._others) > 1
         self._options: dict[str, Any] = {
             "base": base, "playouts": int(playouts), "advisers": list(advisers), "margin": float(margin), "turns": turns, "value": value,
             "others": None if others is None else list(others), "thorough": bool(thorough), "offers": int(offers), "seconds": seconds,
@@ -145,11 +148,11 @@ class SearchPolicy(BatchedPolicy):
         doubts = self._doubts(decisions, actions)
         contested = ((advice != actions).any(axis=0) | doubts.any(axis=1)) & ~np.isin(decisions.decision, _OFFERING)
         asked = np.isin(decisions.decision, _SHORT) if self._options["thorough"] else np.zeros(len(actions), np.bool_)
-        for number in np.flatnonzero((contested | asked) & np.isin(decisions.decision, self._may_search)):
+        for number in np.flatnonzero((contested | asked) & np.isin(decisions.decision, self._may_search)).tolist():
             candidates = dict.fromkeys(advice[:, number].tolist()) | dict.fromkeys(np.flatnonzero(doubts[number]).tolist())
             if asked[number]:
                 candidates |= dict.fromkeys(action for action in _SHORT_ANSWERS if decisions.mask[number, action])
-            actions[number] = self._best(decisions.games[number : number + 1], candidates, int(decisions.key[number] & _SEED))
+            actions[number] = self._best(decisions, number, candidates)
         if self._options["offers"]:
             self._offer(decisions, actions)
         return actions
@@ -167,28 +170,29 @@ class SearchPolicy(BatchedPolicy):
         """Go on with the offers that were begun, and begin new ones in place of other actions."""
         composing = np.isin(decisions.decision, _OFFERING) & (decisions.memory[:, COMPOSING] == 1)
         decisions.memory[~composing, COMPOSING] = 0
-        for number in np.flatnonzero(composing):
+        for number in np.flatnonzero(composing).tolist():
             actions[number] = compose(decisions.games[number : number + 1], decisions.memory[number])
         games, rows = decisions.games, np.arange(len(actions))
         looks = (decisions.decision == _TURN) & (games["offers"][rows, games["player"]] == 0) & (games["rounds"] % _PAUSE == 0)
         looks &= decisions.mask[:, _TRADES].any(axis=1) & ~_within(actions, _TRADES)
-        for number in np.flatnonzero(looks):
+        for number in np.flatnonzero(looks).tolist():
             game = games[number : number + 1]
-            offer = self._best_offer(game, int(actions[number]), int(decisions.key[number] & _SEED))
+            offer = self._best_offer(decisions, number, int(actions[number]))
             if offer is not None:
                 self.offered += 1
                 actions[number] = begin(game, offer, decisions.memory[number])
                 decisions.memory[number, COMPOSING] = 1
 
-    def _best_offer(self, game: Games, action: int, seed: int) -> Offer | None:
+    def _best_offer(self, decisions: Decisions, number: int, action: int) -> Offer | None:
         """The offer that does better than an action by more than the margin and one standard error, as the best of several."""
+        game, seed = decisions.games[number : number + 1], int(decisions.key[number] & _SEED)
         laid = [
             (offer, position) for offer in propose(game, self._value, self._options["offers"]) if (position := lay(game, offer)) is not None
         ]
         if not laid:
             return None
         self.searched += 1
-        seats, count, seat = self._seats(game), self._options["playouts"], int(game["player"][0])
+        seats, count, seat = self._seats(decisions, number), self._options["playouts"], int(game["player"][0])
         options = {name: self._options[name] for name in ("turns", "value", "threads")} | {"seed": seed}
         without = rollout(game, seats, count, actions=[action], **options).shares[0, :, seat]
         leads = rollout(np.concatenate([position for _, position in laid]), seats, count, **options).shares[:, :, seat] - without
@@ -196,20 +200,25 @@ class SearchPolicy(BatchedPolicy):
         wanted = (self._options["margin"] + 1) * leads[best].std(ddof=1) / np.sqrt(count)
         return laid[best][0] if leads[best].mean() > wanted else None
 
-    def _seats(self, game: Games) -> list[Any]:
+    def _seats(self, decisions: Decisions, number: int) -> list[Any]:
         """Who plays on in playouts, by seat."""
-        seats: list[Any] = [self._others or self.rollout_policy] * int(game["num_players"][0])
-        seats[int(game["player"][0])] = self.rollout_policy
+        game, others = decisions.games[number], self._others
+        seats: list[Any] = [others or self.rollout_policy] * int(game["num_players"])
+        if others and self.reads_history and decisions.history is not None:
+            weights = resemblance(game, decisions.history[number], others).weights()
+            seats = [dict(zip(others, row, strict=True)) for row in weights.tolist()]
+        seats[int(game["player"])] = self.rollout_policy
         return seats
 
-    def _best(self, games: Games, candidates: dict[int, None], seed: int) -> int:
+    def _best(self, decisions: Decisions, number: int, candidates: dict[int, None]) -> int:
         """The answer that does best; the base policy's, which comes first, unless another one is better by the margin."""
         first, *others = candidates
         if not others:
             return first
         self.searched += 1
         options = {name: self._options[name] for name in ("turns", "value", "seconds", "threads")}
-        compared = compare_actions(games[0], [first, *others], self._seats(games), self._options["playouts"], seed=seed, **options)
+        seats, seed = self._seats(decisions, number), int(decisions.key[number] & _SEED)
+        compared = compare_actions(decisions.games[number], [first, *others], seats, self._options["playouts"], seed=seed, **options)
         best = compared.best.action
         if best == first:
             return first

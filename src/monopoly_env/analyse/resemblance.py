@@ -1,0 +1,115 @@
+"""Who plays like whom: how often the players of a game did what given policies would have done in their place.
+
+A player whose policy is not known can so be described by known ones: in playouts, each takes his seat as often as it explains what he did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from monopoly_env import core
+from monopoly_env.actions import DECISION_NAMES, NUM_ACTIONS
+from monopoly_env.engine.step import apply, is_legal
+from monopoly_env.errors import ConfigurationError
+from monopoly_env.game import Game, Games
+from monopoly_env.kernels import borrowed, entry
+from monopoly_env.policy.loop import Players, ask
+from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
+from monopoly_env.policy.resolve import PolicyLike, resolve_all
+
+DOUBT: Final = 0.1  # how often somebody who plays like a policy does something else all the same
+# Steps of an offer follow from the first one, so they say nothing more.
+_COUNTS: Final = np.array([name not in ("trade_ask", "trade_give", "trade_cash") for name in DECISION_NAMES])
+
+
+@dataclass(frozen=True, eq=False)
+class Resemblance:
+    """How often P players did what K policies would have done.
+
+    Attributes:
+        names: (K,) names of the policies.
+        asked: (P,) int64, decisions of each player, without the steps of offers.
+        agreed: (P, K) int64, those in which a policy would have done the same.
+    """
+
+    names: tuple[str, ...]
+    asked: NDArray[np.int64]
+    agreed: NDArray[np.int64]
+
+    def weights(self, doubt: float = DOUBT) -> NDArray[np.float64]:
+        """(P, K) the probability of each policy, if each player has one of them and each was equally likely before.
+
+        Args:
+            doubt: How often a player does something other than his policy; 0 to below a half.
+
+        Raises:
+            ConfigurationError: `doubt` is out of range.
+        """
+        if not 0 < doubt < 0.5:
+            raise ConfigurationError(f"doubt={doubt!r} must be a probability above 0 and below 0.5.")
+        ahead = self.agreed - self.agreed.max(axis=1, keepdims=True)
+        likely = (doubt / (1 - doubt)) ** -ahead.astype(np.float64)
+        return np.asarray(likely / likely.sum(axis=1, keepdims=True))
+
+    def __str__(self) -> str:
+        rows = []
+        for seat, count in enumerate(self.asked):
+            shares = sorted(zip(self.agreed[seat] / max(1, count), self.names, strict=True), reverse=True)
+            rows.append(f"player {seat}, {count} decisions: " + ", ".join(f"{name} {share:.0%}" for share, name in shares))
+        return "\n".join(rows)
+
+
+def resemblance(game: Game, actions: ArrayLike, policies: Sequence[PolicyLike]) -> Resemblance:
+    """Ask policies at every decision of a game what they would have done.
+
+    Args:
+        game: The game in which the actions were made, at any of its decisions: it is played again from its start.
+        actions: (D,) its actions from the start, such as those of a replay.
+        policies: Compiled policies. Each has a memory for each seat, as if it had decided there.
+
+    Raises:
+        ConfigurationError: There is no policy, one is not compiled, or an action is not legal in the game.
+        PositionError: No game can reach the record.
+    """
+    resolved = resolve_all(policies)
+    models = [policy for policy in resolved if isinstance(policy, CompiledPolicy)]
+    if not models or len(models) < len(resolved):
+        raise ConfigurationError(f"policies must be one or more compiled ones, not {[policy.name for policy in resolved]}.")
+    given = np.asarray(actions)
+    if given.ndim != 1 or (given.dtype.kind not in "iu" and len(given)):
+        raise ConfigurationError(f"actions must be one row of whole numbers, not {given.dtype} of shape {given.shape}.")
+    core.check_sound(core.batch_of(game))
+    seats = int(game.num_players)
+    asked, agreed = np.zeros(seats, np.int64), np.zeros((seats, len(models)), np.int64)
+    memory, mask = np.zeros((len(models), seats, MEMORY)), np.zeros(NUM_ACTIONS, np.bool_)
+    played = _compare(core.batch_of(core.restarted(game)), given.astype(np.int64), Players.of(models), memory, mask, asked, agreed)
+    if played < len(given):
+        raise ConfigurationError(f"Action {given[played]}, number {played} of {len(given)}, is not legal in this game.")
+    return Resemblance(tuple(policy.name for policy in models), asked, agreed)
+
+
+@entry()
+def _compare(  # noqa: PLR0917 - compiled
+    games: Games, actions: NDArray[np.int64], players: Players, memory: NDArray[np.float64], mask: NDArray[np.bool_],
+    asked: NDArray[np.int64], agreed: NDArray[Any],
+) -> int:  # fmt: skip
+    """Play a game again and count; returns how many actions were legal."""
+    players, memory, mask = borrowed(players), borrowed(memory), borrowed(mask)
+    game = games[0]
+    for number in range(len(actions)):
+        action = int(actions[number])
+        if not 0 <= action < NUM_ACTIONS or not is_legal(game, action):
+            return number
+        seat = int(game.player)
+        if _COUNTS[game.decision]:
+            asked[seat] += 1
+            for policy in range(len(players.lengths)):
+                if ask(game, players, policy, memory[policy, seat], mask) == action:
+                    agreed[seat, policy] += 1
+        apply(game, action)
+    return len(actions)
