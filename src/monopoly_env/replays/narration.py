@@ -1,0 +1,92 @@
+"""A recorded game in sentences: what happened, and what was said."""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+
+from monopoly_env import core
+from monopoly_env.errors import ConfigurationError, FormatError, IllegalActionError, PositionError
+from monopoly_env.game import Game
+from monopoly_env.render import narrate
+from monopoly_env.render.text import PLAYERS
+from monopoly_env.replays.replay import Replay, settle, start, step, which
+from monopoly_env.talk import Talk
+
+
+def tell(replay: Replay, game: Game, number: int, names: Sequence[str]) -> list[str]:
+    """Carry out one action of a replay in place, as `step` does, and describe what happened, a sentence each.
+
+    Args:
+        replay: The replay.
+        game: The game after the actions before this one.
+        number: The number of the action, from 0.
+        names: The players' names by seat.
+
+    Raises:
+        FormatError: The action is illegal, or the game does not end in the recorded position.
+    """
+    words = said(replay, game, number, names)
+    try:
+        told = narrate.step(game, int(replay.actions[number]), names)
+    except (IllegalActionError, PositionError) as error:
+        raise FormatError(f"{which(replay, number)} cannot be played back: {error}") from error
+    before = core.clone(game)
+    settle(replay, game, number)
+    return words + told + (narrate.compare(before, game, names) if core.is_over(game) else [])
+
+
+def said(replay: Replay, game: Game, number: int, names: Sequence[str]) -> list[str]:
+    """What is said with an action, a sentence each.
+
+    Args:
+        replay: The replay.
+        game: The game before the action.
+        number: The number of the action, from 0.
+        names: The players' names by seat.
+    """
+    place = bisect_left(replay.talk, number, key=lambda one: one[0])
+    if place == len(replay.talk) or replay.talk[place][0] != number:
+        return []
+    message, speaker = replay.talk[place][1], names[game.player]
+    words = [f"{speaker} says: {json.dumps(message.text, ensure_ascii=False)}"] if message.text else []
+    return words + ([f"{speaker} promises: {message.promise.worded(int(game.rules.board))}."] if message.promise else [])
+
+
+def conversation(replay: Replay) -> Talk:
+    """What was said in a game, and what became of each promise.
+
+    Raises:
+        FormatError: The replay can't be played back, or somebody promised what nobody could keep.
+    """
+    talk, game, messages = Talk(), start(replay), dict(replay.talk)
+    for number in range(len(replay.actions)):
+        before = core.clone(game)
+        step(replay, game, number)
+        try:
+            talk.say(messages.get(number), before)
+        except ConfigurationError as error:
+            raise FormatError(f"{which(replay, number)}: {error}") from error
+        talk.step(before, int(replay.actions[number]))
+    talk.end(game)
+    return talk
+
+
+def told(replay: Replay) -> Iterator[tuple[Game, list[str]]]:
+    """Yield a copy of the record and the sentences about what happened: at the start, then after each action that changed something.
+
+    Raises:
+        FormatError: An action is illegal, or the game does not end in the recorded position.
+    """
+    game, names = start(replay), labels(replay)
+    yield core.clone(game), []
+    for number in range(len(replay.actions)):
+        sentences = tell(replay, game, number, names)
+        if sentences:
+            yield core.clone(game), sentences
+
+
+def labels(replay: Replay) -> list[str]:
+    """The players as sentences call them: their letters, with their names."""
+    return [f"{PLAYERS[seat]} ({name})" for seat, name in enumerate(replay.names)]

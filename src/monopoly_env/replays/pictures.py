@@ -1,0 +1,65 @@
+"""A recorded game as a page or a moving picture."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from monopoly_env import core
+from monopoly_env.game import Game
+from monopoly_env.replays.narration import told
+from monopoly_env.replays.replay import Replay, final, games, start
+
+
+def to_html(replay: Replay) -> str:
+    """The whole game as one HTML page that needs nothing else: the board, step by step, with a log.
+
+    Raises:
+        FormatError: The replay can't be played back.
+    """
+    from monopoly_env.render.page import page  # here, so that an edit of pictures compiles no kernel of this file anew
+
+    ending = "" if core.is_over(final(replay)) else " The recording ends before the game does."
+    about = f"Seed {replay.seed}, {len(replay.actions):,} decisions.{ending}"
+    return page(f"Monopoly: {', '.join(replay.names)}", about, replay.names, told(replay))
+
+
+def save_html(replay: Replay, path: str | os.PathLike[str]) -> Path:
+    """Write the page of `to_html` to a file, atomically.
+
+    Raises:
+        FormatError: The replay can't be played back.
+        ConfigurationError: The file can't be written.
+    """
+    return core.write_atomically(path, to_html(replay).encode())
+
+
+def save_animation(replay: Replay, path: str | os.PathLike[str], width: int = 488, seconds: float = 0.5) -> Path:
+    """Write a moving picture of a game, an image a turn: a `.gif`, `.png` or `.webp` file. It needs the extra `pictures`.
+
+    Args:
+        replay: The replay.
+        path: The file.
+        width: Pixels.
+        seconds: How long each turn is shown; the last position is shown ten times as long.
+
+    Raises:
+        FormatError: The replay can't be played back.
+        ConfigurationError: The suffix, width or time is wrong, the file can't be written, or a library is not installed.
+    """
+    from monopoly_env.render.animation import animation
+
+    return core.write_atomically(path, animation(_turns(replay), Path(path).suffix, width, seconds))
+
+
+def _turns(replay: Replay) -> Iterator[Game]:
+    """The game at the start of each turn, and at its end."""
+    game = start(replay)
+    yield game
+    turn = game.turns
+    for game in games(replay):
+        if game.turns > turn:
+            turn = game.turns
+            yield game
+    yield game

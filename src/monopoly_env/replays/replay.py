@@ -1,0 +1,236 @@
+"""A recorded game, and playing it back to the same records.
+
+A replay holds rules, seed, names and actions. The engine derives the rest: dice and cards follow from the seed. The random numbers that
+policies drew are not kept, because nothing in the game depends on them: the field `policy_draws` stays zero during playback. What players
+said to each other is kept where they did; nothing in the game depends on it either.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monopoly_env import core
+from monopoly_env.actions import NUM_ACTIONS
+from monopoly_env.engine.agenda import OVER
+from monopoly_env.engine.players import finish
+from monopoly_env.engine.step import apply, is_legal
+from monopoly_env.errors import ConfigurationError, FormatError, IllegalActionError, PositionError, shortened
+from monopoly_env.game import BY_CAP, Game, Games
+from monopoly_env.kernels import entry
+from monopoly_env.rules import Rules
+from monopoly_env.talk import MOST_MESSAGES, Message
+
+MOST_DECISIONS: Final = 1_000_000  # of a game; the longest that policies have played had a tenth of it
+_MOST_TURNS: Final = 1 << 24  # of a player, as the arena allows
+_TOLD: Final = ("rules", "seed", "names", "turn_limit", "talk")  # by which replays differ, besides their actions
+
+
+@dataclass(frozen=True, eq=False)
+class Replay:
+    """One recorded game.
+
+    Attributes:
+        rules: The rules of the game.
+        seed: The seed of the game, 0 to 2**64 - 1.
+        num_players: 2 to 8.
+        names: The name of the player in each seat.
+        actions: (N,) uint8, the actions of all players in order, each 0 to 204.
+        turn_limit: Turns per player after which the score decided the game; 0 if there was no limit besides those of the rules.
+        digest: A hash of the last record, against which a playback is checked; empty if unknown. `save` fills it in.
+        talk: What players said, each message with the number of the action that it went with, in rising order.
+
+    Raises:
+        ConfigurationError: A value is out of range, or the number of names is not the number of players.
+    """
+
+    rules: Rules
+    seed: int
+    num_players: int
+    names: tuple[str, ...]
+    actions: NDArray[np.uint8]
+    turn_limit: int = 0
+    digest: str = ""
+    talk: tuple[tuple[int, Message], ...] = ()
+
+    def __post_init__(self) -> None:
+        core.check_players(self.num_players)
+        core.split_seeds([self.seed])
+        if len(self.names) != self.num_players:
+            raise ConfigurationError(f"A game of {self.num_players} players needs as many names, not {len(self.names)}.")
+        if isinstance(self.turn_limit, bool) or not isinstance(self.turn_limit, (int, np.integer)) or self.turn_limit < 0:
+            raise ConfigurationError(f"turn_limit={self.turn_limit!r} must be a whole number, 0 for none.")
+        if self.turn_limit > _MOST_TURNS:
+            raise ConfigurationError(f"turn_limit={shortened(self.turn_limit)} must be {_MOST_TURNS} at most.")
+        actions = np.asarray(self.actions)
+        if actions.size > MOST_DECISIONS:
+            raise ConfigurationError(f"A recorded game has {MOST_DECISIONS:,} decisions at most, not {actions.size:,}.")
+        if actions.ndim != 1 or (actions.size and not np.issubdtype(actions.dtype, np.integer)):
+            raise ConfigurationError(f"Actions are one row of integers, not {actions.dtype} of shape {actions.shape}.")
+        wrong = np.flatnonzero((actions < 0) | (actions >= NUM_ACTIONS))
+        if wrong.size:
+            raise ConfigurationError(f"Action number {wrong[0] + 1} is {actions[wrong[0]]}; there are 0 to {NUM_ACTIONS - 1}.")
+        actions = actions.astype(np.uint8)  # a copy of its own
+        actions.setflags(write=False)
+        object.__setattr__(self, "actions", actions)
+        object.__setattr__(self, "names", tuple(self.names))
+        self._check_talk()
+        for number in ("seed", "num_players", "turn_limit"):  # NumPy's integers become Python's
+            object.__setattr__(self, number, int(getattr(self, number)))
+
+    def _check_talk(self) -> None:
+        places = [at for at, _ in self.talk]
+        fits = not places or 0 <= places[0] <= places[-1] < len(self.actions)
+        if len(places) > MOST_MESSAGES or places != sorted(set(places)) or not fits:
+            raise ConfigurationError(
+                f"The {len(places)} messages of a recorded game must be {MOST_MESSAGES} at most and stand with rising numbers of its "
+                f"{len(self.actions):,} actions."
+            )
+        for _, message in self.talk:
+            if message.promise is not None and message.promise.player >= self.num_players:
+                raise ConfigurationError(f"There is no player {message.promise.player} of the promise to {message.promise}.")
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are the same game between the same names; the digest follows from the rest."""
+        if not isinstance(other, Replay):
+            return NotImplemented
+        told, others = (tuple(getattr(one, name) for name in _TOLD) for one in (self, other))
+        return told == others and np.array_equal(self.actions, other.actions)
+
+    def __hash__(self) -> int:
+        return hash((self.rules, self.seed, self.actions.tobytes()))
+
+    def _repr_html_(self) -> str:
+        """The game in a notebook."""
+        from monopoly_env.render.page import framed
+        from monopoly_env.replays.pictures import to_html
+
+        return framed(to_html(self))
+
+
+def extended(replay: Replay, actions: Sequence[int], talk: Sequence[tuple[int, Message]] = (), digest: str = "") -> Replay:
+    """A replay with more actions and messages at its end.
+
+    Args:
+        replay: The replay.
+        actions: The actions after its own.
+        talk: What was said, each message with the number of its action in the whole game.
+        digest: The hash of the last record, if it is known.
+    """
+    joined = np.concatenate([replay.actions, np.array(actions, np.int64)])
+    return replace(replay, actions=joined, talk=(*replay.talk, *talk), digest=digest)
+
+
+def start(replay: Replay) -> Game:
+    """The game before the first action."""
+    return core.new_game(replay.num_players, replay.rules, replay.seed)
+
+
+def games(replay: Replay) -> Iterator[Game]:
+    """Yield a copy of the record after each action.
+
+    Raises:
+        FormatError: An action is illegal, or the game does not end in the recorded position.
+    """
+    game = start(replay)
+    for number in range(len(replay.actions)):
+        step(replay, game, number)
+        yield core.clone(game)
+
+
+def final(replay: Replay) -> Game:
+    """The game after the last action; it is over unless the recording was cut short.
+
+    Raises:
+        FormatError: An action is illegal, or the game does not end in the recorded position.
+    """
+    game = start(replay)
+    limit = replay.turn_limit * replay.num_players
+    played = _play(core.batch_of(game), replay.actions, limit)
+    if played < len(replay.actions):
+        step(replay, game, played)  # raises
+    _check_end(replay, game)
+    return game
+
+
+def step(replay: Replay, game: Game, number: int) -> None:
+    """Carry out one action of a replay in place.
+
+    Args:
+        replay: The replay.
+        game: The game after the actions before this one.
+        number: The number of the action, from 0.
+
+    Raises:
+        FormatError: The action is illegal, or the game does not end in the recorded position.
+    """
+    try:
+        core.step(game, int(replay.actions[number]))
+    except (IllegalActionError, PositionError) as error:
+        raise FormatError(f"{which(replay, number)} cannot be played back: {error}") from error
+    settle(replay, game, number)
+
+
+def settle(replay: Replay, game: Game, number: int) -> None:
+    """Complete a step once its action is carried out: apply the turn limit and, after the last action, check the final position.
+
+    Args:
+        replay: The replay.
+        game: The game after the action.
+        number: The number of the action, from 0.
+
+    Raises:
+        FormatError: The game does not end in the recorded position.
+    """
+    limit = replay.turn_limit * replay.num_players
+    if limit and game.turns > limit and not core.is_over(game):
+        _finish_by_cap(core.batch_of(game), limit)
+    if number == len(replay.actions) - 1:
+        _check_end(replay, game)
+
+
+def _check_end(replay: Replay, game: Game) -> None:
+    if len(replay.actions) and replay.digest and digest(game) != replay.digest:
+        last = which(replay, len(replay.actions) - 1)
+        raise FormatError(f"{last} leads to another position than it did when the game was recorded.")
+
+
+def digest(game: Game) -> str:
+    """A hash of a record without the field `policy_draws`: equal for a game and its playback."""
+    batch = core.batch_of(game).copy()
+    batch["policy_draws"] = 0
+    return hashlib.sha256(batch.tobytes()).hexdigest()[:16]
+
+
+def which(replay: Replay, number: int) -> str:
+    """An action of a replay, as messages name it."""
+    return f"Action {number + 1} of {len(replay.actions)} in the recorded game of seed {replay.seed}"
+
+
+@entry()
+def _play(games: Games, actions: NDArray[np.uint8], limit: int) -> int:
+    """Play actions in the first of these games until one is illegal or the engine fails; how many were played."""
+    game = games[0]
+    for number in range(len(actions)):
+        if not is_legal(game, actions[number]):
+            return number
+        apply(game, actions[number])
+        if game.fault != 0:
+            return number
+        if 0 < limit < game.turns and game.decision != OVER:
+            game.turns = limit
+            finish(game, BY_CAP)
+    return len(actions)
+
+
+@entry()
+def _finish_by_cap(games: Games, limit: int) -> None:
+    """End the first of these games as the arena does, without the turn that has just begun."""
+    game = games[0]
+    game.turns = limit
+    finish(game, BY_CAP)
