@@ -1,7 +1,7 @@
 """What looking ahead is worth: `python -m studies.search --help`.
 
-python -m studies.search --section scripted                # writes a section of docs/results/search.md
-python -m studies.search --section learned --base ppo/best/two --advisers --doubt 0.1 --sizes 2
+python -m studies.search --section four --games 1000       # `search/best`; writes a section of docs/results/search.md
+python -m studies.search --section learned --base ppo/best/two --advisers --doubt 0.1 --others None --offers 0 --sizes 2
 python -m studies.search --playouts 25 --games 100 --section look --out look.md   # a first look, minutes
 """
 
@@ -19,7 +19,7 @@ from rich.progress import track
 
 from agents import arena
 from agents.arena.matches import Lineup
-from agents.players.search import SearchPolicy
+from agents.players.search.player import BEST, SearchPolicy
 from monopoly_env.policy.resolve import resolve
 from monopoly_env.reference import table as markdown
 from studies.pages import Page
@@ -39,31 +39,31 @@ _HEADINGS: Final = (
 class Options:
     """Play `search` and its base policy in the same seats of the same games, and compare."""
 
-    base: str = "expert/bargaining"
+    base: str = BEST["base"]
     """The policy that answers where its advisers agree with it."""
-    advisers: tuple[str, ...] = ("expert", "algorithmic", "strategic", "fp/b")
+    advisers: tuple[str, ...] = BEST["advisers"]
     """Policies that are asked too."""
-    against: tuple[str, ...] = ("expert/bargaining", "yasumura", "fp/b/guarded", "landlord/balanced")
+    against: tuple[str, ...] = ("expert/bargaining", "fp/b/guarded", "landlord/balanced", "yasumura")
     """Opponents, in all other seats."""
-    sizes: tuple[int, ...] = (2, 4)
+    sizes: tuple[int, ...] = (4,)
     """Seats at the tables."""
-    playouts: tuple[int, ...] = (25, 100)
+    playouts: tuple[int, ...] = (BEST["playouts"],)
     """Playouts of each answer; a row for each."""
-    offers: int = 0
+    offers: int = BEST["offers"]
     """Packages that are played out when looking for an offer of its own; 0: only the base policy offers."""
-    turns: int = 10
+    turns: int = BEST["turns"]
     """Rounds after which a playout is cut off and valued."""
-    value: str = "best"
+    value: str = BEST["value"]
     """The value of states that ends it."""
-    rollout_policy: str | None = None
-    """Who plays on in playouts; by default the base policy."""
-    others: tuple[str, ...] | None = None
-    """Policies that the opponents may have in playouts, weighted by what each did so far; by default who plays on."""
+    rollout_policy: str | None = BEST["rollout_policy"]
+    """Who plays on in playouts; None: the base policy."""
+    others: tuple[str, ...] | None = BEST["others"]
+    """Policies that the opponents may have in playouts, weighted by what each did so far; None: who plays on."""
     doubt: float | None = None
     """Also play out what the networks of a learned base give this probability."""
-    decisions: tuple[str, ...] | None = None
-    """Decisions that may be played out; by default all."""
-    margin: float = 1.0
+    decisions: tuple[str, ...] | None = BEST["decisions"]
+    """Decisions that may be played out; None: all."""
+    margin: float = BEST["margin"]
     """Another answer is taken if it leads by more than so many standard errors."""
     games: int = 400
     """Games of each row; every seed is played from every seat."""

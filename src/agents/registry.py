@@ -14,7 +14,7 @@ from agents.networks.esp import EspPlayer
 from agents.networks.esp import shipped as esp
 from agents.networks.ocnaru import KIND as OCNARU_NETWORKS
 from agents.networks.ocnaru import OcnaruNetworks
-from agents.players import POLICIES, genetic
+from agents.players import POLICIES, genetic, search
 from agents.players.expert import Bargainer, bargainer
 from agents.players.human import Human
 from agents.players.search import OnePlyPolicy, SearchPolicy
@@ -34,6 +34,7 @@ KINDS: Final[dict[str, Factory]] = {
     OCNARU_NETWORKS: OcnaruNetworks,
     "human": Human,
     "search": SearchPolicy,
+    "search/best": search.best,
     "one_ply": OnePlyPolicy,
     bot.KIND: Bot,
     model.KIND: LanguageModel,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,11 @@ def _yielding(game: Any, mask: Any, params: Any, memory: Any) -> int:
     while not mask[action]:
         action += 1
     return action
+
+
+@agents.policy_kernel
+def _refusing(game: Any, mask: Any, params: Any, memory: Any) -> int:
+    return REJECT
 
 
 @pytest.fixture(autouse=True)
@@ -136,6 +142,26 @@ def test_an_offer_that_helps_both_is_proposed_and_laid() -> None:
         assert gains[1] > 0
 
 
+def test_who_answers_decides_the_price() -> None:
+    """The first price of a package is the least at which the partner's policy accepts: all its cash, if it accepts everything."""
+    game, value = me.core.batch_of(two_that_complete_each_other()).copy(), values.resolve("best")
+    before = game.copy()
+
+    def accepted(policy: Any, offer: Any) -> bool:
+        laid = lay(game, offer)
+        return laid is not None and int(policy.act(Decisions(laid.copy()))[0]) == ACCEPT
+
+    expert = agents.make("expert")
+    priced = propose(game, value, 4, [expert] * 3)[::2]
+    assert priced
+    for offer in priced:
+        assert accepted(expert, offer)
+        assert not accepted(expert, offer._replace(dollars=offer.dollars - 10))
+    assert {offer.dollars for offer in propose(game, value, 4, [agents.make("yielding")] * 3)[::2]} == {-1200}
+    assert not propose(game, value, 4, [agents.CompiledPolicy("refusing", _refusing)] * 3)
+    assert (game == before).all()
+
+
 def test_it_makes_offers_of_its_own_if_they_pay() -> None:
     """`strategic` offers nothing here; the value sees what `expert` would take, and playouts agree."""
     decisions = Decisions(me.core.batch_of(two_that_complete_each_other()).copy())
@@ -234,3 +260,14 @@ def test_it_is_saved_as_its_options(tmp_path: Any) -> None:
 def test_wrong_options_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(me.ConfigurationError, match=message):
         agents.make("search", **options)
+
+
+def test_the_best_of_them_plays_and_is_kept_in_a_file(tmp_path: Path) -> None:
+    searching = agents.make("search/best", playouts=4, threads=1)
+    agents.arena.play([searching, "expert", "algorithmic"], games=1, rules=Rules(max_turns=12), seed=4)
+    assert searching.searched > 0
+    searching.save(tmp_path / "best.safetensors")
+    loaded = agents.load(tmp_path / "best.safetensors")
+    assert (loaded.name, loaded.options()) == ("search/best", searching.options())
+    with pytest.raises(me.ConfigurationError, match="tables of 2 to 4"):
+        agents.arena.play([searching, *["expert"] * 4], games=1, rules=Rules(max_turns=12))

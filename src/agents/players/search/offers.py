@@ -1,11 +1,13 @@
 """Offers worth a look: what two players would exchange, and at which price, by a value of states.
 
 The value is asked for the state after the exchange. An offer is kept if both sides gain by it: at a table of three or more what they gain
-the others lose, while at a table of two there is none. Its price leaves the partner a part of the surplus, or next to nothing.
+the others lose, while at a table of two there is none. Its price leaves the partner a part of the surplus. Where it is known who answers,
+a second price is the least at which that policy accepts; without, one that leaves the partner next to nothing.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -13,6 +15,7 @@ from numpy.typing import NDArray
 
 from agents.players.vocabulary import offers
 from agents.players.vocabulary.parts import PART_GROUPS, lots_of
+from monopoly_env.actions import HEADS, NUM_ACTIONS
 from monopoly_env.analyse.values import Value, write_shares
 from monopoly_env.board import GROUP_LOTS, NUM_GROUPS
 from monopoly_env.engine import agenda, trade
@@ -20,14 +23,19 @@ from monopoly_env.engine.sets import has
 from monopoly_env.engine.step import apply
 from monopoly_env.game import Game, Games, empty_games
 from monopoly_env.kernels import borrowed, entry, kernel
-from monopoly_env.policy.protocol import MEMORY
+from monopoly_env.policy.loop import Players
+from monopoly_env.policy.loop import ask as ask_policy
+from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
 
 _SURPLUS: Final = 0.004  # what both sides gain together, in shares of the win, for a package to be looked at
-_KEPT: Final = (0.0, 0.4)  # the part of the surplus that the partner keeps; an offer for each
+_KEPT: Final = (0.0, 0.4)  # the part of the surplus that the partner keeps; an offer for each, the first at the limit of who answers
 _LEAST: Final = 0.002  # and no less than that
 _STEP: Final = 10  # dollars
 _HALVINGS: Final = 9  # so many find the price to a step within 5,120 dollars
 _PARTNER, _ASK, _GIVE, _DOLLARS, _GAIN, _COLUMNS = range(6)
+_NOBODY: Final = -1  # in place of the number of a policy: it is not known who answers
+_REFUSED: Final = 1 << 20  # in place of a price: there is none
+_ACCEPT: Final = HEADS["reply"].start + 1
 
 
 class Offer(NamedTuple):
@@ -46,19 +54,33 @@ class Offer(NamedTuple):
     dollars: int
 
 
-def propose(game: Games, value: Value, most: int) -> list[Offer]:
+class _Replies(NamedTuple):
+    """Who answers offers, as the kernels read it."""
+
+    players: Players
+    numbers: NDArray[np.int64]  # (P,) the policy of each seat, or _NOBODY
+    laid: Games  # (1,) a buffer
+    memory: NDArray[np.float64]  # (64,) a buffer
+    mask: NDArray[np.bool_]  # (205,) a buffer
+
+
+def propose(game: Games, value: Value, most: int, replies: Sequence[CompiledPolicy] | None = None) -> list[Offer]:
     """The packages that bring the player to move most by a value, each at its prices.
 
     Args:
         game: (1,) a record in which the player may make an offer; it is not changed.
         value: The value of states.
         most: How many packages at most.
+        replies: Who answers, by seat; None: it is not known.
 
     Returns:
         The offers, the best package first.
     """
     table, shares = np.zeros((most * len(_KEPT), _COLUMNS)), np.zeros((2, int(game["num_players"][0])))
-    found = _propose(game, value.kernel.handle, value.params, empty_games(1), shares, table)
+    policies = list(dict.fromkeys(replies or ()))
+    numbers = np.array([policies.index(policy) for policy in replies] if replies else [_NOBODY] * shares.shape[1])
+    answer = _Replies(Players.of(policies), numbers, empty_games(1), np.zeros(MEMORY), np.zeros(NUM_ACTIONS, np.bool_))
+    found = _propose(game, value.kernel.handle, value.params, empty_games(1), shares, table, answer)
     return [Offer(*(int(number) for number in row[:_GAIN])) for row in table[:found]]
 
 
@@ -80,9 +102,10 @@ def lay(game: Games, offer: Offer) -> Games | None:
 
 @entry()
 def _propose(
-    games: Games, value: Any, params: NDArray[np.float32], scratch: Games, shares: NDArray[np.float64], table: NDArray[np.float64]
-) -> int:
-    params, shares, table = borrowed(params), borrowed(shares), borrowed(table)
+    games: Games, value: Any, params: NDArray[np.float32], scratch: Games, shares: NDArray[np.float64], table: NDArray[np.float64],
+    replies: _Replies,
+) -> int:  # fmt: skip
+    params, shares, table, replies = borrowed(params), borrowed(shares), borrowed(table), borrowed(replies)
     game, found = games[0], 0
     seat = int(game.player)
     write_shares(value, game, params, shares[0])
@@ -100,8 +123,8 @@ def _propose(
                     continue
                 _value_after(games, scratch, partner, ask, give, 0, value, params, shares[1])
                 surplus = shares[1, seat] + shares[1, partner] - shares[0, seat] - shares[0, partner]
-                if surplus > _SURPLUS:
-                    found = _price(games, scratch, partner, ask, give, surplus, value, params, shares, table, found)
+                if surplus > _SURPLUS or replies.numbers[partner] >= 0:
+                    found = _price(games, scratch, partner, ask, give, surplus, value, params, shares, table, found, replies)
     return found
 
 
@@ -134,7 +157,7 @@ def _value_after(
 @kernel
 def _price(
     games: Games, scratch: Games, partner: int, ask: int, give: int, surplus: float, value: Any, params: Any, shares: Any, table: Any,
-    found: int,
+    found: int, replies: Any,
 ) -> int:  # fmt: skip
     """Find the prices of a package and put its offers into the table, which is sorted by the gain at the partner's limit."""
     game, kept = games[0], len(_KEPT)
@@ -142,11 +165,16 @@ def _price(
     first = -1
     for k in range(kept):
         wanted = shares[0, partner] + max(_KEPT[k] * surplus, _LEAST)
+        known = k == 0 and replies.numbers[partner] >= 0
         dollars = _limit(games, scratch, partner, ask, give, wanted, value, params, shares)
+        if known:
+            dollars = _accepted(games, partner, ask, give, dollars, replies)
+            if dollars == _REFUSED:
+                return found
         _value_after(games, scratch, partner, ask, give, dollars, value, params, shares[1])
         gain = shares[1, seat] - shares[0, seat]
         if k == 0:
-            if gain < _LEAST or shares[1, partner] < wanted:
+            if gain < _LEAST or not (known or shares[1, partner] >= wanted):
                 return found
             first = found
             while first > 0 and table[first - kept, _GAIN] < gain:
@@ -178,6 +206,29 @@ def _limit(games: Games, scratch: Games, partner: int, ask: int, give: int, want
     return max(high * _STEP, -int(game.cash[partner]))
 
 
+@kernel
+def _accepted(games: Games, partner: int, ask: int, give: int, dollars: int, replies: Any) -> int:
+    """The fewest dollars given, or the most asked for, at which the partner's policy accepts; _REFUSED: none, or it can't be offered."""
+    replies.laid[0] = games[0]
+    game = replies.laid[0]
+    replies.memory[:] = 0.0
+    if not _laid(game, partner, ask, give, dollars, replies.memory):
+        return _REFUSED
+    low, high = -(int(games[0].cash[partner]) // _STEP), int(games[0].cash[int(games[0].player)]) // _STEP
+    best = _REFUSED
+    for _ in range(_HALVINGS):
+        if low > high:
+            break
+        middle = (low + high) // 2
+        game.offer_cash = middle * _STEP
+        replies.memory[:] = 0.0
+        if ask_policy(game, replies.players, int(replies.numbers[partner]), replies.memory, replies.mask) == _ACCEPT:
+            best, high = middle * _STEP, middle - 1
+        else:
+            low = middle + 1
+    return best
+
+
 @entry()
 def _begin(games: Games, partner: int, ask: int, give: int, dollars: int, memory: NDArray[np.float64]) -> int:
     return offers.begin(games[0], partner, ask, give, dollars, borrowed(memory))
@@ -190,11 +241,15 @@ def _compose(games: Games, memory: NDArray[np.float64]) -> int:
 
 @entry()
 def _lay(games: Games, partner: int, ask: int, give: int, dollars: int, memory: NDArray[np.float64]) -> bool:
-    memory = borrowed(memory)
-    game = games[0]
+    return _laid(games[0], partner, ask, give, dollars, borrowed(memory))
+
+
+@kernel
+def _laid(game: Game, partner: int, ask: int, give: int, dollars: int, memory: Any) -> bool:
+    """Make an offer in place; whether it waits for its answer."""
     if not offers.may_offer_to(game, int(game.player), partner):
         return False
     apply(game, offers.begin(game, partner, ask, give, dollars, memory))
     while game.decision in {agenda.ASK, agenda.GIVE, agenda.CASH}:
         apply(game, offers.compose(game, memory))
-    return game.decision == agenda.REPLY
+    return bool(game.decision == agenda.REPLY)

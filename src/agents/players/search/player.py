@@ -27,6 +27,12 @@ from monopoly_env.policy.protocol import BatchedPolicy, CompiledPolicy, Decision
 from monopoly_env.policy.resolve import resolve
 
 ADVISERS: Final = ("algorithmic", "strategic", "fp/b")
+# The strongest options that were found (docs/results/search.md), for tables of 2 to 4.
+BEST: Final[dict[str, Any]] = {
+    "base": "expert/bargaining", "playouts": 50, "advisers": ("expert", *ADVISERS), "margin": 1.5, "turns": 5, "value": "best",
+    "others": ("expert", "expert/bargaining", "algorithmic", "strategic", "gcp", "fp/b/guarded", "landlord/balanced", "yasumura"),
+    "offers": 3, "rollout_policy": "expert", "decisions": ("buy", "bid", "takeover"), "name": "search/best",
+}  # fmt: skip
 _OFFERING: Final = tuple(DECISION_NAMES.index(name) for name in ("trade_ask", "trade_give", "trade_cash"))
 _TURN: Final = DECISION_NAMES.index("turn")
 _TRADES = HEADS["trade"].slice
@@ -88,7 +94,8 @@ class SearchPolicy(BatchedPolicy):
                 player did so far the policy would have done too. By default the one of `rollout_policy`.
             thorough: Whether to play out every answer to a lot for sale, an offer, a tax or a chance to leave jail, even if all agree.
             offers: How many packages to play out when looking for an offer of its own, every third round; 0: only the base policy
-                offers. The value of states proposes them, so it should be `best`.
+                offers. The value of states, which should be `best`, and whoever of `others` a partner most likely is propose them and
+                their prices.
             seconds: Stop playing out a decision after so long; the result then depends on the clock.
             threads: Number of threads; by default one per core.
             name: What tables call it.
@@ -186,13 +193,12 @@ class SearchPolicy(BatchedPolicy):
     def _best_offer(self, decisions: Decisions, number: int, action: int) -> Offer | None:
         """The offer that does better than an action by more than the margin and one standard error, as the best of several."""
         game, seed = decisions.games[number : number + 1], int(decisions.key[number] & _SEED)
-        laid = [
-            (offer, position) for offer in propose(game, self._value, self._options["offers"]) if (position := lay(game, offer)) is not None
-        ]
+        seats, count, seat = self._seats(decisions, number), self._options["playouts"], int(game["player"][0])
+        proposed = propose(game, self._value, self._options["offers"], [_likeliest(policies) for policies in seats])
+        laid = [(offer, position) for offer in proposed if (position := lay(game, offer)) is not None]
         if not laid:
             return None
         self.searched += 1
-        seats, count, seat = self._seats(decisions, number), self._options["playouts"], int(game["player"][0])
         options = {name: self._options[name] for name in ("turns", "value", "threads")} | {"seed": seed}
         without = rollout(game, seats, count, actions=[action], **options).shares[0, :, seat]
         leads = rollout(np.concatenate([position for _, position in laid]), seats, count, **options).shares[:, :, seat] - without
@@ -224,6 +230,18 @@ class SearchPolicy(BatchedPolicy):
             return first
         lead = compared.lead(best, first)
         return best if lead.mean() > self._options["margin"] * lead.std(ddof=1) / np.sqrt(len(lead)) else first
+
+
+def best(**options: Any) -> SearchPolicy:
+    """The strongest player of this kind, for tables of 2 to 4; options replace those of `BEST`."""
+    return SearchPolicy(**(BEST | options))
+
+
+def _likeliest(policies: Any) -> CompiledPolicy:
+    """The policy of a seat that is drawn most often."""
+    if isinstance(policies, dict):
+        return max(policies, key=lambda policy: policies[policy])
+    return policies[0] if isinstance(policies, list) else policies
 
 
 def _numbers(names: Sequence[str]) -> list[int]:
