@@ -65,7 +65,10 @@ class Options:
 
 @dataclass(frozen=True)
 class MakeOptions:
-    """Make a suite from a secret text. Publish the fingerprint before the first agent is measured; keep the text and the folder."""
+    """Make a suite from a secret text. Publish the fingerprint before the first agent is measured; keep the text and the folder.
+
+    If the command is ended and called again, it goes on after the last part of fifty positions.
+    """
 
     secret: Path
     """A file with the secret text. It is made, with a random text, if it does not exist."""
@@ -76,7 +79,7 @@ class MakeOptions:
     kingmaker: int = Sizes().kingmaker
     """Positions of task 6: some seconds of all cores each."""
     puzzles: int = Sizes().puzzles
-    """Puzzles of task 7: half a minute of all cores each."""
+    """Puzzles of task 7: ten seconds of all cores each."""
 
 
 @renamed_told()

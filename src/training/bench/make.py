@@ -1,10 +1,14 @@
-"""Making a suite from a text: rows, rules and positions. The shipped one comes from a public text, a sealed twin from a secret one."""
+"""Making a suite from a text: rows, rules and positions. The shipped one comes from a public text, a sealed twin from a secret one.
+
+Positions are found in parts, each from a seed of its own, and a part that is found is a file. So a search that was ended goes on.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -12,10 +16,12 @@ from numpy.random import Generator
 from monopoly_env import core, puzzles
 from monopoly_env.actions import DECISION_NAMES, HEADS
 from monopoly_env.analyse.values import resolve as value_of
+from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import Game
 from monopoly_env.policy.loop import answers
 from monopoly_env.policy.protocol import MEMORY, Decisions
 from monopoly_env.policy.resolve import resolve
+from monopoly_env.puzzles import Puzzle
 from monopoly_env.puzzles.mine import asked
 from monopoly_env.replays import Replay
 from monopoly_env.rules import Rules
@@ -40,6 +46,7 @@ _WEAK: Final = 0.2  # most of the win that a kingmaker may have
 _SHIFT: Final = 0.08  # least by which its answers must move the share of a rival
 _SCREENING: Final = 48  # playouts of each answer in the first look
 _LOOKS: Final = 4  # decisions of a game that are looked at
+PART: Final = 50  # positions that are saved at a time
 
 
 class Sizes(NamedTuple):
@@ -50,6 +57,16 @@ class Sizes(NamedTuple):
     puzzles: int = 1000
 
 
+class Kind(NamedTuple):
+    """A file of positions, and how it is made."""
+
+    name: str
+    total: int
+    search: Callable[[int, int], Iterable[Any]]  # of a seed and a number: so many positions
+    save: Callable[[Path, Iterable[Any]], Path]
+    load: Callable[[Path], Iterable[Any]]
+
+
 class Seen(NamedTuple):
     """A decision of a game."""
 
@@ -58,25 +75,58 @@ class Seen(NamedTuple):
 
 
 def make(folder: Path, text: str, sizes: Sizes, told: Callable[[str], None] = lambda line: None) -> None:
-    """Write a suite.
+    """Write a suite, or go on with one.
 
     Args:
-        folder: Where.
+        folder: Where. Parts that were found before are there, and are kept until all is found.
         text: Everything follows from it.
         sizes: How many positions.
-        told: Called with a line of progress after each file.
+        told: Called with a line of progress after each part.
+
+    Raises:
+        ConfigurationError: The folder holds the suite of another text.
     """
+    if (folder / "suite.json").exists() and suite.load(folder).sha256 != suite.fingerprint(text):
+        raise ConfigurationError(f"{str(folder)!r} holds the suite of another text: give an empty folder, or that text.")
     seed = suite.seed_of(text)
-    rngs = {name: np.random.default_rng([seed, 100 + number]) for number, name in enumerate(("rows", "rules", "deals", "kingmaker"))}
-    suite.write(folder, text, strangers.drawn(rngs["rows"]), other_rules.drawn(rngs["rules"]))
+    rows, rules = (np.random.default_rng([seed, 100 + number]) for number in range(2))
+    suite.write(folder, text, strangers.drawn(rows), other_rules.drawn(rules))
     told(f"suite.json: {len(strangers.FAMILIES) * strangers.OF_EACH} strangers, {other_rules.RANDOM} rules")
-    for name, search, count in (("deal", deals, sizes.deals), ("kingmaker", kings, sizes.kingmaker)):
-        found = list(zip(range(count), search(rngs["deals" if name == "deal" else name]), strict=False))
-        positions.save(folder / f"{name}.json", [position for _, position in found])
-        told(f"{name}.json: {len(found)} positions")
-    mined = list(puzzles.mine(sizes.puzzles, seed=seed % (1 << 32), also="algorithmic", games=100 * sizes.puzzles))
-    puzzles.save(folder / "puzzles.json", sorted(mined, key=lambda one: one.kind))
-    told(f"puzzles.json: {len(mined)} puzzles")
+    kinds = (
+        Kind("deal", sizes.deals, _several(deals), positions.save, positions.load),
+        Kind("kingmaker", sizes.kingmaker, _several(kings), positions.save, positions.load),
+        Kind("puzzles", sizes.puzzles, _mined, puzzles.save, puzzles.load),
+    )
+    for number, kind in enumerate(kinds):
+        _find(kind, folder, (seed, 102 + number), told)
+
+
+def _find(kind: Kind, folder: Path, seed: tuple[int, int], told: Callable[[str], None]) -> None:
+    """Find the positions of a file part by part, then write the file and remove the parts; not if the file is there."""
+    path, found = folder / f"{kind.name}.json", list[Any]()
+    if path.exists() and len(list(kind.load(path))) == kind.total:
+        told(f"{path.name}: {kind.total}, found before")
+        return
+    parts = [folder / f"{kind.name}-part-{first // PART:03}.json" for first in range(0, kind.total, PART)]
+    for number, part in enumerate(parts):
+        if not part.exists():
+            kind.save(part, kind.search(int(np.random.default_rng([*seed, number]).integers(1 << 32)), min(PART, kind.total - len(found))))
+        found.extend(kind.load(part))
+        told(f"{path.name}: {len(found)} of {kind.total}")
+    kind.save(path, found)
+    for part in parts:
+        part.unlink()
+
+
+def _several(search: Callable[[Generator], Iterator[Position]]) -> Callable[[int, int], list[Position]]:
+    """The first positions that a search finds from a seed."""
+    return lambda seed, count: list(islice(search(np.random.default_rng(seed)), count))
+
+
+def _mined(seed: int, count: int) -> list[Puzzle]:
+    """Puzzles on which two policies agree, by kind."""
+    mined = puzzles.mine(count, seed=seed, also="algorithmic", games=1000 * count)
+    return sorted(mined, key=lambda one: one.kind)
 
 
 def deals(rng: Generator) -> Iterator[Position]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ import monopoly_env as me
 from monopoly_env import bench as front
 from monopoly_env import core
 from monopoly_env.errors import FormatError
-from monopoly_env.puzzles import KINDS
+from monopoly_env.puzzles import KINDS, Puzzle
 from training.bench import deal, kingmaker, make, positions, puzzles, strangers, suite, task
 from training.bench.result import ABSENT
 from training.bench.tasks import TASKS
@@ -193,3 +194,32 @@ def test_a_sealed_twin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
     assert (len(twin.deals), len(twin.kingmaker), len(twin.puzzles)) == (1, 0, 2)
     secret.write_text("\n")
     assert front.main(["make", "--secret", str(secret), "--out", str(folder)]) == 2
+    secret.write_text("another text")
+    assert front.main(["make", "--secret", str(secret), "--out", str(folder)]) == 2
+    assert "another text: give an empty folder" in capsys.readouterr().err
+
+
+def test_a_search_that_was_ended_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    asked: list[int] = []
+
+    def mined(count: int, *, seed: int, **_: object) -> Iterator[Puzzle]:
+        asked.append(seed)
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        return iter(SUITE.puzzles[len(asked) : len(asked) + count])
+
+    monkeypatch.setattr(make.puzzles, "mine", mined)
+    monkeypatch.setattr(make, "PART", 2)
+    (tmp_path / "secret.txt").write_text("a text")
+    arguments = ["make", "--secret", str(tmp_path / "secret.txt"), "--out", str(tmp_path / "suite")]
+    arguments += ["--deals", "1", "--kingmaker", "0", "--puzzles", "5"]
+    assert front.main(arguments) == 130
+    assert {path.name for path in (tmp_path / "suite").iterdir()} >= {"deal.json", "puzzles-part-000.json"}
+    capsys.readouterr()
+    assert front.main(arguments) == 0
+    assert "deal.json: 1, found before" in capsys.readouterr().out
+    assert len(asked) == 4  # the first part once, the second twice, the third once
+    assert asked[1] == asked[2]
+    assert len(set(asked)) == 3
+    assert len(suite.load(tmp_path / "suite").puzzles) == 5
+    assert not list((tmp_path / "suite").glob("*part*"))
