@@ -204,8 +204,12 @@ def rollout(  # noqa: PLR0913 - the options of playouts
     total, cores = len(games) * n, threads or os.cpu_count() or 1
     size = max(1, min(_SLICE, -(-total // (4 * cores))))
     parts = [range(start, min(start + size, total)) for start in range(0, total, size)]
-    with ThreadPoolExecutor(cores, "playouts") as pool:
-        list(pool.map(play, parts))
+    if cores == 1:
+        for part in parts:
+            play(part)
+    else:
+        with ThreadPoolExecutor(cores, "playouts") as pool:
+            list(pool.map(play, parts))
     at: Any = 0 if single else ...
     return Playouts(results.shares[at], results.turns[at], results.cut[at])
 
@@ -262,7 +266,11 @@ def _seat(policies: Any, players: int, n: int, first: int, key: tuple[int, int])
 def _weights(mixture: Any) -> tuple[list[Any], NDArray[np.float64]]:
     """The policies of a mixture, and their weights, which add up to 1."""
     if isinstance(mixture, Mapping):
-        choice, weights = list(mixture), np.array(list(mixture.values()), np.float64)
+        choice = list(mixture)
+        try:
+            weights = np.array(list(mixture.values()), np.float64)
+        except (TypeError, ValueError) as error:
+            raise ConfigurationError(f"The weights of a mixture must be numbers, not {list(mixture.values())!r:.80}.") from error
     else:
         choice = list(mixture) if isinstance(mixture, (list, tuple)) else [mixture]
         weights = np.ones(len(choice))

@@ -45,7 +45,7 @@ class Resemblance:
         """(P, K) the probability of each policy, if each player has one of them and each was equally likely before.
 
         Args:
-            doubt: How often a player does something other than his policy; 0 to below a half.
+            doubt: How often a player does something other than his policy would; above 0 and below a half.
 
         Raises:
             ConfigurationError: `doubt` is out of range.
@@ -70,7 +70,7 @@ def resemblance(game: Game, actions: ArrayLike, policies: Sequence[PolicyLike]) 
     Args:
         game: The game in which the actions were made, at any of its decisions: it is played again from its start.
         actions: (D,) its actions from the start, such as those of a replay.
-        policies: Compiled policies. Each has a memory for each seat, as if it had decided there.
+        policies: Compiled policies. Each has a memory for each seat, as if it had decided there; none sees the turns that it would watch.
 
     Raises:
         ConfigurationError: There is no policy, one is not compiled, or an action is not legal in the game.

@@ -109,7 +109,7 @@ def test_the_policies_of_a_mixture_are_drawn_by_their_weights() -> None:
     assert abs(share - 0.25) < 5 * np.sqrt(0.25 * 0.75 / differs.sum())
 
 
-@pytest.mark.parametrize("weights", [{}, {"random": 0}, {"random": -1, "expert": 2}, {"random": float("nan")}])
+@pytest.mark.parametrize("weights", [{}, {"random": 0}, {"random": -1, "expert": 2}, {"random": float("nan")}, {"random": "often"}])
 def test_weights_that_are_none_are_refused(weights: dict[str, float]) -> None:
     with pytest.raises(me.ConfigurationError, match="mixture"):
         rollout(me.new_game(2), [weights, "random"], 4)
