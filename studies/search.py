@@ -29,6 +29,7 @@ from training.run.options import RulesName
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "results" / "search.md"
 TEMPLATE: Final = "# What looking ahead is worth\n\n"
+_CHOSEN: Final = set(BEST) - {"playouts", "name"}  # by which `search/best` differs from other players of its kind
 _HEADINGS: Final = (
     "against", "players", "playouts", "games", "wins", "95% interval", "more than its base policy", "95% interval", "played out a game",
     "seconds each",
@@ -129,10 +130,14 @@ def section(rows: Sequence[dict[str, Any]], options: Options) -> str:
     doubt = "" if options.doubt is None else f" and its own choices of a probability from {options.doubt}"
     others = "" if options.others is None else f" and, in the other seats, those of {_names(options.others)} that explain what was seen"
     asked = "" if options.decisions is None else f" at the decisions {_names(options.decisions)},"
-    about = (
+    made = (
         f"`search` on `{options.base}`{advice}{doubt},{asked} playouts of {options.turns} rounds by "
-        f"`{options.rollout_policy or options.base}`{others},{offers} ended by the value `{options.value}`; margin {options.margin}, rules "
-        f"`{options.rules}`, seed {options.seed}. Seconds are those of whole games, divided by the decisions that were played out."
+        f"`{options.rollout_policy or options.base}`{others},{offers} ended by the value `{options.value}`; margin {options.margin}"
+    )
+    is_best = options.doubt is None and all(getattr(options, name) == BEST[name] for name in vars(options) if name in _CHOSEN)
+    about = (
+        f"{'`search/best`' if is_best else made}, rules `{options.rules}`, seed {options.seed}. Seconds are those of whole games, divided "
+        "by the decisions that were played out."
     )
     return f"{about}\n\n{markdown(_HEADINGS, lines)}"
 

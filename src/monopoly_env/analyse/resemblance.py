@@ -45,7 +45,7 @@ class Resemblance:
         """(P, K) the probability of each policy, if each player has one of them and each was equally likely before.
 
         Args:
-            doubt: How often a player does something other than his policy would; above 0 and below a half.
+            doubt: How often a player does something other than the policy would; above 0 and below a half.
 
         Raises:
             ConfigurationError: `doubt` is out of range.
