@@ -40,6 +40,8 @@ DECISIONS: Final = {
     "takeover": "a mortgaged lot was received: keep the mortgage or lift it at once",
 }
 DECISION_NAMES: Final = tuple(DECISIONS)
+OFFER_STEPS: Final = ("trade_ask", "trade_give", "trade_cash")  # the decisions in which an offer is composed
+OFFERING: Final = tuple(DECISION_NAMES.index(name) for name in OFFER_STEPS)
 
 # The two answers of `choice`, by decision.
 CHOICES: Final = {

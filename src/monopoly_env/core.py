@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, lru_cache
 from pathlib import Path
@@ -508,6 +508,12 @@ def read_json(text: bytes | str) -> Any:
     for _ in range(_MOST_NESTED):
         level = [part for item in level if isinstance(item, (dict, list)) for part in (item.values() if isinstance(item, dict) else item)]
     return value if not level else None
+
+
+def differing(header: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
+    """What differs in a file's header from what is expected, as text; empty if nothing does."""
+    wrong = (key for key, value in expected.items() if header.get(key) != value)
+    return "; ".join(f"{key} is {shortened(header.get(key), 400)}, expected {expected[key]!r}" for key in wrong)
 
 
 @contextmanager

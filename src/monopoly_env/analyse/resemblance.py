@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from monopoly_env import core
-from monopoly_env.actions import DECISION_NAMES, NUM_ACTIONS
+from monopoly_env.actions import DECISION_NAMES, NUM_ACTIONS, OFFERING
 from monopoly_env.engine.step import apply, is_legal
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import Game, Games
@@ -24,7 +24,7 @@ from monopoly_env.policy.resolve import PolicyLike, resolve_all
 
 DOUBT: Final = 0.1  # how often somebody who plays like a policy does something else all the same
 # Steps of an offer follow from the first one, so they say nothing more.
-_COUNTS: Final = np.array([name not in ("trade_ask", "trade_give", "trade_cash") for name in DECISION_NAMES])
+_COUNTS: Final = ~np.isin(np.arange(len(DECISION_NAMES)), OFFERING)
 
 
 @dataclass(frozen=True, eq=False)

@@ -114,11 +114,9 @@ def load(path: str | os.PathLike[str] = SHIPPED) -> tuple[Puzzle, ...]:
     name, data = os.fspath(path), core.read_json(core.read_file(path, _MOST_BYTES))
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise FormatError(f"{name!r} holds no puzzles.")
-    differences = [
-        f"{key} is {shortened(data.get(key), 400)}, expected {value!r}" for key, value in _versions().items() if data.get(key) != value
-    ]
+    differences = core.differing(data, _versions())
     if differences:
-        raise FormatError(f"{name!r} was written by another version: {'; '.join(differences)}.")
+        raise FormatError(f"{name!r} was written by another version: {differences}.")
     entries = data.get("puzzles")
     if not isinstance(entries, list) or len(entries) > _MOST_PUZZLES:
         raise FormatError(f"{name!r} must have a list of {_MOST_PUZZLES:,} puzzles at most.")

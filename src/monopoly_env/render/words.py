@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
-from monopoly_env.actions import DECISION_NAMES
+from monopoly_env.actions import DECISION_NAMES, OFFER_STEPS
 from monopoly_env.board import LOT_NAME, NUM_LOTS, PRICE
 from monopoly_env.engine.building import HOTEL_LOT, HOUSE_LOT
 from monopoly_env.game import ALL_OTHERS, CHANCE_GOOD, CHEST_GOOD, NOBODY, POT, Game
@@ -15,7 +15,6 @@ Names: TypeAlias = Sequence[str]  # of the players, by seat
 
 JAIL_CARDS: Final = {CHANCE_GOOD: "the Chance jail card", CHEST_GOOD: "the Community Chest jail card"}
 _PIECES: Final = {HOUSE_LOT: "a house", HOTEL_LOT: "a hotel"}
-_OFFER_STEPS: Final = ("trade_ask", "trade_give", "trade_cash")
 _NO_POT: Final = number("free_parking_pot", "none")
 
 
@@ -85,7 +84,7 @@ def _offer(game: Game, names: Names) -> str:
     cash = int(game.offer_cash)
     given, asked = goods(game, game.offer_give, cash), goods(game, game.offer_ask, -cash)
     counter = ", a counter-offer" if game.offer_counter else ""
-    so_far = ", so far" if DECISION_NAMES[game.decision] in _OFFER_STEPS else ""
+    so_far = ", so far" if DECISION_NAMES[game.decision] in OFFER_STEPS else ""
     return f"{names[game.offer_from]} offers {names[game.offer_to]} {given} for {asked}{counter}{so_far}."
 
 
@@ -104,5 +103,5 @@ def _takeover(game: Game, _: Names) -> str:
 
 _SUBJECTS: Final[dict[str, Callable[[Game, Names], str]]] = {
     "buy": _sale, "bid": _auction, "sealed_bid": _sealed_auction, "place": _piece, "reply": _offer, "debt": _owed,
-    "fine_or_chance": _fine, "takeover": _takeover, **dict.fromkeys(_OFFER_STEPS, _offer),
+    "fine_or_chance": _fine, "takeover": _takeover, **dict.fromkeys(OFFER_STEPS, _offer),
 }  # fmt: skip

@@ -71,11 +71,9 @@ def load(path: str | os.PathLike[str]) -> list[Replay]:
     header = core.read_json(line) if len(line) <= _MOST_HEADER else None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise FormatError(f"{name!r} holds no recorded games.")
-    differences = [
-        f"{key} is {shortened(header.get(key), 400)}, expected {value!r}" for key, value in versions().items() if header.get(key) != value
-    ]
+    differences = core.differing(header, versions())
     if differences:
-        raise FormatError(f"{name!r} was recorded by another version: {'; '.join(differences)}.")
+        raise FormatError(f"{name!r} was recorded by another version: {differences}.")
     try:
         return _unpacked(header, block)
     except (zlib.error, KeyError, TypeError, ValueError, OverflowError, AttributeError, RecursionError) as error:

@@ -25,7 +25,6 @@ from monopoly_env.serve.analysis import Message, Policies, about, told
 
 _SOON: Final = 4000  # playouts of the first version, of all decisions together
 _FEWEST, _MORE = 4, 3  # playouts of each decision at first; how many times as many in the next version
-_COMPOSING: Final = [actions.DECISION_NAMES.index(name) for name in ("trade_ask", "trade_give", "trade_cash")]
 _ASKED: Final = 4  # times
 _POINTS: Final = 80  # of the curve, besides the contested decisions
 _STEP: Final = 128  # playouts of a step before the actions
@@ -92,7 +91,7 @@ class _Choice:
 
 def _choices(games: Games, chosen: NDArray[np.int64], policies: Policies) -> list[_Choice]:
     """The contested choices, and as many others as a curve needs."""
-    starts = np.flatnonzero(~np.isin(games["decision"], _COMPOSING) | (np.arange(len(games)) == 0))
+    starts = np.flatnonzero(~np.isin(games["decision"], actions.OFFERING) | (np.arange(len(games)) == 0))
     ends = np.append(starts[1:], len(games)) - 1
     contested = (ends > starts) | _differs(games[starts], chosen[starts], policies)
     every = np.union1d(np.flatnonzero(contested), np.linspace(0, len(starts) - 1, _POINTS).astype(np.int64))
@@ -169,7 +168,7 @@ def _judge(tally: _Tally, last: Game, names: Sequence[str], playouts: int, polic
     loss[tally.starts] = tally.clear_loss(playouts)
     suspects = [int(tally.starts[number]) for number in course.costly(_SUSPECTS) if loss[tally.starts[number]] > 0]
     points = zip(tally.starts.tolist(), course.games["turns"].tolist(), course.before.tolist(), strict=True)
-    decided = ~np.isin(tally.games["decision"], _COMPOSING)  # the picks of an offer are one choice
+    decided = ~np.isin(tally.games["decision"], actions.OFFERING)  # the picks of an offer are one choice
     judged = {
         "formula": FORMULA, "playouts": playouts,
         "players": [_player(course, seat, name, loss[decided & (tally.games["player"] == seat)]) for seat, name in enumerate(names)],

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monopoly_env import core
-from monopoly_env.actions import DECISION_NAMES, HEADS
+from monopoly_env.actions import DECISION_NAMES, HEADS, OFFERING
 from monopoly_env.game import Games
 from monopoly_env.intervals import mean_interval
 from monopoly_env.policy.loop import answers
@@ -25,7 +25,7 @@ PARTNERS: Final = ("expert", "algorithmic", "gcp", "strategic")
 PLAYOUTS: Final = (100, 8)
 QUICK: Final = 3  # positions
 _TURN: Final = DECISION_NAMES.index("turn")
-_DEALING: Final = [DECISION_NAMES.index(name) for name in ("trade_ask", "trade_give", "trade_cash", "reply", "takeover")]
+_DEALING: Final = [*OFFERING, DECISION_NAMES.index("reply"), DECISION_NAMES.index("takeover")]
 _MOST_STEPS: Final = 400  # of a window; offers are limited by the rules
 
 

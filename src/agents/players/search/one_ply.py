@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from monopoly_env.actions import DECISION_NAMES, HEADS
+from monopoly_env.actions import DECISION_NAMES, HEADS, OFFERING
 from monopoly_env.analyse import values
 from monopoly_env.analyse.values import write_shares
 from monopoly_env.engine.decks import shuffle_unseen
@@ -24,7 +24,6 @@ from monopoly_env.policy.resolve import resolve
 
 _WORD: Final = 0xFFFFFFFF
 _LUCK: Final = 22  # the stream of random numbers for what follows an action; the engine does not use it
-_OFFERING: Final = tuple(DECISION_NAMES.index(name) for name in ("trade_ask", "trade_give", "trade_cash"))
 _TURN: Final = DECISION_NAMES.index("turn")
 _TRADES: Final = HEADS["trade"].slice
 # In a turn, what raises cash is left out: its purpose lies more than one action ahead, and it could be undone for ever.
@@ -67,7 +66,7 @@ class OnePlyPolicy(BatchedPolicy):
     def act(self, decisions: Decisions) -> NDArray[np.int64]:
         """Choose an action for each decision."""
         actions = self.base.act(Decisions(decisions.games.copy(), decisions.memory, decisions.key))
-        mine = ~np.isin(decisions.decision, _OFFERING) & ((actions < _TRADES.start) | (actions >= _TRADES.stop))
+        mine = ~np.isin(decisions.decision, OFFERING) & ((actions < _TRADES.start) | (actions >= _TRADES.stop))
         for number in np.flatnonzero(mine):
             game, mask = decisions.games[number : number + 1], decisions.mask[number].astype(np.bool_)
             self._value.check_players(int(game["num_players"][0]))

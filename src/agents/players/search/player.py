@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from agents.players.search.offers import Offer, begin, compose, lay, propose
 from agents.players.vocabulary.memory import COMPOSING
-from monopoly_env.actions import DECISION_NAMES, HEADS, NUM_ACTIONS
+from monopoly_env.actions import DECISION_NAMES, HEADS, NUM_ACTIONS, OFFERING
 from monopoly_env.analyse import values
 from monopoly_env.analyse.actions import compare_actions
 from monopoly_env.analyse.playouts import rollout
@@ -33,7 +33,6 @@ BEST: Final[dict[str, Any]] = {
     "others": ("expert", "expert/bargaining", "algorithmic", "strategic", "gcp", "fp/b/guarded", "landlord/balanced", "yasumura"),
     "offers": 3, "rollout_policy": "expert", "decisions": ("buy", "bid", "takeover"), "name": "search/best",
 }  # fmt: skip
-_OFFERING: Final = tuple(DECISION_NAMES.index(name) for name in ("trade_ask", "trade_give", "trade_cash"))
 _TURN: Final = DECISION_NAMES.index("turn")
 _TRADES = HEADS["trade"].slice
 _MONEY: Final = tuple(HEADS[head].slice for head in ("sell", "mortgage", "unmortgage"))
@@ -153,7 +152,7 @@ class SearchPolicy(BatchedPolicy):
             return actions
         advice = np.stack([actions, *(_advice(adviser, decisions, actions) for adviser in self.advisers)])
         doubts = self._doubts(decisions, actions)
-        contested = ((advice != actions).any(axis=0) | doubts.any(axis=1)) & ~np.isin(decisions.decision, _OFFERING)
+        contested = ((advice != actions).any(axis=0) | doubts.any(axis=1)) & ~np.isin(decisions.decision, OFFERING)
         asked = np.isin(decisions.decision, _SHORT) if self._options["thorough"] else np.zeros(len(actions), np.bool_)
         for number in np.flatnonzero((contested | asked) & np.isin(decisions.decision, self._may_search)).tolist():
             candidates = dict.fromkeys(advice[:, number].tolist()) | dict.fromkeys(np.flatnonzero(doubts[number]).tolist())
@@ -175,7 +174,7 @@ class SearchPolicy(BatchedPolicy):
 
     def _offer(self, decisions: Decisions, actions: NDArray[np.int64]) -> None:
         """Go on with the offers that were begun, and begin new ones in place of other actions."""
-        composing = np.isin(decisions.decision, _OFFERING) & (decisions.memory[:, COMPOSING] == 1)
+        composing = np.isin(decisions.decision, OFFERING) & (decisions.memory[:, COMPOSING] == 1)
         decisions.memory[~composing, COMPOSING] = 0
         for number in np.flatnonzero(composing).tolist():
             actions[number] = compose(decisions.games[number : number + 1], decisions.memory[number])
