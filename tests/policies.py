@@ -94,3 +94,31 @@ def seeing() -> agents.CompiledPolicy:
 def rich(preset: str = "official") -> me.Rules:
     """A preset with the options `RICH`."""
     return me.Rules.preset(preset, **RICH)
+
+
+class Historian(agents.BatchedPolicy):
+    """Plays like another policy, and plays the history of its games again.
+
+    Attributes:
+        longest: The actions of the longest history that it was told.
+        untold: Decisions without a history.
+        wrong: Histories that do not lead to the open decision.
+    """
+
+    reads_history = True
+
+    def __init__(self, inner: str) -> None:
+        self.inner = agents.make(inner)
+        self.name = inner
+        self.longest, self.untold, self.wrong = 0, 0, 0
+
+    def act(self, decisions: agents.Decisions) -> NDArray[np.int64]:
+        self.untold += len(decisions) if decisions.history is None else 0
+        for game, made in zip(decisions.games, decisions.history or (), strict=decisions.history is not None):
+            again = me.core.restarted(game)
+            for action in np.asarray(made).tolist():
+                me.step(again, action)
+            again["policy_draws"] = game["policy_draws"]  # they count what policies drew, not what they did
+            self.wrong += again.tobytes() != game.tobytes()
+            self.longest = max(self.longest, len(np.asarray(made)))
+        return self.inner.act(decisions)

@@ -58,6 +58,7 @@ class Table:
         memory: (P, 1, 64), of the policies.
         talk: The conversation; None where guests do not talk.
         history: For each guest, what has happened since its last action.
+        actions: Of everybody, from the start.
     """
 
     game: Game
@@ -65,6 +66,7 @@ class Table:
     memory: NDArray[np.float64]
     talk: Talk | None = None
     history: dict[int, list[str]] = field(default_factory=dict)
+    actions: list[int] = field(default_factory=list)
     watched: int = -1  # the turn that the policies have seen
 
     @classmethod
@@ -118,12 +120,13 @@ class Table:
                 break
             policy = self.policies[seat]
             assert policy is not None
-            chosen = answers(policy, Decisions(core.batch_of(self.game), self.memory[seat]))
+            chosen = answers(policy, Decisions(core.batch_of(self.game), self.memory[seat], history=[self.actions]))
             self._step(int(chosen[0]))
 
     def _step(self, action: int) -> None:
         before = core.clone(self.game)
         told = narrate.step(self.game, action, self._names)
+        self.actions.append(action)
         if self.talk is not None:
             self.talk.step(before, action)
         for history in self.history.values():

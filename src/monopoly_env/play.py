@@ -136,7 +136,8 @@ def run(options: Options, console: Console) -> int:
 def play(game: Game, policies: Sequence[Policy], names: Sequence[str], console: Console, options: Options) -> None:
     """Let the policies play until the game is over or the turn limit is reached, and print each event."""
     memory = np.zeros((len(policies), 1, MEMORY))
-    games = core.batch_of(game)
+    games, actions = core.batch_of(game), list[int]()
+    history = None if options.load else [actions]  # what came before a saved position is not known
     shown = watched = -1
     while not core.is_over(game) and game.turns <= options.max_turns:
         if game.turns != watched:
@@ -147,7 +148,8 @@ def play(game: Game, policies: Sequence[Policy], names: Sequence[str], console: 
         if game.turns != shown and (due or policies[seat].kind == HUMAN):
             console.print(board(game, colour=console.is_terminal), markup=False, highlight=False)
             shown = int(game.turns)
-        action = int(answers(policies[seat], Decisions(games, memory[seat]))[0])
+        action = int(answers(policies[seat], Decisions(games, memory[seat], history=history))[0])
+        actions.append(action)
         events = narrate.step(game, action, names)
         for event in events:
             console.print(event, markup=False, highlight=False)

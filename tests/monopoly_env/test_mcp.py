@@ -10,9 +10,11 @@ import pytest
 
 mcp = pytest.importorskip("mcp", reason="NO MCP: install the extra `mcp`")
 
+import agents  # noqa: E402
 import monopoly_env as me  # noqa: E402
 from monopoly_env import mcp as ours  # noqa: E402
 from monopoly_env.errors import ConfigurationError  # noqa: E402
+from tests.policies import Historian  # noqa: E402
 
 Call = Callable[..., Awaitable[Any]]
 
@@ -51,6 +53,17 @@ def test_a_game_through_the_tools() -> None:
         assert "playouts" in best
 
     play(session)
+
+
+def test_policies_are_told_what_was_done() -> None:
+    historian = Historian("random/no_trades")
+    agents.register("test/told", lambda: historian)
+    tables = ours.Tables()
+    tables.new_game(["test/told"], "official", 4)
+    for _ in range(10):
+        tables.act("game-1", tables.legal_actions("game-1")[0].split(":")[0])
+    assert historian.longest > 10
+    assert historian.wrong == historian.untold == 0
 
 
 def test_guests_talk_to_each_other() -> None:

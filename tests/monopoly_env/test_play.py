@@ -12,11 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import agents
 import monopoly_env as me
 from monopoly_env import play, replays
 from monopoly_env.replays import Replay
 from tests import golden
 from tests.play import land
+from tests.policies import Historian
 
 
 def answer(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
@@ -43,6 +45,18 @@ def test_the_same_seed_tells_the_same_story(capsys: pytest.CaptureFixture[str]) 
         play.main(["--delay", "0", "--max-turns", "30", "--seed", "4"])
         told.append(capsys.readouterr().out)
     assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("loaded", [False, True])
+def test_policies_are_told_what_was_done(loaded: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    historian = Historian("algorithmic")
+    agents.register("test/told", lambda: historian)
+    me.save(me.new_game(2, seed=5), tmp_path / "a.game")
+    more = ["--load", str(tmp_path / "a.game")] if loaded else []
+    assert play.main(["--players", "test/told", "random", "--delay", "0", "--max-turns", "20", *more]) == 0
+    assert "Turn 20: " in capsys.readouterr().out
+    assert not historian.wrong
+    assert (historian.longest > 20, historian.untold == 0) == (not loaded, not loaded)  # what came before a saved position is not known
 
 
 def test_a_person_plays_by_number_and_by_text(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -112,6 +112,7 @@ class Table:
         self.seats = [Seat(**seat) for seat in row.about["seats"]]
         self.memory = np.frombuffer(row.memory).copy().reshape(len(self.seats), 1, MEMORY)
         self.log = deque(storage.steps(row.id, LOG), LOG)
+        self._actions = list(storage.actions(row.id))
         self.stalled: dict[str, Any] | None = None
         self._settings = empty_replay(row.about, len(self.seats))
         self._policies: dict[str, Policy] = {}
@@ -258,7 +259,8 @@ class Table:
         self._patience = (int(self.game.turns), decided + 1 if turn == self.game.turns else 0)
         try:
             asked, memory = core.batch_of(self.game).copy(), self.memory[seat].copy()
-            action = int(answers(self._policy(seat), Decisions(asked, memory))[0])
+            history = None if self.row.start else [self._actions]  # what came before a position is not known
+            action = int(answers(self._policy(seat), Decisions(asked, memory, history=history))[0])
             core.check_step(self.game, action)
             if self._patience[1] > PATIENCE:
                 raise RefusedError(MOVED_ON, f"{self.names[seat]} made {PATIENCE:,} decisions in one turn and never came to an end of it.")
@@ -335,6 +337,7 @@ class Table:
         if self.game.turns != turn and not core.is_over(self.game):
             self._let_watch()
         self.row.version += 1
+        self._actions.append(action)
         step = Step(self.version, seat, action, text, tuple(sentences), self.digest, turn, first)
         self.log.append(step)
         return step
@@ -346,6 +349,7 @@ class Table:
         self.game = record(snapshot.record)
         self.memory = np.frombuffer(snapshot.memory).copy().reshape(self.memory.shape)
         self.row.version = version
+        del self._actions[version:]
         while self.log and self.log[-1].version > version:
             self.log.pop()
 

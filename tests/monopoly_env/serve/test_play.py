@@ -13,6 +13,7 @@ import agents
 import monopoly_env as me
 from monopoly_env.policy import names
 from tests.monopoly_env.serve.clients import Player, bearer, begin, host
+from tests.policies import Historian
 
 NO_AUCTION = {"options": {"auction": "none"}}
 
@@ -137,7 +138,9 @@ def test_a_seat_is_taken_once(client: TestClient) -> None:
 
 
 def test_undo_goes_back_against_policies_only(client: TestClient) -> None:
-    game = begin(client, "person", "random/no_trades", rules=NO_AUCTION)
+    historian = Historian("random/no_trades")
+    names.register("test/told", lambda: historian)
+    game = begin(client, "person", "test/told", rules=NO_AUCTION)
     with ann(client, game) as player:
         assert player.move("undo")["type"] == "refused"
         player.wait()
@@ -154,6 +157,8 @@ def test_undo_goes_back_against_policies_only(client: TestClient) -> None:
         player.act(before["actions"][0]["action"])
         player.wait()
         assert player.view["digest"] == after["digest"]  # the same dice, and the same answers of the policy
+        assert historian.longest > 0
+        assert historian.wrong == historian.untold == 0  # what was taken back is no part of the history that policies are told
     shared = begin(client, "person", "guest")
     with ann(client, shared) as player, Player(client, shared["game"], shared["seats"][0]["token"]) as bob:
         for each in (player, bob):
