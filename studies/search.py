@@ -20,6 +20,7 @@ from rich.progress import track
 from agents import arena
 from agents.arena.matches import Lineup
 from agents.players.search.player import BEST, SearchPolicy
+from monopoly_env.policy.protocol import Policy
 from monopoly_env.policy.resolve import resolve
 from monopoly_env.reference import table as markdown
 from studies.pages import Page
@@ -40,8 +41,10 @@ _HEADINGS: Final = (
 class Options:
     """Play `search` and its base policy in the same seats of the same games, and compare."""
 
+    player: str | None = None
+    """Play this policy as it comes, such as `one_ply` or `search/switching`; None: `search` by the options that follow."""
     base: str = BEST["base"]
-    """The policy that answers where its advisers agree with it."""
+    """The policy that answers where its advisers agree with it, and with which the player is compared."""
     advisers: tuple[str, ...] = BEST["advisers"]
     """Policies that are asked too."""
     against: tuple[str, ...] = ("expert/bargaining", "fp/b/guarded", "landlord/balanced", "yasumura")
@@ -66,6 +69,8 @@ class Options:
     """Decisions that may be played out; None: all."""
     margin: float = BEST["margin"]
     """Another answer is taken if it leads by more than so many standard errors."""
+    time: float | None = None
+    """Stop playing out a decision after so many seconds; the results then depend on the clock."""
     games: int = 400
     """Games of each row; every seed is played from every seat."""
     rules: RulesName = "official"
@@ -93,26 +98,32 @@ def measure(options: Options, console: Console) -> list[dict[str, Any]]:
     for opponent, size in track(tables, "playing", console=console):
         lineup = Lineup((resolve(opponent),) * (size - 1), options.rules)
         (alone,) = arena.against([base], [lineup], [options.games], options.seed)
-        for playouts in options.playouts:
-            player = _player(options, playouts)
+        for player in _players(options):
             began = time.perf_counter()
             (score,) = arena.against([player], [lineup], [options.games], options.seed)
             seconds = time.perf_counter() - began
             lead, games = score.less(alone), score.results[0].games
             low, high = score.interval
+            playouts, searched = (player.options()["playouts"], player.searched) if isinstance(player, SearchPolicy) else (0, 0)
             rows.append({
                 "opponent": opponent, "players": size, "playouts": playouts, "games": games, "win_rate": score.rate, "low": low,
-                "high": high, "lead": lead.difference, "lead_low": lead.low, "lead_high": lead.high, "searched": player.searched / games,
-                "seconds": seconds / max(1, player.searched),
+                "high": high, "lead": lead.difference, "lead_low": lead.low, "lead_high": lead.high, "searched": searched / games,
+                "seconds": seconds / max(1, searched),
             })  # fmt: skip
     return rows
 
 
-def _player(options: Options, playouts: int) -> SearchPolicy:
-    return SearchPolicy(
-        options.base, playouts, options.advisers, options.margin, options.turns, options.value, options.others, offers=options.offers,
-        threads=options.threads, rollout_policy=options.rollout_policy, doubt=options.doubt, decisions=options.decisions,
-    )  # fmt: skip
+def _players(options: Options) -> list[Policy]:
+    if options.player is not None:
+        return [resolve(options.player)]
+    return [
+        SearchPolicy(
+            options.base, playouts, options.advisers, options.margin, options.turns, options.value, options.others, offers=options.offers,
+            time=options.time, threads=options.threads, rollout_policy=options.rollout_policy, doubt=options.doubt,
+            decisions=options.decisions,
+        )
+        for playouts in options.playouts
+    ]  # fmt: skip
 
 
 def section(rows: Sequence[dict[str, Any]], options: Options) -> str:
@@ -121,25 +132,33 @@ def section(rows: Sequence[dict[str, Any]], options: Options) -> str:
         (
             f"`{row['opponent']}`", row["players"], row["playouts"], f"{row['games']:,}", f"{row['win_rate']:.3f}",
             f"{row['low']:.3f} to {row['high']:.3f}", f"{row['lead']:+.3f}", f"{row['lead_low']:+.3f} to {row['lead_high']:+.3f}",
-            f"{row['searched']:.1f}", f"{row['seconds']:.3f}",
+            *((f"{row['searched']:.1f}", f"{row['seconds']:.3f}") if row["searched"] else ("-", "-")),
         )
         for row in rows
     ]  # fmt: skip
+    about = (
+        f"{_described(options)}, rules `{options.rules}`, seed {options.seed}. Seconds are those of whole games, divided by the decisions "
+        "that were played out."
+    )
+    return f"{about}\n\n{markdown(_HEADINGS, lines)}"
+
+
+def _described(options: Options) -> str:
+    """The player in words."""
+    if options.player is not None:
+        return f"`{options.player}`"
+    limit = "" if options.time is None else f", {options.time:g} s a decision at most"
+    if options.doubt is None and all(getattr(options, name) == BEST[name] for name in vars(options) if name in _CHOSEN):
+        return f"`search/best`{limit}"
     offers = f" own offers out of {options.offers} packages," if options.offers else ""
     advice = f" with the advice of {_names(options.advisers)}" if options.advisers else ""
     doubt = "" if options.doubt is None else f" and its own choices of a probability from {options.doubt}"
     others = "" if options.others is None else f" and, in the other seats, those of {_names(options.others)} that explain what was seen"
     asked = "" if options.decisions is None else f" at the decisions {_names(options.decisions)},"
-    made = (
+    return (
         f"`search` on `{options.base}`{advice}{doubt},{asked} playouts of {options.turns} rounds by "
-        f"`{options.rollout_policy or options.base}`{others},{offers} ended by the value `{options.value}`; margin {options.margin}"
+        f"`{options.rollout_policy or options.base}`{others},{offers} ended by the value `{options.value}`; margin {options.margin}{limit}"
     )
-    is_best = options.doubt is None and all(getattr(options, name) == BEST[name] for name in vars(options) if name in _CHOSEN)
-    about = (
-        f"{'`search/best`' if is_best else made}, rules `{options.rules}`, seed {options.seed}. Seconds are those of whole games, divided "
-        "by the decisions that were played out."
-    )
-    return f"{about}\n\n{markdown(_HEADINGS, lines)}"
 
 
 def _names(names: Sequence[str]) -> str:

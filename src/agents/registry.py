@@ -35,6 +35,7 @@ KINDS: Final[dict[str, Factory]] = {
     "human": Human,
     "search": SearchPolicy,
     "search/best": search.best,
+    "search/switching": search.switching,
     "one_ply": OnePlyPolicy,
     bot.KIND: Bot,
     model.KIND: LanguageModel,

@@ -10,6 +10,7 @@ import pytest
 
 import agents
 import monopoly_env as me
+from agents.players.search import player
 from agents.players.search.offers import lay, propose
 from monopoly_env.actions import DECISION_NAMES, HEADS
 from monopoly_env.analyse import values
@@ -248,7 +249,11 @@ def test_it_is_saved_as_its_options(tmp_path: Any) -> None:
         ({"base": "randm"}, "Did you mean 'random'"),
         ({"value": "bets"}, "Did you mean 'best'"),
         ({"others": ["algoritmic"]}, "Did you mean 'algorithmic'"),
-        ({"seconds": 0.0}, "seconds=0.0 must be positive"),
+        ({"time": 0.0}, "time=0.0 must be a positive number"),
+        ({"time": "short"}, "time='short' must be a positive number"),
+        ({"turns": 0}, "turns=0 must be a whole number from 1, or None"),
+        ({"turns": "a"}, "turns='a' must be a whole number"),
+        ({"threads": 0}, "threads=0 must be a whole number from 1"),
         ({"offers": -1}, "offers=-1"),
         ({"doubt": 1.5}, "doubt=1.5 must be a probability"),
         ({"doubt": 0.1, "base": "expert"}, "needs a learned base"),
@@ -271,3 +276,21 @@ def test_the_best_of_them_plays_and_is_kept_in_a_file(tmp_path: Path) -> None:
     assert (loaded.name, loaded.options()) == ("search/best", searching.options())
     with pytest.raises(me.ConfigurationError, match="tables of 2 to 4"):
         agents.arena.play([searching, *["expert"] * 4], games=1, rules=Rules(max_turns=12))
+
+
+def test_its_time_ends_the_playouts_of_offers(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = me.core.batch_of(me.position(2, lots={0: ["Boardwalk"], 1: ["Park Place"]}))
+    clock = iter(range(100))
+    monkeypatch.setattr(player, "monotonic", lambda: float(next(clock)))
+    options: dict[str, Any] = {"base": "algorithmic", "playouts": 40, "turns": 2}
+    searching, hurried = agents.make("search", **options), agents.make("search", time=2.5, **options)
+    whole = searching._leads(game, game, 10, ["algorithmic"] * 2, 5)
+    assert whole.shape == (1, 40)
+    cut = hurried._leads(game, game, 10, ["algorithmic"] * 2, 5)
+    assert cut.shape == (1, 24)  # after the third block of 8 three seconds are over
+    assert (cut == whole[:, :24]).all()
+
+
+def test_policy_switching_has_nothing_but_advice() -> None:
+    options = agents.make("search/switching").options()
+    assert (options["base"], options["turns"], options["others"], options["offers"]) == ("expert", None, None, 0)

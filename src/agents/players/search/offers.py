@@ -2,7 +2,8 @@
 
 The value is asked for the state after the exchange. An offer is kept if both sides gain by it: at a table of three or more what they gain
 the others lose, while at a table of two there is none. Its price leaves the partner a part of the surplus. Where it is known who answers,
-a second price is the least at which that policy accepts; without, one that leaves the partner next to nothing.
+a second price is the least at which that policy accepts; without, one that leaves the partner next to nothing. Packages are of lots and
+money: a jail card is worth $50 at most, which the price can make up for.
 """
 
 from __future__ import annotations

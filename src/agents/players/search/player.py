@@ -9,6 +9,7 @@ Beside the base policy's offers, it may make its own: those that a value of stat
 from __future__ import annotations
 
 from collections.abc import Sequence
+from time import monotonic
 from typing import Any, Final, Protocol, runtime_checkable
 
 import numpy as np
@@ -45,6 +46,7 @@ _SHORT_ANSWERS: Final = tuple(
 )
 _SEED: Final = np.uint64((1 << 63) - 1)
 _PAUSE: Final = 3  # rounds between two searches for an offer
+_BLOCK: Final = 8  # playouts between two looks at the clock
 
 
 @runtime_checkable
@@ -73,7 +75,7 @@ class SearchPolicy(BatchedPolicy):
         others: Sequence[str] | None = None,
         thorough: bool = False,
         offers: int = 0,
-        seconds: float | None = None,
+        time: float | None = None,
         threads: int | None = None,
         name: str | None = None,
         rollout_policy: str | None = None,
@@ -84,7 +86,7 @@ class SearchPolicy(BatchedPolicy):
 
         Args:
             base: The policy whose answer stands unless another one proves better.
-            playouts: Playouts of each answer. With 0 the player is its base policy.
+            playouts: Playouts of each answer. With 0 the player is its base policy; one that draws at random draws other numbers.
             advisers: The policies that are asked too. Their memory is empty at every decision.
             margin: Another answer is taken if its mean lead is more than so many standard errors.
             turns: Cut playouts off after so many rounds; None: play them to the end.
@@ -95,7 +97,7 @@ class SearchPolicy(BatchedPolicy):
             offers: How many packages to play out when looking for an offer of its own, every third round; 0: only the base policy
                 offers. The value of states, which should be `best`, and whoever of `others` a partner most likely is propose them and
                 their prices.
-            seconds: Stop playing out a decision after so long; the result then depends on the clock.
+            time: Stop playing out a decision after so many seconds; the result then depends on the clock.
             threads: Number of threads; by default one per core.
             name: What tables call it.
             rollout_policy: Who plays on in the playouts. By default the base policy; of a learned one, whose networks take ten times
@@ -107,12 +109,17 @@ class SearchPolicy(BatchedPolicy):
             ConfigurationError: A policy is unknown, not compiled or not learned where it must be, a decision is unknown, or a number is out
                 of range.
         """
-        if isinstance(playouts, bool) or not isinstance(playouts, (int, np.integer)) or playouts < 0:
-            raise ConfigurationError(f"playouts={playouts!r} must be a whole number, 0 for none.")
-        if isinstance(offers, bool) or not isinstance(offers, (int, np.integer)) or offers < 0:
-            raise ConfigurationError(f"offers={offers!r} must be a whole number, 0 for none.")
+        for option, number, least in (("playouts", playouts, 0), ("offers", offers, 0), ("turns", turns, 1), ("threads", threads, 1)):
+            if number is None and least:
+                continue
+            if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < least:
+                raise ConfigurationError(
+                    f"{option}={number!r} must be a whole number from {least}, {'or None' if least else '0 for none'}."
+                )
         if not margin >= 0:
             raise ConfigurationError(f"margin={margin!r} must not be negative.")
+        if time is not None and not (isinstance(time, (int, float)) and time > 0):
+            raise ConfigurationError(f"time={time!r} must be a positive number of seconds, or None.")
         if doubt is not None and not 0 < doubt < 1:
             raise ConfigurationError(f"doubt={doubt!r} must be a probability between 0 and 1, or None.")
         self.base = _compiled(base)
@@ -123,15 +130,13 @@ class SearchPolicy(BatchedPolicy):
         self.name = name or f"search/{base}/{playouts}"
         self.searched = 0  # decisions that were played out
         self.offered = 0  # offers that it made beside those of the base policy
-        if seconds is not None and not seconds > 0:
-            raise ConfigurationError(f"seconds={seconds!r} must be positive, or None.")
         self._value = values.resolve(value)
         self._may_search = _numbers(DECISION_NAMES if decisions is None else decisions)
         self._others = None if others is None else [_compiled(other) for other in others]
         self.reads_history = self._others is not None and len(self._others) > 1
         self._options: dict[str, Any] = {
             "base": base, "playouts": int(playouts), "advisers": list(advisers), "margin": float(margin), "turns": turns, "value": value,
-            "others": None if others is None else list(others), "thorough": bool(thorough), "offers": int(offers), "seconds": seconds,
+            "others": None if others is None else list(others), "thorough": bool(thorough), "offers": int(offers), "time": time,
             "threads": threads, "rollout_policy": rollout_policy, "doubt": doubt,
             "decisions": None if decisions is None else list(decisions),
         }  # fmt: skip
@@ -191,19 +196,31 @@ class SearchPolicy(BatchedPolicy):
 
     def _best_offer(self, decisions: Decisions, number: int, action: int) -> Offer | None:
         """The offer that does better than an action by more than the margin and one standard error, as the best of several."""
-        game, seed = decisions.games[number : number + 1], int(decisions.key[number] & _SEED)
-        seats, count, seat = self._seats(decisions, number), self._options["playouts"], int(game["player"][0])
+        game, seats = decisions.games[number : number + 1], self._seats(decisions, number)
         proposed = propose(game, self._value, self._options["offers"], [_likeliest(policies) for policies in seats])
         laid = [(offer, position) for offer in proposed if (position := lay(game, offer)) is not None]
         if not laid:
             return None
         self.searched += 1
-        options = {name: self._options[name] for name in ("turns", "value", "threads")} | {"seed": seed}
-        without = rollout(game, seats, count, actions=[action], **options).shares[0, :, seat]
-        leads = rollout(np.concatenate([position for _, position in laid]), seats, count, **options).shares[:, :, seat] - without
+        positions = np.concatenate([position for _, position in laid])
+        leads = self._leads(positions, game, action, seats, int(decisions.key[number] & _SEED))
         best = int(leads.mean(axis=1).argmax())
-        wanted = (self._options["margin"] + 1) * leads[best].std(ddof=1) / np.sqrt(count)
+        wanted = (self._options["margin"] + 1) * leads[best].std(ddof=1) / np.sqrt(leads.shape[1])
         return laid[best][0] if leads[best].mean() > wanted else None
+
+    def _leads(self, positions: Games, game: Games, action: int, seats: list[Any], seed: int) -> NDArray[np.float32]:
+        """(B, N) how much more each position brings the player to move than an action does, in N playouts."""
+        seat, count, limit = int(game["player"][0]), self._options["playouts"], self._options["time"]
+        options = {name: self._options[name] for name in ("turns", "value", "threads")} | {"seed": seed}
+        blocks, began = list[NDArray[np.float32]](), monotonic()
+        block = count if limit is None else _BLOCK
+        for first in range(0, count, block):
+            size = min(block, count - first)
+            without = rollout(game, seats, size, actions=[action], first=first, **options).shares[0, :, seat]
+            blocks.append(rollout(positions, seats, size, first=first, **options).shares[:, :, seat] - without)
+            if limit is not None and monotonic() - began > limit:
+                break
+        return np.hstack(blocks)
 
     def _seats(self, decisions: Decisions, number: int) -> list[Any]:
         """Who plays on in playouts, by seat."""
@@ -221,7 +238,7 @@ class SearchPolicy(BatchedPolicy):
         if not others:
             return first
         self.searched += 1
-        options = {name: self._options[name] for name in ("turns", "value", "seconds", "threads")}
+        options = {name: self._options[name] for name in ("turns", "value", "threads")} | {"seconds": self._options["time"]}
         seats, seed = self._seats(decisions, number), int(decisions.key[number] & _SEED)
         compared = compare_actions(decisions.games[number], [first, *others], seats, self._options["playouts"], seed=seed, **options)
         best = compared.best.action
@@ -234,6 +251,11 @@ class SearchPolicy(BatchedPolicy):
 def best(**options: Any) -> SearchPolicy:
     """The strongest player of this kind, for tables of 2 to 4; options replace those of `BEST`."""
     return SearchPolicy(**(BEST | options))
+
+
+def switching(**options: Any) -> SearchPolicy:
+    """Policy switching, the plain reference: whole playouts by `expert` judge the advice of each policy; options replace these."""
+    return SearchPolicy(**({"name": "search/switching"} | options))
 
 
 def _likeliest(policies: Any) -> CompiledPolicy:
