@@ -18,7 +18,7 @@ from monopoly_env.errors import MonopolyError
 from monopoly_env.policy.names import Factory
 from monopoly_env.reference import Arguments, page, table, write_pages
 
-_ROOM: Final = "agents.players"
+_ROOMS: Final = ("agents", "agents.players")  # here a module is a family, elsewhere a package
 
 
 def agents_page() -> str:
@@ -72,7 +72,7 @@ def _home(factory: Factory) -> str:
     function = factory.args[1].function if isinstance(factory, partial) else factory
     module = str(function.__module__)
     parent = module.rpartition(".")[0]
-    return module if parent == _ROOM else parent
+    return module if parent in _ROOMS else parent
 
 
 PAGES: Final[dict[str, Callable[[], str]]] = {"agents.md": agents_page}

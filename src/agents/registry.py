@@ -6,6 +6,7 @@ import functools
 import warnings
 from typing import Any, Final
 
+from agents import trader
 from agents.learned import shipped
 from agents.learned.policy import LearnedAgent
 from agents.networks import actor
@@ -24,13 +25,14 @@ from monopoly_env.analyse import values as values_of_states
 from monopoly_env.policy import names
 from monopoly_env.policy.names import Factory
 
-BUILT_IN: Final[dict[str, Factory]] = {**POLICIES, **genetic.POLICIES, **esp.POLICIES, **shipped.POLICIES}
+BUILT_IN: Final[dict[str, Factory]] = {**POLICIES, **genetic.POLICIES, **esp.POLICIES, **shipped.POLICIES, **trader.POLICIES}
 # Kinds that need more than a name: options, a console, or the file of a saved policy.
 KINDS: Final[dict[str, Factory]] = {
     "actor": actor.ActorPolicy,
     "networks": LearnedAgent,
     bargainer.KIND: Bargainer,
     ESP: EspPlayer,
+    trader.KIND: trader.Trader,
     OCNARU_NETWORKS: OcnaruNetworks,
     "human": Human,
     "search": SearchPolicy,

@@ -42,14 +42,16 @@ _SINGLES: Final = 1 + NUM_GROUPS  # parts of one group at most
 
 
 @kernel
-def write_packages(game: Game, maker: int, partner: int, table: Any) -> int:
+def write_packages(game: Game, maker: int, partner: int, table: Any, at_limit: int = _AT_LIMIT, spends_all: bool = False) -> int:
     """Write the most promising packages that a player may offer to another.
 
     Args:
         game: The game.
         maker: The seat that makes the offer.
         partner: The seat that gets it.
-        table: (NUM_PACKAGES, FIELDS) float64, filled.
+        table: (N, FIELDS) float64, filled; N is NUM_PACKAGES for a learned agent.
+        at_limit: How many of the N places are for the best at the partner's limit; the others are for those at list prices.
+        spends_all: Whether the maker may pay all its cash, and not only the part that `expert/bargaining` would.
 
     Returns:
         The number of packages.
@@ -63,12 +65,12 @@ def write_packages(game: Game, maker: int, partner: int, table: Any) -> int:
     _write_parts(game, maker, partner, official, params, gives)
     total = fill_strengths(game, turns_left(game, params), params, memory[SLOT.strengths :])
     two = trading.sides(game, maker, partner, total, params, _MODEL, memory)
-    at_list = np.zeros((NUM_PACKAGES, FIELDS))
+    at_list = np.zeros((len(table), FIELDS))
     for i in range(_NUM_PARTS):
         for j in range(_NUM_PARTS if asks[i, PART] >= 0 else 0):
             if gives[j, PART] >= 0 and PART_GROUPS[i] & PART_GROUPS[j] == 0 and min(i, j) >= (not official) and i + j > 0:
-                _rate(game, two, asks[i], gives[j], params, memory, table[:_AT_LIMIT], at_list)
-    return _merge(table, at_list)
+                _rate(game, two, asks[i], gives[j], params, memory, table[:at_limit], at_list, spends_all)
+    return _merge(table, at_list, at_limit)
 
 
 @kernel
@@ -87,12 +89,14 @@ def _write_parts(game: Game, giver: int, taker: int, official: bool, params: Row
 
 
 @kernel
-def _rate(game: Game, two: Sides, asked: Any, given: Any, params: Row, memory: Row, at_limit: Any, at_list: Any) -> None:
+def _rate(game: Game, two: Sides, asked: Any, given: Any, params: Row, memory: Row, at_limit: Any, at_list: Any, spends_all: bool) -> None:
     """Rate a package at both prices, or at the nearest that can be paid, and keep it where it is among the most promising."""
     ask, give = int(asked[PART]), int(given[PART])
     own, theirs = asked[TAKEN] + given[GIVEN], asked[GIVEN] + given[TAKEN]
     a, b = trading.weights(two, own, theirs, memory)
     least, most = trading.purses(game, two.seat, two.partner, ask, give, asked[FEES], given[FEES], params)
+    if spends_all:
+        most = game.cash[two.seat] - asked[FEES]
     judged, their_judged = asked[JUDGED_TAKEN] + given[JUDGED_GIVEN], asked[JUDGED_GIVEN] + given[JUDGED_TAKEN]
     for table, wanted in ((at_limit, trading.least_dollars(two, judged, their_judged)), (at_list, asked[WANTED] - given[PAID])):
         price = max(least, np.ceil(wanted))
@@ -107,14 +111,14 @@ def _rate(game: Game, two: Sides, asked: Any, given: Any, params: Row, memory: R
 
 
 @kernel
-def _merge(table: Any, at_list: Any) -> int:
+def _merge(table: Any, at_list: Any, at_limit: int) -> int:
     """Write the best packages at list prices after those at the limit, unless they are among those; returns how many there are in all."""
     count = 0
-    while count < _AT_LIMIT and table[count, PROMISE] > 0.0:
+    while count < at_limit and table[count, PROMISE] > 0.0:
         count += 1
-    place, known = _AT_LIMIT, count
-    for i in range(NUM_PACKAGES):
-        if place == NUM_PACKAGES or at_list[i, PROMISE] <= 0.0:
+    place, known = at_limit, count
+    for i in range(len(table)):
+        if place == len(table) or at_list[i, PROMISE] <= 0.0:
             break
         new = True
         for j in range(known):
@@ -122,7 +126,7 @@ def _merge(table: Any, at_list: Any) -> int:
         if new:
             table[place] = at_list[i]
             place += 1
-    return count + place - _AT_LIMIT
+    return count + place - at_limit
 
 
 @kernel

@@ -42,6 +42,12 @@ def softmax(logits: Any, count: int, seats: Any, shares: Any) -> None:
 @ValueKernel
 def by_network(game: Game, params: Any, shares: Any) -> None:
     """The value of a running game; `params` is a row of `ARCHITECTURE`."""
+    write_by_network(game, params, shares)
+
+
+@array_kernel
+def write_by_network(game: Game, params: Any, shares: Any) -> None:
+    """Write the value of a running game, as `by_network` does, for kernels that know which value they ask."""
     params, shares = borrowed(params), borrowed(shares)
     seen, seats, logits = np.empty(FEATURES, np.float32), np.empty(MOST_PLAYERS, np.int64), np.empty(MOST_PLAYERS, np.float32)
     count = write(game, seen, seats)

@@ -36,8 +36,8 @@ def _at_this_table(game: Game, params: Row) -> Row:
     return params[place * WIDTH : (place + 1) * WIDTH]
 
 
-@policy_kernel
-def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
+@kernel
+def play(game: Game, params: Row, memory: Row) -> int:
     """Answer as `expert`, at prices that the model of partners has set.
 
     Where two players are left, what one gains the other loses, so that neither agrees: `expert` then answers alone.
@@ -47,6 +47,11 @@ def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
         return answer(game, own, own, memory)
     model = params[MODEL:BARGAINS]
     return bargain(game, answer(game, own, model, memory), own, model, memory)
+
+
+@policy_kernel
+def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
+    return play(game, params, memory)
 
 
 class Bargainer(CompiledPolicy):
