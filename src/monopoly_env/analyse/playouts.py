@@ -20,13 +20,14 @@ from monopoly_env import core
 from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.analyse import values
 from monopoly_env.analyse.values import Value, write_shares
-from monopoly_env.engine.agenda import OVER
+from monopoly_env.engine.agenda import OVER, SEALED_BID
+from monopoly_env.engine.auction import forget_sealed_bids
 from monopoly_env.engine.decks import shuffle_unseen
-from monopoly_env.engine.step import apply
+from monopoly_env.engine.step import apply, settle
 from monopoly_env.errors import ConfigurationError, GameOverError
 from monopoly_env.game import GAME, Game, Games, empty_games
 from monopoly_env.intervals import CONFIDENCE, wilson
-from monopoly_env.kernels import borrowed, entry
+from monopoly_env.kernels import borrowed, entry, kernel
 from monopoly_env.philox import philox
 from monopoly_env.policy.loop import ILLEGAL, NO_LIMIT, PROGRESS, Players, begin, check, next_action
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
@@ -58,27 +59,33 @@ class _Results(NamedTuple):
     """What happened, by position and playout."""
 
     shares: NDArray[np.float32]  # (B, N, P)
+    doubled: NDArray[np.uint8]  # (B, N, P), twice each place, since those who tie share the mean of theirs
     turns: NDArray[np.int32]  # (B, N)
     cut: NDArray[np.bool_]  # (B, N)
 
     @classmethod
     def empty(cls, positions: int, count: int, players: int) -> _Results:
         shape = positions, count
-        return cls(np.zeros((*shape, players), np.float32), np.zeros(shape, np.int32), np.zeros(shape, np.bool_))
+        by_seat = *shape, players
+        return cls(np.zeros(by_seat, np.float32), np.zeros(by_seat, np.uint8), np.zeros(shape, np.int32), np.zeros(shape, np.bool_))
 
 
 @dataclass(frozen=True, eq=False)
 class Playouts:
     """The results of N playouts from a position of P players; or from B positions, with another axis in front of all arrays.
 
+    A playout takes 5 P + 5 bytes.
+
     Attributes:
         shares: (N, P) float32, each seat's share of the win: 1 for the winner, equal shares in a draw, the value where it was cut off.
+        doubled_places: (N, P) uint8, twice each seat's place (`places`).
         turns: (N,) int32, turns played, of all players together.
         cut: (N,) bool, whether the playout was cut off.
         confidence: The confidence level of `low` and `high`.
     """
 
     shares: NDArray[np.float32]
+    doubled_places: NDArray[np.uint8]
     turns: NDArray[np.int32]
     cut: NDArray[np.bool_]
     confidence: float = CONFIDENCE
@@ -98,12 +105,18 @@ class Playouts:
         """The bounds of each share: two (P,), by Wilson's interval."""
         return wilson(self.share * self.count, self.count, self.confidence)
 
+    @property
+    def places(self) -> NDArray[np.float64]:
+        """(N, P), each seat's place: 1 for the winner, P for the player who was ruined first.
+
+        Where a playout was cut off, the players still in the game are placed by their shares. Those who tie share the mean of their places.
+        """
+        return self.doubled_places / 2
+
     @cached_property
     def place(self) -> NDArray[np.float64]:
-        """(P,), the mean rank by share of the win: 1 for the winner, and the mean rank of the others for those who lost."""
-        better = (self.shares[..., None, :] > self.shares[..., :, None]).sum(axis=-1)
-        equal = (self.shares[..., None, :] == self.shares[..., :, None]).sum(axis=-1)
-        return np.asarray((better + (equal + 1) / 2).mean(axis=-2))
+        """(P,), the mean place of each seat. They add up to P (P + 1) / 2."""
+        return np.asarray(self.doubled_places.mean(axis=-2) / 2)
 
     def __str__(self) -> str:
         if self.shares.ndim > 2:
@@ -129,8 +142,9 @@ def rollout(  # noqa: PLR0913 - the options of playouts
 ) -> Playouts:
     """Play a position on, `n` times. The game itself is not changed.
 
-    What a player can't know is drawn anew for every playout: the dice to come, and the order of the cards that have not been drawn.
-    Forced throws and sealed bids stay. Policies begin with an empty memory, as in a new game.
+    What a player can't know is drawn anew for every playout: the dice to come, the order of the cards that have not been drawn, and, where
+    it writes a sealed bid, the bids that others have written, which their policies write again. Forced throws stay. Policies begin with an
+    empty memory, as in a new game.
 
     Args:
         game: A record, or (B,) records of the same number of players, none of them over.
@@ -142,7 +156,8 @@ def rollout(  # noqa: PLR0913 - the options of playouts
         first: The number of the first playout. Playouts 0 to 99 and 100 to 199 of a seed are together playouts 0 to 199.
         turns: Cut a playout off after so many rounds and take the value of the state. None: play to the end.
         value: The value of a state that is cut off: "worth", "best" (`agents.values`, tables of 2 to 4), or a `Value`.
-        shuffle: Whether the order of the unseen cards is drawn anew. If not, every playout draws the cards in the order of the record.
+        shuffle: Whether unseen cards and sealed bids are drawn anew. If not, every playout draws the cards in the order of the record, and
+            sealed bids stay.
         threads: Number of threads; by default one per core. The result does not depend on it.
 
     Returns:
@@ -211,7 +226,7 @@ def rollout(  # noqa: PLR0913 - the options of playouts
         with ThreadPoolExecutor(cores, "playouts") as pool:
             list(pool.map(play, parts))
     at: Any = 0 if single else ...
-    return Playouts(results.shares[at], results.turns[at], results.cut[at])
+    return Playouts(*(array[at] for array in results))
 
 
 def _check_games(games: Games) -> int:
@@ -240,7 +255,7 @@ def _first_actions(games: Games, actions: Any) -> NDArray[np.int64]:
     return given.astype(np.int64)
 
 
-def _seat(policies: Any, players: int, n: int, first: int, key: tuple[int, int]) -> tuple[list[CompiledPolicy], NDArray[np.int64]]:
+def _seat(policies: Any, players: int, n: int, first: int, key: tuple[int, int]) -> tuple[list[CompiledPolicy], NDArray[np.int16]]:
     """The policies, and (n, P) the number of the one in each seat in each playout."""
     everywhere = not isinstance(policies, (list, tuple))
     mixtures = [policies] * players if everywhere else list(policies)
@@ -249,7 +264,7 @@ def _seat(policies: Any, players: int, n: int, first: int, key: tuple[int, int])
     choices = [_weights(mixture) for mixture in mixtures]
     resolved = resolve_all([policy for choice, _ in choices for policy in choice])
     seated: list[CompiledPolicy] = []
-    seats, left = np.zeros((n, players), np.int64), iter(resolved)
+    seats, left = np.zeros((n, players), np.int16), iter(resolved)
     for seat, (choice, weights) in enumerate(choices):
         options = np.zeros(len(choice), np.int64)
         for place in range(len(choice)):
@@ -283,7 +298,7 @@ def _weights(mixture: Any) -> tuple[list[Any], NDArray[np.float64]]:
 
 @entry()
 def _draw_policies(  # noqa: PLR0917 - compiled
-    options: NDArray[np.int64], bounds: NDArray[np.float64], seat: int, first: int, key_low: int, key_high: int, seats: NDArray[np.int64]
+    options: NDArray[np.int64], bounds: NDArray[np.float64], seat: int, first: int, key_low: int, key_high: int, seats: NDArray[np.int16]
 ) -> None:
     """Draw a policy for a seat in each playout; `bounds` are the sums of the weights up to each policy but the last."""
     for k in range(len(seats)):
@@ -296,7 +311,7 @@ def _draw_policies(  # noqa: PLR0917 - compiled
 
 @entry()
 def _play_out(  # noqa: PLR0913, PLR0917 - compiled
-    starts: Games, actions: NDArray[np.int64], begin_at: int, end_at: int, seats: NDArray[np.int64], setting: _Setting, players: Players,
+    starts: Games, actions: NDArray[np.int64], begin_at: int, end_at: int, seats: NDArray[np.int16], setting: _Setting, players: Players,
     params: NDArray[np.float32], games: Games, memory: NDArray[np.float64], progress: NDArray[Any], mask: NDArray[np.bool_],
     shares: NDArray[np.float64], results: _Results,
 ) -> None:  # fmt: skip
@@ -329,21 +344,48 @@ def _play_out(  # noqa: PLR0913, PLR0917 - compiled
         playout = setting.first + k
         game.seed[0] = philox(playout & _WORD, 0, playout >> 32, _SEEDS, setting.key_low, setting.key_high)
         game.seed[1] = philox(playout & _WORD, 1, playout >> 32, _SEEDS, setting.key_low, setting.key_high)
-        if setting.shuffles:
-            shuffle_unseen(game, 0)
-            shuffle_unseen(game, 1)
         begun, horizon = int(game.turns), int(game.rounds) + setting.rounds
-        if actions[b] >= 0:
-            apply(game, actions[b])
+        mover, first = int(game.player), int(actions[b])
+        if setting.shuffles:
+            _draw_hidden(game)
         while game.rounds < horizon:
-            action = next_action(game, players, seats[k], memory, mask, stage, begun + setting.turns)
-            if action < 0:
-                break
+            if first >= 0 and game.player == mover:
+                action, first = first, NO_ACTION
+            else:
+                action = next_action(game, players, seats[k], memory, mask, stage, begun + setting.turns)
+                if action < 0:
+                    break
             apply(game, action)
         if stage.stop <= ILLEGAL:
             stage.answered = k
             return
         write_shares(setting.value, game, params, shares)
         results.shares[b, k] = shares
+        _write_places(game, shares, results.doubled[b, k])
         results.turns[b, k] = game.turns - begun
         results.cut[b, k] = game.decision != OVER
+
+
+@kernel
+def _draw_hidden(game: Game) -> None:
+    """Draw anew what the player to move can't know. Others who have written a sealed bid write it again before it is that player's turn."""
+    shuffle_unseen(game, 0)
+    shuffle_unseen(game, 1)
+    if game.decision == SEALED_BID:
+        forget_sealed_bids(game)
+        settle(game)
+
+
+@kernel
+def _write_places(game: Game, shares: Any, doubled: Any) -> None:
+    """Write twice the place of each seat: as the game says, and by their shares for those who are still in it."""
+    for seat in range(len(shares)):
+        ahead, level = 0, 0
+        for other in range(len(shares)):
+            if game.place[other] != game.place[seat]:
+                ahead += game.place[other] < game.place[seat]  # 0 is still in the game
+            elif shares[other] != shares[seat]:
+                ahead += shares[other] > shares[seat]
+            else:
+                level += 1  # the seat itself, too
+        doubled[seat] = 2 * ahead + level + 1

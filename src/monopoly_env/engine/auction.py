@@ -167,6 +167,17 @@ def sealed_bid(game: Game, seat: int, action: int) -> None:
 
 
 @kernel
+def forget_sealed_bids(game: Game) -> None:
+    """Take back the open question of a sealed auction and the bids of all others than the player asked, who bid again in turn order."""
+    for seat in range(game.num_players):
+        if seat != game.player:
+            game.sealed[seat] = 0
+    game.auction_bidders = solvent_seats(game)
+    game.auction_asked = game.turn
+    agenda.pop(game)
+
+
+@kernel
 def _close(game: Game) -> None:
     """Sell to the winner: the winner pays, then the lot changes hands (16, S3)."""
     if is_sealed(game):

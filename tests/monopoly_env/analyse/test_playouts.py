@@ -3,22 +3,38 @@
 from __future__ import annotations
 
 from collections import Counter
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import binom, chisquare
 
 import agents
 import monopoly_env as me
 from monopoly_env import actions, core
+from monopoly_env.actions import A_TURN
 from monopoly_env.analyse import Value
 from monopoly_env.analyse.playouts import rollout
-from monopoly_env.cards import DECK_SIZE
+from monopoly_env.cards import DECK_SIZE, JAIL_CARD_NUMBER
+from monopoly_env.engine.agenda import SEALED_BID
 from monopoly_env.engine.decks import shuffle_unseen
+from monopoly_env.intervals import wilson
 from monopoly_env.rules import PRESETS
-from tests.monopoly_env.endgames import LEADER_WINS, last_throw
+from tests.monopoly_env.endgames import (
+    FOLLOWER_WINS,
+    GOES_ON,
+    GREEN,
+    LEADER_WINS,
+    ORANGE,
+    RED,
+    YELLOW,
+    exact_share,
+    last_throw,
+    last_two_throws,
+)
 
-EXACT = float(LEADER_WINS)
+FALSE_ALARM = 4.9  # standard errors: fewer than 1e-6 of all true hypotheses are that far off
 
 
 def random_position(seed: int, decisions: int, num_players: int = 4, rules: me.Rules | str = "official") -> Any:
@@ -30,18 +46,32 @@ def random_position(seed: int, decisions: int, num_players: int = 4, rules: me.R
     return me.new_game(num_players, rules, seed) if me.is_over(game) else game
 
 
-def test_a_position_whose_odds_are_known() -> None:
-    played = rollout(last_throw(), "friedman", 20_000)
-    assert abs(played.share[0] - EXACT) < 5 * np.sqrt(EXACT * (1 - EXACT) / 20_000)
+@pytest.mark.parametrize(
+    ("game", "policy", "exact"), [(last_throw(), "friedman", 1 - LEADER_WINS), (last_two_throws(), GOES_ON, FOLLOWER_WINS)]
+)
+def test_a_position_whose_odds_are_known(game: Any, policy: Any, exact: Fraction) -> None:
+    """By hand, for one throw and for two."""
+    played, share = rollout(game, policy, 20_000), float(exact)
+    assert abs(played.share[1] - share) < FALSE_ALARM * np.sqrt(share * (1 - share) / 20_000)
     assert np.allclose(played.share.sum(), 1)
 
 
 def test_intervals_cover_as_often_as_they_say() -> None:
-    covered = 0
+    """At 500 end-games, whose exact shares are known; Wilson's interval covers a share as often as the binomial distribution says."""
+    assert exact_share(last_throw()) == LEADER_WINS
+    rng, n, covered, rates = np.random.default_rng(0), 60, 0, list[float]()
+    outcomes = np.arange(n + 1)
+    lows, highs = wilson(outcomes, n)
     for seed in range(500):
-        low, high = rollout(last_throw(), "friedman", 60, seed=seed).interval
-        covered += low[0] <= EXACT <= high[0]
-    assert 450 <= covered <= 495  # 95% of 500 within five standard deviations
+        streets, level = (ORANGE, RED, YELLOW, GREEN)[rng.integers(4)], int(rng.integers(1, 6))
+        game = last_throw(int(rng.integers(1, 20)) * 5 + 3, int(rng.integers(10, 24)), streets, level)
+        share = float(exact_share(game))
+        low, high = rollout(game, GOES_ON, n, seed=seed).interval
+        covered += low[0] <= share <= high[0]
+        rates.append(binom.pmf(outcomes, n, share)[(lows <= share) & (share <= highs)].sum())
+    spread = np.sqrt(sum(rate * (1 - rate) for rate in rates))
+    assert 0.94 < np.mean(rates) < 0.97
+    assert abs(covered - sum(rates)) < FALSE_ALARM * spread
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -53,7 +83,8 @@ def test_shares_add_up_to_one_under_all_rules(preset: str) -> None:
             played = rollout(game, "algorithmic", 6, turns=turns)
             assert np.allclose(played.shares.sum(axis=-1), 1, atol=1e-6)
             assert ((played.shares >= 0) & (played.shares <= 1)).all()
-            assert played.place.mean() == pytest.approx((players + 1) / 2)
+            assert played.places.sum(axis=-1).tolist() == [players * (players + 1) / 2] * 6
+            assert (played.places[played.shares == 1] == 1).all()
         assert game.tobytes() == before
 
 
@@ -161,6 +192,137 @@ def test_a_game_that_ends_in_time_is_not_cut_off() -> None:
     cut = rollout(last_throw(), "friedman", 1000, turns=1, value=Value("wrong", ones))
     assert np.array_equal(whole.shares, cut.shares)
     assert not cut.cut.any()
+
+
+# --- places ---------------------------------------------------------------------------------------------------------------
+
+
+def test_places_are_those_of_the_game() -> None:
+    """Who is ruined first is last, at the end as well as where a playout is cut off."""
+    game = me.position(4, turn=1, bankrupt=[2, 0], cash={1: 900, 3: 4000}, seed=3)
+    for turns in (None, 1):
+        played = rollout(game, "algorithmic", 200, turns=turns)
+        assert played.cut.all() == (turns is not None)
+        assert (played.places[:, [2, 0]] == [4, 3]).all()
+        assert set(played.places[:, 1]) <= {1, 2}
+        assert played.place.tolist() == pytest.approx([3, *played.place[[1]], 4, 3 - played.place[1]])
+        if turns is None:
+            assert (played.places[:, 1] == 2 - played.shares[:, 1]).all()
+
+
+def test_losers_are_placed_in_the_order_in_which_they_leave() -> None:
+    game = me.position(3, me.Rules(max_turns=1, score="tax_worth"), cash=[5000, 4000, 1000], lots={0: ["Boardwalk"]})
+    assert rollout(game, GOES_ON, 50).place.tolist() == [1, 2, 3]
+    game = me.position(3, cash=[3000, 3000, 20], lots={0: ["Boardwalk", "Park Place"]}, buildings={"Boardwalk": 5, "Park Place": 5})
+    ranks = rollout(game, "algorithmic", 200).place
+    assert ranks[1] + 0.5 < ranks[2]  # the poor one leaves first: the mean of the losers would be the same for both
+
+
+def test_where_it_is_cut_off_the_value_places_and_those_who_tie_share() -> None:
+    played = rollout(me.new_game(4, seed=1), "algorithmic", 20, turns=1, value=Value("the last one", ones, np.array([3], np.float32)))
+    assert played.cut.all()
+    assert played.place.tolist() == [3, 3, 3, 1]
+    draw = me.position(2, me.Rules(max_turns=1, score="tax_worth"), positions=[0, 0], throws=[(4, 6)], lots={0: [0], 1: [1]})
+    assert rollout(draw, GOES_ON, 2).places.tolist() == [[1.5, 1.5]] * 2
+
+
+# --- what is hidden -------------------------------------------------------------------------------------------------------
+
+
+def next_cards(game: Any, params: Any, shares: Any) -> None:
+    for deck in range(2):
+        shares[deck] = game.deck[deck, game.deck_next[deck]]
+
+
+def test_the_next_card_is_any_of_those_that_nobody_has_seen() -> None:
+    """After five Chance cards were drawn, and while a player holds the jail card of the other deck. No card is drawn in the round."""
+    game = me.position(2, positions=[0, 0], throws=[(4, 6), (4, 6)], jail_cards={0: ["community_chest"]})
+    assert game.num_forced == 2
+    game.deck_next[0] = 5
+    count = 6000
+    played = rollout(game, GOES_ON, count, turns=1, value=Value("next cards", next_cards))
+    assert played.cut.all()
+    for deck, held in ((0, []), (1, [int(JAIL_CARD_NUMBER[0, 1])])):
+        unseen = game.deck[deck, game.deck_next[deck] : game.deck_size[deck]].tolist()
+        assert len(unseen) == (11, 15)[deck]
+        assert not set(unseen) & set(held)
+        found = Counter(played.shares[:, deck].astype(int).tolist())
+        assert set(found) <= set(unseen)
+        assert chisquare([found[card] for card in unseen]).pvalue > 1e-7
+    kept = rollout(game, GOES_ON, 20, turns=1, value=Value("next cards", next_cards), shuffle=False)
+    assert (kept.shares == [game.deck[0, 5], game.deck[1, 0]]).all()
+
+
+MUKHAR = me.Rules.preset("mukhar")
+SHUT, OFFERED = actions.parse("fold"), actions.parse("bid +100")
+
+
+@agents.policy_kernel
+def _writes_a_hundred(game: Any, mask: Any, params: Any, memory: Any) -> int:
+    if game.decision == SEALED_BID and game.sealed[game.player] < 100:
+        return OFFERED
+    action = A_TURN
+    if not mask[A_TURN]:
+        action = mask.argmax()
+    return action
+
+
+WRITES_A_HUNDRED = agents.CompiledPolicy("writes a hundred", _writes_a_hundred)
+
+
+def owner(game: Any, params: Any, shares: Any) -> None:
+    for seat in range(game.num_players):
+        shares[seat] = game.lots[seat] >> int(params[0]) & 1
+
+
+def sealed_auction(*hidden: str, players: int = 3) -> Any:
+    """Player 0 has declined a lot and written these bids; player 1 is asked."""
+    game = me.position(players, MUKHAR, positions={0: 2}, throws=[(1, 2)], seed=2)
+    for action in ("decline", *hidden, "fold"):
+        me.step(game, actions.parse(action))
+    assert (actions.DECISION_NAMES[game.decision], game.player) == ("sealed_bid", 1)
+    return game
+
+
+def test_a_sealed_bid_is_not_known_to_the_player_that_is_asked_after_it() -> None:
+    none, much = sealed_auction(), sealed_auction("bid +500", "bid +100")
+    before = much.tobytes()
+    for action in (None, SHUT, OFFERED):
+        for policies in ("algorithmic", ["expert", "algorithmic", {"random": 1, "friedman": 2}]):
+            one, other = (rollout(game, policies, 40, actions=action, turns=5) for game in (none, much))
+            assert np.array_equal(one.shares, other.shares)
+            assert np.array_equal(one.turns, other.turns)
+    assert much.tobytes() == before
+    one, other = (rollout(game, "algorithmic", 40, actions=OFFERED, turns=5, shuffle=False) for game in (none, much))
+    assert not np.array_equal(one.shares, other.shares)
+
+
+@pytest.mark.parametrize(("own", "winner"), [((), 0), (("bid +50",), 0), (("bid +100", "bid +10"), 1)])
+def test_the_others_write_their_sealed_bids_again(own: tuple[str, ...], winner: int) -> None:
+    """Player 0 writes $100 in every playout, whatever it wrote before; what player 1 has written stays."""
+    for hidden in ((), ("bid +500",)):
+        game = sealed_auction(*hidden)
+        for action in own:
+            me.step(game, actions.parse(action))
+        lot = Value("owner", owner, np.array([game.auction_lot], np.float32))
+        played = rollout(game, [WRITES_A_HUNDRED, GOES_ON, GOES_ON], 5, actions=SHUT, turns=1, value=lot)
+        assert played.share.tolist() == [seat == winner for seat in range(3)]
+        mixed = rollout(game, [[WRITES_A_HUNDRED, GOES_ON], GOES_ON, GOES_ON], 60, actions=SHUT, turns=1, value=lot)
+        assert 0 < mixed.share[0] < 1 if winner == 0 else mixed.share[1] == 1
+
+
+def test_an_open_auction_goes_on_as_it_stands() -> None:
+    game = me.position(3, positions={0: 2}, throws=[(1, 2)])
+    for action in ("decline", "fold", "bid +50"):  # player 1 folds, player 2 leads
+        me.step(game, actions.parse(action))
+    assert (actions.DECISION_NAMES[game.decision], game.player) == ("bid", 0)
+    lot = Value("owner", owner, np.array([game.auction_lot], np.float32))
+    assert rollout(game, GOES_ON, 5, actions=SHUT, turns=1, value=lot).share.tolist() == [0, 0, 1]
+    for action in me.legal_actions(game).tolist():
+        once, again = (rollout(game, "expert", 20, actions=action, turns=2, shuffle=shuffle).shares for shuffle in (False, True))
+        stepped = rollout(me.step(me.clone(game), action), "expert", 20, turns=2, shuffle=False).shares
+        assert np.array_equal(once, stepped)
+        assert once.shape == again.shape
 
 
 @agents.policy_kernel
