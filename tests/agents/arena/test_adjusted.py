@@ -180,6 +180,17 @@ def test_luck_is_zero_in_the_mean_whatever_the_value(played: Results) -> None:
         assert within_false_alarm((played.wins - played.adjusted)[here, seat], played.unit[here])
 
 
+def test_the_luck_by_the_best_value_is_zero_in_the_mean() -> None:
+    """Of one policy, over both seats of each seed. The score ends games soon, which takes little time and leaves little spread."""
+    short = arena.play(PAIR, 800, adjust="value", turn_limit=25)
+    assert short.value == "best"
+    assert short.luck is not None
+    own = short.seats == 0
+    assert short.luck[own].std() > 0.1
+    assert within_false_alarm(short.luck[own], short.unit)
+    assert within_false_alarm(short.wins[own] - short.adjusted[own], short.unit)
+
+
 def test_games_are_the_same_with_and_without(played: Results) -> None:
     plain = arena.play(PAIR, 60)
     for name in ("place", "turns", "choices"):
