@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from benchmarks import pente, run
+from benchmarks import pente, playouts, run
 from benchmarks.run import Figure, Sample, Target
 
 from monopoly_env.errors import ConfigurationError
@@ -30,6 +30,14 @@ def test_parts_are_measured_and_reported(parts: tuple[str, ...], tmp_path: Path,
 @pytest.mark.parametrize("program", run.FIRST_GAMES)
 def test_first_games_run(program: str) -> None:
     run.run_program(run.FIRST_GAMES[program], str(cache_folder("monopoly_env.core").parent))
+
+
+def test_playouts_are_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    assert playouts.main(["--quick", "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out)
+    assert len(figures) == 10
+    assert all(min(figure["two"], figure["four"]) > 0 for figure in figures)
+    assert playouts.main(["--repeats", "0"]) == 2
 
 
 def test_pente_is_measured() -> None:
