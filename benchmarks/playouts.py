@@ -80,7 +80,7 @@ def measure(options: Options) -> Iterator[Figure]:
     times = [1e6 * _typical(repeats, *_resembling(players)) for players in SIZES]
     yield Figure("a decision beside four policies", "resemblance(start, actions, policies)", "µs", *times)
     times = [_typical(max(1, repeats // 2), *_searching(players, share)) for players in SIZES]
-    yield Figure("a game of `search/best` against `expert`", 'arena.play(["search/best", "expert", ...])', "s", *times)
+    yield Figure("a game of `search/best` against `expert`", 'arena.play(["search/best", "expert", ...], turn_limit=100)', "s", *times)
 
 
 def _typical(repeats: int, work: Callable[[], Any], units: int = 1) -> float:
@@ -139,9 +139,9 @@ def _resembling(players: int) -> tuple[Callable[[], Any], int]:
 
 def _searching(players: int, share: float) -> tuple[Callable[[], Any], int]:
     """Games with one searcher, in each seat; the work, and its games."""
-    games = players * max(1, round(4 * share))
+    games, limit = players * max(1, round(4 * share)), max(5, round(100 * share))
     searcher = agents.make("search/best", threads=1)
-    return lambda: agents.arena.play([searcher] + ["expert"] * (players - 1), games, threads=1, turn_limit=100), games
+    return lambda: agents.arena.play([searcher] + ["expert"] * (players - 1), games, threads=1, turn_limit=limit), games
 
 
 def _rounded(number: float) -> str:
