@@ -14,12 +14,13 @@ import agents.registry  # noqa: F401 - registers the names
 from agents import arena, values
 from agents.arena.results import Results
 from agents.players import genetic
+from agents.players.search.comparison import compare_offers
+from monopoly_env.analyse import compare_actions, rollout
 from monopoly_env.policy.names import names, register
 from monopoly_env.policy.protocol import MEMORY, BatchedPolicy, CompiledPolicy, Decisions, Policy, policy_kernel, watch_kernel
 from monopoly_env.policy.resolve import load, make, resolve
 
 __all__ = [
-    "MEMORY", "BatchedPolicy", "CompiledPolicy", "Decisions", "Policy", "Results", "arena", "genetic", "load", "make", "names",
-    "policy_kernel", "register", "resolve", "values",
-    "watch_kernel",
+    "MEMORY", "BatchedPolicy", "CompiledPolicy", "Decisions", "Policy", "Results", "arena", "compare_actions", "compare_offers", "genetic",
+    "load", "make", "names", "policy_kernel", "register", "resolve", "rollout", "values", "watch_kernel",
 ]  # fmt: skip

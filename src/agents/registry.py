@@ -19,8 +19,10 @@ from agents.players import POLICIES, genetic, search
 from agents.players.expert import Bargainer, bargainer
 from agents.players.human import Human
 from agents.players.search import OnePlyPolicy, SearchPolicy
+from agents.players.search.comparison import find_offers
 from agents.text import Bot, LanguageModel, bot, model
 from agents.values import saved as saved_values
+from monopoly_env.analyse import offers
 from monopoly_env.analyse import values as values_of_states
 from monopoly_env.policy import names
 from monopoly_env.policy.names import Factory
@@ -60,3 +62,4 @@ def _renamed(old: str, new: str) -> Factory:
 names.fill(BUILT_IN, KINDS | {old: _renamed(old, new) for old, new in RENAMED.items()}, ARGUMENTS)
 for _value in saved_values.names():
     values_of_states.register(_value, functools.partial(saved_values.make, _value))
+offers.register(find_offers)

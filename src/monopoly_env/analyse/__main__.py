@@ -2,6 +2,7 @@
 
 python -m monopoly_env.analyse saved.game                        # the decision of a saved game
 python -m monopoly_env.analyse games.replay --game 3             # a recorded game: luck, choices, the most costly decisions
+python -m monopoly_env.analyse games.replay --costly all         # and what every decision cost
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final, Literal
 
 import numpy as np
 import tyro
@@ -21,22 +22,28 @@ from rich.progress import Progress
 from rich.table import Table
 
 from monopoly_env import core, replays
-from monopoly_env.actions import DECISION_NAMES, describe
-from monopoly_env.analyse.actions import Comparison, compare_actions
+from monopoly_env.actions import DECISION_NAMES
+from monopoly_env.analyse.actions import Candidate, Comparison, compare_actions
+from monopoly_env.analyse.halving import check_limits
 from monopoly_env.analyse.history import History, history
+from monopoly_env.analyse.moves import in_words, moves_of
+from monopoly_env.analyse.offers import offers_of
 from monopoly_env.analyse.playouts import Playouts, rollout
 from monopoly_env.errors import ConfigurationError, MonopolyError
 from monopoly_env.policy.names import renamed_told
 from monopoly_env.replays import SUFFIX
 from monopoly_env.text import to_text
 
+_COST: Final = ("best_action", "best_text", "regret", "regret_low", "regret_high")  # of a decision that was looked into, in JSON
+
 
 @dataclass(frozen=True)
 class Options:
     """Say what a position is worth, by playing it on many times.
 
-    For a saved game: each player's share of the win, and a table of the actions of the player to move. For a recorded game: how the
-    shares went, what luck and what the players' own choices did, and the decisions that cost most, with what would have been better.
+    For a saved game: each player's share of the win, a table of the actions of the player to move, and one of the offers that it might
+    make. For a recorded game: how the shares went, what luck and what the players' own choices did, and the decisions that cost most, with
+    what would have been better.
     """
 
     file: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
@@ -49,8 +56,12 @@ class Options:
     """The seed of all playouts."""
     game: int = 1
     """The number of the game in a file of recorded games, from 1."""
-    costly: int = 10
-    """How many of the most costly decisions of a recorded game to look into."""
+    costly: int | Literal["all"] = 10
+    """How many of the most costly decisions of a recorded game to look into; `all`: every decision, in the order of the game."""
+    until: float | None = None
+    """Stop comparing actions when the lead of the best over the second is known to this precision, such as 0.02."""
+    seconds: float | None = None
+    """Stop comparing the actions of a decision after so long. The result then depends on the clock."""
     turns: int | None = None
     """Stop a playout after so many rounds and take the value of the state. By default games are played to the end."""
     value: str = "worth"
@@ -83,17 +94,27 @@ def _play_on(options: Options, default: int) -> dict[str, Any]:
             "threads": options.threads}  # fmt: skip
 
 
+def _limits(options: Options) -> dict[str, Any]:
+    """When a comparison stops."""
+    return {"until": options.until, "seconds": options.seconds}
+
+
 def _saved(options: Options, console: Console) -> int:
     """Analyse the decision of a saved game."""
     game, play_on = core.load(options.file), _play_on(options, 1000)
+    limited = play_on | _limits(options)
     with Console(stderr=True).status("Playing on ..."):
-        played, compared = rollout(game, **play_on), compare_actions(game, **play_on)
+        compared, made = compare_actions(game, **limited), offers_of(game, play_on["policies"])
+        offers = compare_actions(game, made, **limited) if made else None
+        played = rollout(game, **play_on)
     if options.json:
-        print(json.dumps({"shares": _shares(played), "decision": _compared(compared)}))
+        print(json.dumps({"shares": _shares(played), "decision": _compared(compared), "offers": offers and _compared(offers)}))
         return 0
     console.print(to_text(game), markup=False, highlight=False)
     console.print(_shares_table(played))
     console.print(_actions_table(compared, f"Player {game.player} decides: {compared.decision}"))
+    if offers:
+        console.print(_actions_table(offers, "Offers, beside none"))
     return 0
 
 
@@ -102,20 +123,49 @@ def _replay(options: Options, console: Console) -> int:
     recorded = replays.load(options.file)
     if not 1 <= options.game <= len(recorded):
         raise ConfigurationError(f"{str(options.file)!r} holds {len(recorded)} recorded games: --game {options.game} does not exist.")
-    if options.costly < 0:
+    if options.costly != "all" and options.costly < 0:
         raise ConfigurationError(f"--costly {options.costly} must not be negative.")
-    replay, play_on = recorded[options.game - 1], _play_on(options, 100)
+    replay, play_on, limits = recorded[options.game - 1], _play_on(options, 100), _limits(options)
+    check_limits(play_on["n"], **limits)
     with Progress(console=Console(stderr=True)) as bar:
         decisions = bar.add_task("Decisions", total=len(replay.actions))
         told = history(replay, progress=lambda count: bar.advance(decisions, count), **play_on)
-        costly = bar.track(told.costly(options.costly).tolist(), description="Costly decisions")
-        worst = [(number, compare_actions(told.games[number], **play_on)) for number in costly]
+        costly = list(told.moves) if options.costly == "all" else [n for n in told.costly(options.costly).tolist() if n in told.moves]
+        regrets = [_regret(told, number, **play_on, **limits) for number in bar.track(costly, description="What was better")]
     if options.json:
-        print(json.dumps(_summary(told, replay.names, worst)))
+        print(json.dumps(_summary(told, replay.names, regrets)))
         return 0
     console.print(_players_table(told, replay.names))
-    console.print(_worst_table(told, replay.names, worst))
+    console.print(_regrets_table(told, replay.names, regrets, "Every decision" if options.costly == "all" else "The most costly decisions"))
     return 0
+
+
+@dataclass(frozen=True)
+class _Regret:
+    """A decision of a recorded game, compared with the others that were open.
+
+    Attributes:
+        number: The decision.
+        compared: What was chosen and the other actions.
+        taken: What was chosen.
+    """
+
+    number: int
+    compared: Comparison
+    taken: Candidate
+
+    @property
+    def interval(self) -> tuple[float, float, float]:
+        """What the choice cost, compared with the best one over the same playouts, and its bounds."""
+        taken = self.taken
+        return 0.0 - taken.difference, 0.0 - taken.difference_high, 0.0 - taken.difference_low
+
+
+def _regret(told: History, number: int, **limited: Any) -> _Regret:
+    """Compare what was chosen, a whole offer if one was made, with all other actions."""
+    game, move = told.games[number], told.moves[number]
+    compared = compare_actions(game, [*moves_of(game), move], **limited)
+    return _Regret(number, compared, compared.of(move))
 
 
 # --- JSON ---------------------------------------------------------------------------------------------------------------
@@ -134,8 +184,9 @@ def _compared(compared: Comparison) -> dict[str, Any]:
     return {"player": compared.player, "decision": compared.decision, "actions": actions}
 
 
-def _summary(told: History, names: Sequence[str], worst: Sequence[tuple[int, Comparison]]) -> dict[str, Any]:
+def _summary(told: History, names: Sequence[str], regrets: Sequence[_Regret]) -> dict[str, Any]:
     luck, own = told.luck.sum(axis=0), _own_choices(told)
+    known = {regret.number: _cost(regret) for regret in regrets}
     return {
         "players": [
             {"player": seat, "name": name, "first_share": told.before[0, seat], "luck": luck[seat], "own_choices": own[seat],
@@ -144,24 +195,25 @@ def _summary(told: History, names: Sequence[str], worst: Sequence[tuple[int, Com
         ],
         "decisions": [
             {"decision": number + 1, "turn": int(game["turns"]), "player": int(game["player"]), "kind": DECISION_NAMES[game["decision"]],
-             "action": int(action), "text": describe(int(action), game), "shares": before.tolist(), "choice": effect}
+             "action": int(action), "text": in_words(game, told.moves.get(number, int(action))), "shares": before.tolist(),
+             "choice": effect, **known.get(number, dict.fromkeys(_COST))}
             for number, (game, action, before, effect) in enumerate(
                 zip(told.games, told.actions, told.before, told.own.tolist(), strict=True))
         ],
         "costly": [
-            {"decision": number + 1, "regret": _regret(told, number, compared), **_compared(compared)} for number, compared in worst
+            {**_compared(one.compared), "decision": one.number + 1, "kind": one.compared.decision, **known[one.number]} for one in regrets
         ],
     }  # fmt: skip
+
+
+def _cost(regret: _Regret) -> dict[str, Any]:
+    best = regret.compared.best
+    return dict(zip(_COST, (best.action, best.text, *regret.interval), strict=True))
 
 
 def _own_choices(told: History) -> Any:
     """(P,), what each player's own actions did to its share."""
     return np.bincount(told.player, told.own, minlength=told.before.shape[1])
-
-
-def _regret(told: History, number: int, compared: Comparison) -> float:
-    """What the action cost, compared with the best one over the same playouts."""
-    return -compared.of(int(told.actions[number])).difference
 
 
 # --- tables -------------------------------------------------------------------------------------------------------------
@@ -201,12 +253,13 @@ def _players_table(told: History, names: Sequence[str]) -> Table:
     return table
 
 
-def _worst_table(told: History, names: Sequence[str], worst: Sequence[tuple[int, Comparison]]) -> Table:
-    table = _table("The most costly decisions", "decision", "turn", "player", "kind", "action", "best action", "regret")
-    for number, compared in worst:
-        game, action = told.games[number], int(told.actions[number])
-        table.add_row(str(number + 1), str(game["turns"]), f"{game['player']} {names[game['player']]}", compared.decision,
-                      describe(action, game), compared.best.text, f"{_regret(told, number, compared):.3f}")  # fmt: skip
+def _regrets_table(told: History, names: Sequence[str], regrets: Sequence[_Regret], title: str) -> Table:
+    table = _table(title, "decision", "turn", "player", "kind", "shares", "action", "best action", "regret", "95% interval")
+    for one in regrets:
+        game, (regret, low, high) = told.games[one.number], one.interval
+        table.add_row(str(one.number + 1), str(game["turns"]), f"{game['player']} {names[game['player']]}", one.compared.decision,
+                      " ".join(f"{share:.2f}" for share in told.before[one.number]), one.taken.text, one.compared.best.text,
+                      f"{regret:.3f}", f"{low:.3f} to {high:.3f}")  # fmt: skip
     return table
 
 

@@ -1,28 +1,20 @@
-"""Which action is best: each candidate is played out over the same luck, and the worse half is dropped, again and again.
-
-The schedule is sequential halving (Karnin, Koren and Somekh, "Almost optimal exploration in multi-armed bandits", ICML 2013). All
-candidates share the dice and cards of playout k, so their difference is far more certain than either share.
-"""
+"""Which action is best: each candidate is played out over the same luck (`halving`). An offer is compared as a whole (`moves`)."""
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from monopoly_env import core
-from monopoly_env.actions import DECISION_NAMES, describe
-from monopoly_env.analyse.playouts import rollout
-from monopoly_env.errors import ConfigurationError, GameOverError
+from monopoly_env.actions import DECISION_NAMES
+from monopoly_env.analyse.halving import halve
+from monopoly_env.analyse.moves import Move, in_words, moves_of, start_of
+from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import Game
 from monopoly_env.intervals import CONFIDENCE, mean_interval, wilson
-
-_FEWEST: Final = 2  # playouts in a round
 
 
 @dataclass(frozen=True)
@@ -53,6 +45,33 @@ class Candidate:
     difference_low: float
     difference_high: float
 
+    @property
+    def move(self) -> Move:
+        """What was compared: the action."""
+        return self.action
+
+    def __str__(self) -> str:
+        return (
+            f"{self.share:.3f} ({self.low:.3f} to {self.high:.3f})  {self.difference:+.3f} "
+            f"({self.difference_low:+.3f} to {self.difference_high:+.3f})  {self.playouts:6,} playouts  {self.text}"
+        )
+
+
+@dataclass(frozen=True)
+class WholeOffer(Candidate):
+    """An offer and what it is worth to the player who makes it. `action` begins it.
+
+    Attributes:
+        steps: All of its actions, from the one that begins it to the last.
+    """
+
+    steps: tuple[int, ...]
+
+    @property
+    def move(self) -> Move:
+        """What was compared: all actions of the offer."""
+        return self.steps
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -61,16 +80,16 @@ class Comparison:
     Attributes:
         player: The seat to move.
         decision: The name of the decision.
-        candidates: The actions.
-        outcomes: By action: (N,) float32, the player's share of the win in each playout.
+        candidates: The actions and whole offers.
+        outcomes: By action, or by the actions of an offer: (N,) float32, the player's share of the win in each playout.
     """
 
     player: int
     decision: str
     candidates: tuple[Candidate, ...]
-    outcomes: dict[int, NDArray[np.float32]] = field(repr=False, compare=False)
+    outcomes: dict[Move, NDArray[np.float32]] = field(repr=False, compare=False)
 
-    def lead(self, action: int, other: int) -> NDArray[np.float64]:
+    def lead(self, action: Move, other: Move) -> NDArray[np.float64]:
         """How much more an action brought than another, in each playout that both had."""
         one, two = self.outcomes[action], self.outcomes[other]
         both = min(len(one), len(two))
@@ -81,30 +100,24 @@ class Comparison:
         """The best action."""
         return self.candidates[0]
 
-    def of(self, action: int) -> Candidate:
-        """The candidate with this action.
+    def of(self, action: Move) -> Candidate:
+        """The candidate with this action, or with these actions of an offer.
 
         Raises:
             ConfigurationError: It was not compared.
         """
         for candidate in self.candidates:
-            if candidate.action == action:
+            if candidate.move == action:
                 return candidate
-        raise ConfigurationError(f"Action {action} is not among the compared ones: {[one.action for one in self.candidates]}.")
+        raise ConfigurationError(f"Action {action} is not among the compared ones: {[one.move for one in self.candidates]}.")
 
     def __str__(self) -> str:
-        rows = [f"Player {self.player}, {self.decision}:"]
-        for one in self.candidates:
-            rows.append(
-                f"  {one.share:.3f} ({one.low:.3f} to {one.high:.3f})  {one.difference:+.3f} "
-                f"({one.difference_low:+.3f} to {one.difference_high:+.3f})  {one.playouts:6,} playouts  {one.text}"
-            )
-        return "\n".join(rows)
+        return "\n".join([f"Player {self.player}, {self.decision}:", *(f"  {one}" for one in self.candidates)])
 
 
 def compare_actions(
     game: Game,
-    actions: Sequence[int] | None = None,
+    actions: Sequence[int | Sequence[int]] | None = None,
     policies: Any = "expert",
     n: int = 1000,
     *,
@@ -116,84 +129,50 @@ def compare_actions(
     """Compare actions of the player to move by playouts.
 
     In each round the actions that are left are played out more often, the best of them `n` times in the end, and the worse half is
-    dropped. A search of offers is not part of it: of an offer, the first step is compared, and the policy of the seat makes the rest.
+    dropped. An offer is compared as a whole: as the sequence of its actions, from the one that begins it to 'cash: done'.
+    `agents.compare_offers` finds offers worth a look.
 
     Args:
-        game: A record that waits for a decision; it is not changed.
-        actions: The candidates; by default all legal actions.
+        game: A record that waits for a decision, but not for a step of an offer; it is not changed.
+        actions: The candidates; by default all legal actions but those that begin an offer.
         policies: Who plays on, as in `rollout`.
         n: Playouts of the best actions.
         seed: 0 to 2**64 - 1. The same seed gives the same result, unless `seconds` is given.
         until: Stop when the best action's lead over the second is known to this precision, to either side.
-        seconds: Stop after the round in which this time is over.
+        seconds: Stop when this time is over; a few playouts of each candidate are always made.
         **options: Those of `rollout`: turns, value, shuffle, threads.
 
     Returns:
         The candidates, the best first.
 
     Raises:
-        ConfigurationError: And the others that `rollout` raises.
+        ConfigurationError: An action or a number makes no sense, or the game waits for a step of an offer. And the errors of `rollout`.
     """
-    batch = core.batch_of(game)
-    legal = core.legal_actions(game)
-    if not len(legal):
-        raise GameOverError("The game is over: there is no action to compare.")
-    candidates = np.array(legal if actions is None else list(dict.fromkeys(actions)), np.int64)
-    if not len(candidates):
-        raise ConfigurationError("actions is empty: give one or more, or None for all legal ones.")
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-        raise ConfigurationError(f"n={n!r} must be a whole number from 1.")
-    player, began = int(game.player), time.monotonic()
-    shares: dict[int, NDArray[np.float32]] = {int(action): np.zeros((0, int(game.num_players)), np.float32) for action in candidates}
-    left, dropped = [int(action) for action in candidates], list[int]()
-    for count in _schedule(len(left), int(n)):
-        done = len(shares[left[0]])
-        played = rollout(np.repeat(batch, len(left)), policies, count - done, actions=np.array(left), seed=seed, first=done, **options)
-        for action, more in zip(left, played.shares, strict=True):
-            shares[action] = np.concatenate([shares[action], more])
-        left.sort(key=lambda action: -shares[action][:, player].mean(dtype=np.float64))  # stable: ties keep the order of actions
-        if _is_known(shares, left, player, until) or (seconds is not None and time.monotonic() - began > seconds):
-            break
-        if count < n:
-            keep = math.ceil(len(left) / 2)
-            dropped[:0] = left[keep:]
-            left = left[:keep]
-    ranked = left + dropped
-    outcomes = {action: shares[action][:, player] for action in ranked}
-    rows = tuple(candidate(game, action, shares[action], outcomes[ranked[0]], player) for action in ranked)
+    moves = moves_of(game, actions)
+    player, starts = int(game.player), [start_of(game, move) for move in moves]
+    games, firsts = np.concatenate([record for record, _ in starts]), [action for _, action in starts]
+    shares = halve(games, firsts, player, policies, n, seed=seed, until=until, seconds=seconds, **options)
+    outcomes = {moves[number]: shares[number][:, player] for number in shares}
+    best = next(iter(outcomes.values()))
+    rows = tuple(candidate(game, moves[number], shares[number], best, player) for number in shares)
     return Comparison(player, DECISION_NAMES[game.decision], rows, outcomes)
 
 
-def _schedule(candidates: int, n: int) -> list[int]:
-    """How many playouts the candidates that are left have had after each round."""
-    rounds = max(1, math.ceil(math.log2(candidates)))
-    counts = [max(min(n, _FEWEST), n >> (rounds - 1 - number)) for number in range(rounds)]
-    return sorted(set(counts))
-
-
-def _is_known(shares: dict[int, NDArray[np.float32]], left: list[int], player: int, until: float | None) -> bool:
-    """Whether the lead of the best action over the second is known well enough."""
-    if until is None or len(left) < 2:
-        return len(left) < 2
-    lead = (shares[left[0]] - shares[left[1]])[:, player].astype(np.float64)
-    _, low, high = mean_interval(lead)
-    return len(lead) > _FEWEST and (high - low) / 2 <= until
-
-
-def candidate(game: Game, action: int, shares: NDArray[np.float32], best: NDArray[np.float32], player: int) -> Candidate:
-    """What playouts say about an action.
+def candidate(game: Game, move: Move, shares: NDArray[np.float32], best: NDArray[np.float32], player: int) -> Candidate:
+    """What playouts say about an action, or about a whole offer.
 
     Args:
         game: The game before it.
-        action: The action.
+        move: The action, or the actions of the offer.
         shares: (N, P), the shares of all seats in playouts that began with it.
         best: (M,), the player's share in those of the best action, over the same luck; M is at least N.
         player: The seat that decides.
     """
     own = shares[:, player].astype(np.float64)
-    difference, difference_low, difference_high = mean_interval(own - best[: len(own)])
+    difference = mean_interval(own - best[: len(own)])
     low, high = wilson(own.sum(), len(own), CONFIDENCE)
     every = tuple(float(share) for share in shares.mean(axis=0, dtype=np.float64))
-    return Candidate(
-        action, describe(action, game), len(own), float(own.mean()), low, high, every, difference, difference_low, difference_high
-    )
+    row = (len(own), float(own.mean()), low, high, every, *difference)
+    if isinstance(move, tuple):
+        return WholeOffer(move[0], in_words(game, move), *row, steps=move)
+    return Candidate(move, in_words(game, move), *row)

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from monopoly_env import core, replays
+from monopoly_env.actions import OFFERING
+from monopoly_env.analyse.moves import Move, move_at
 from monopoly_env.analyse.playouts import Playouts, rollout
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import Game, Games
@@ -80,9 +83,16 @@ class History:
         axes.legend(loc="upper left", fontsize="small")
         return figure
 
+    @cached_property
+    def moves(self) -> dict[int, Move]:
+        """By decision, what was chosen. A whole offer stands at the decision that begins it; its steps are not listed."""
+        found = ((number, move_at(self.games, self.actions, number)) for number in range(len(self.actions)))
+        return {number: move for number, move in found if move is not None}
+
     def costly(self, count: int) -> NDArray[np.int64]:
-        """The decisions that cost their own player most, the worst first."""
-        return np.argsort(self.own, kind="stable")[:count]
+        """The decisions that cost their own player most, the worst first. An offer is one decision, at its beginning."""
+        starts = np.flatnonzero(~np.isin(self.games["decision"], OFFERING))
+        return starts[np.argsort(np.add.reduceat(self.own, starts), kind="stable")][:count]
 
 
 def history(

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from monopoly_env import actions
 from monopoly_env.analyse.actions import compare_actions
 from monopoly_env.analyse.history import History, final_shares
+from monopoly_env.analyse.moves import move_at, moves_of
 from monopoly_env.analyse.playouts import rollout
 from monopoly_env.game import Game, Games
 from monopoly_env.intervals import mean_interval
@@ -31,7 +32,7 @@ _STEP: Final = 128  # playouts of a step before the actions
 _MISTAKES: Final = 5
 _SUSPECTS: Final = 8  # decisions that are looked at closely to find the worst
 _CLOSELY: Final = 300  # playouts of the best of their actions
-_LOOK: Final = 1.5  # seconds after which such a look ends with the round
+_LOOK: Final = 1.5  # seconds after which such a look ends
 _LOOKING: Final = 0.1  # the part of the progress that is for those looks
 FORMULA: Final = "Lichess accuracy (a loss of x percent scores 103.1668 exp(-0.04354 x) - 3.1669) on shares of the win"
 
@@ -67,9 +68,9 @@ def report(
         if done < playouts:
             yield judged | _progress((1 - _LOOKING) * done / playouts)
     mistakes = []
-    for number in suspects:
-        mistakes.append(_mistake(games, chosen, number, policies))
-        yield _progress(1 - _LOOKING + _LOOKING * len(mistakes) / len(suspects))
+    for looked, number in enumerate(suspects, 1):
+        mistakes += _mistakes(games, chosen, number, policies)
+        yield _progress(1 - _LOOKING + _LOOKING * looked / len(suspects))
     mistakes = sorted((one for one in mistakes if one["clear"]), key=lambda one: -one["cost"])[:_MISTAKES]
     yield judged | _progress(1.0) | {"mistakes": mistakes, "done": True}
 
@@ -201,12 +202,14 @@ def _suspicion(games: Games, chosen: NDArray[np.int64], number: int, loss: NDArr
     }  # fmt: skip
 
 
-def _mistake(games: Games, chosen: NDArray[np.int64], number: int, policies: Policies) -> Message:
-    """A decision looked at closely: what was chosen, and what would have been best."""
-    game, action = games[number], int(chosen[number])
-    compared = compare_actions(game, policies=list(policies), n=_CLOSELY, seconds=_LOOK)
-    taken = compared.of(action)
-    return {
-        "version": number, "seat": int(game.player), "turn": int(game.turns), "action": action, "text": taken.text,
+def _mistakes(games: Games, chosen: NDArray[np.int64], number: int, policies: Policies) -> list[Message]:
+    """A decision looked at closely: what was chosen, and what would have been best. Nothing of an offer that was never finished."""
+    game, move = games[number], move_at(games, chosen, number)
+    if move is None:
+        return []
+    compared = compare_actions(game, [*moves_of(game), move], list(policies), _CLOSELY, seconds=_LOOK)
+    taken = compared.of(move)
+    return [{
+        "version": number, "seat": int(game.player), "turn": int(game.turns), "action": taken.action, "text": taken.text,
         "cost": -taken.difference, "clear": taken.difference_high < 0, "best": told(compared.best), "chosen": told(taken),
-    }  # fmt: skip
+    }]  # fmt: skip

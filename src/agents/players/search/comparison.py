@@ -1,0 +1,136 @@
+"""Which offer to make: packages that a value of states proposes, and what scripted policies would offer, compared by playouts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from agents.players.search.offers import Offer, begin, compose, propose
+from agents.players.search.player import BEST
+from monopoly_env import core
+from monopoly_env.actions import A_CASH, A_TURN, DECISION_NAMES, OFFERING
+from monopoly_env.analyse import values
+from monopoly_env.analyse.actions import Comparison, compare_actions
+from monopoly_env.analyse.moves import TRADES, Move, moves_of
+from monopoly_env.analyse.offers import may_offer
+from monopoly_env.analyse.values import Value
+from monopoly_env.errors import ConfigurationError, shortened
+from monopoly_env.game import Game, Games
+from monopoly_env.policy.loop import answers
+from monopoly_env.policy.protocol import MEMORY, CompiledPolicy, Decisions, Policy, draw_keys
+from monopoly_env.policy.resolve import resolve_all
+
+ADVISERS: Final[tuple[str, ...]] = BEST["advisers"]  # who is asked for an offer, beside the policy of the seat
+
+
+def compare_offers(
+    game: Game,
+    policies: Any = "expert",
+    n: int = 1000,
+    *,
+    most: int = 4,
+    value: str | Value = "best",
+    seed: int = 0,
+    until: float | None = None,
+    seconds: float | None = None,
+    **options: Any,
+) -> Comparison:
+    """Compare offers of the player to move by playouts, in which the partner's policy answers.
+
+    The candidates are no offer (what the policy of the seat does instead), packages that a value of states proposes, each
+    at two prices (the least at which the partner's policy accepts, and one that shares the gain), and the offers that scripted policies
+    would make here.
+
+    Args:
+        game: A record in which the player to move may begin an offer in its turn; it is not changed.
+        policies: Who plays on, as in `rollout`. Of a mixture, its likeliest policy says which prices are accepted.
+        n: Playouts of the best offers.
+        most: How many packages the value proposes at most; 0: only the offers of policies.
+        value: The value that proposes, and that playouts end with if `turns` cuts them off: "best" (`agents.values`, tables of 2 to 4),
+            "worth", or a `Value`.
+        seed: 0 to 2**64 - 1. The same seed gives the same result, unless `seconds` is given.
+        until: Stop when the best candidate's lead over the second is known to this precision, to either side.
+        seconds: Stop when this time is over; a few playouts of each candidate are always made.
+        **options: Those of `rollout`: turns, shuffle, threads.
+
+    Returns:
+        The candidates, the best first. Offers are `WholeOffer`: their `steps` are the actions that make them.
+
+    Raises:
+        ConfigurationError: No offer may be made here, or an argument makes no sense. And the errors of `rollout`.
+    """
+    moves = find_offers(game, policies, most, value)
+    return compare_actions(game, moves, policies, n, seed=seed, until=until, seconds=seconds, value=value, **options)
+
+
+def find_offers(game: Game, policies: Any = "expert", most: int = 4, value: str | Value = "best") -> list[Move]:
+    """What `compare_offers` compares: no offer, then the offers; the arguments are the same."""
+    moves_of(game)  # refuses games that are over and half-made offers
+    if not may_offer(game):
+        name = DECISION_NAMES[game.decision]
+        raise ConfigurationError(
+            f"Player {game.player} can't begin an offer at this decision ({name}): compare_offers needs a 'turn' with an action such as "
+            "'trade with player +1'. For other decisions there is compare_actions."
+        )
+    if isinstance(most, bool) or not isinstance(most, (int, np.integer)) or most < 0:
+        raise ConfigurationError(f"most={shortened(most)} must be a whole number from 0.")
+    judge, seats = values.resolve(value), _seats(policies, int(game.num_players))
+    judge.check_players(len(seats))
+    own, *others = resolve_all([seats[int(game.player)], *ADVISERS])
+    proposed = propose(core.batch_of(game).copy(), judge, int(most), seats) if most else []
+    offers = [_composed(game, _plan(offer)) for offer in proposed] + [_composed(game, _advice(policy)) for policy in (own, *others)]
+    return [_no_offer(game, own), *dict.fromkeys(offer for offer in offers if offer is not None)]
+
+
+def _seats(policies: Any, players: int) -> list[CompiledPolicy]:
+    """The policy of each seat, of a mixture the likeliest."""
+    mixtures = list(policies) if isinstance(policies, (list, tuple)) else [policies] * players
+    if len(mixtures) != players:
+        raise ConfigurationError(f"{len(mixtures)} policies are given for {players} seats: give one for all, or one a seat.")
+    seats = []
+    for policy in resolve_all([_likeliest(mixture) for mixture in mixtures]):
+        if not isinstance(policy, CompiledPolicy):
+            raise ConfigurationError(f"Policy {policy.name!r} is not compiled: playouts run in compiled code.")
+        seats.append(policy)
+    return seats
+
+
+def _likeliest(mixture: Any) -> Any:
+    """The policy that a mixture draws most often."""
+    if isinstance(mixture, Mapping):
+        return max(mixture, key=lambda policy: mixture[policy], default=None)
+    return (*mixture, None)[0] if isinstance(mixture, (list, tuple)) else mixture
+
+
+def _composed(game: Game, choose: Callable[[Games], int]) -> tuple[int, ...] | None:
+    """The actions of the offer that someone makes here, asked step by step; None if it is none, or comes to nothing."""
+    made, steps = core.clone(game), list[int]()
+    while not steps or made.decision in OFFERING:
+        steps.append(choose(core.batch_of(made)))
+        if steps[0] not in TRADES:
+            return None
+        core.step(made, steps[-1])
+    return tuple(steps) if steps[-1] == A_CASH else None
+
+
+def _plan(offer: Offer) -> Callable[[Games], int]:
+    """The steps of a known offer."""
+    memory = np.zeros(MEMORY)
+    return lambda made: compose(made, memory) if made["decision"][0] in OFFERING else begin(made, offer, memory)
+
+
+def _advice(policy: Policy) -> Callable[[Games], int]:
+    """What a policy would do, which remembers what it began."""
+    memory = np.zeros((1, MEMORY))
+    return lambda made: int(answers(policy, Decisions(made, memory))[0])
+
+
+def _no_offer(game: Game, policy: Policy) -> int:
+    """What a policy would do if it could make no offer."""
+    without = core.batch_of(game).copy()
+    for action in TRADES:
+        without["legal"][0, action >> 5] &= ~(1 << (action & 31))
+    chosen = int(answers(policy, Decisions(without, key=draw_keys(without)))[0])
+    return chosen if chosen in core.legal_actions(game) and chosen not in TRADES else A_TURN

@@ -1,0 +1,119 @@
+"""Sequential halving: positions are played out over the same luck, and the worse half is dropped, again and again.
+
+The schedule is that of Karnin, Koren and Somekh, "Almost optimal exploration in multi-armed bandits", ICML 2013. All positions share the
+dice and cards of playout k, so their difference is far more certain than either share.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from time import monotonic
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monopoly_env.analyse.playouts import rollout
+from monopoly_env.errors import ConfigurationError, shortened
+from monopoly_env.game import Games
+from monopoly_env.intervals import mean_interval
+
+Shares: TypeAlias = NDArray[np.float32]  # (N, P), of all seats in each playout
+
+_FEWEST: Final = 2  # playouts in a round
+_BLOCK: Final = 8  # and those after which the precision and the clock are looked at for the first time
+
+
+def halve(
+    games: Games,
+    actions: Sequence[int],
+    player: int,
+    policies: Any,
+    n: int,
+    *,
+    seed: int = 0,
+    until: float | None = None,
+    seconds: float | None = None,
+    **options: Any,
+) -> dict[int, Shares]:
+    """Find the best of several positions for a player.
+
+    Args:
+        games: (B,) records.
+        actions: (B,) the first action of the playouts of each.
+        player: The seat for which the best is sought.
+        policies: Who plays on, as in `rollout`.
+        n: Playouts of the best positions.
+        seed: 0 to 2**64 - 1.
+        until: Stop when the best position's lead over the second is known to this precision, to either side.
+        seconds: Stop after the block of playouts in which this time is over.
+        **options: Those of `rollout`: turns, value, shuffle, threads.
+
+    Returns:
+        By the number of the position, the best first: those that stayed longest, then by the player's share.
+
+    Raises:
+        ConfigurationError: A number is out of range, and the errors of `rollout`.
+    """
+    check_limits(n, until, seconds)
+    began, firsts = monotonic(), np.array(actions, np.int64)
+    shares: list[Shares] = [np.zeros((0, int(games[0]["num_players"])), np.float32)] * len(games)
+    left, dropped = list(range(len(games))), list[int]()
+    for count in _schedule(len(left), int(n)):
+        done, stopped = len(shares[left[0]]), False
+        for goal in _blocks(done, count) if until is not None or seconds is not None else [count]:
+            done = len(shares[left[0]])
+            played = rollout(games[left], policies, goal - done, actions=firsts[left], seed=seed, first=done, **options)
+            for number, more in zip(left, played.shares, strict=True):
+                shares[number] = np.concatenate([shares[number], more])
+            ranked = sorted(left, key=lambda number: -shares[number][:, player].mean(dtype=np.float64))  # stable: ties keep their order
+            stopped = _is_known([shares[number][:, player] for number in ranked[:2]], until)
+            stopped |= seconds is not None and monotonic() - began > seconds
+            if stopped:
+                break
+        left = ranked
+        if stopped:
+            break
+        if count < n:
+            keep = math.ceil(len(left) / 2)
+            dropped[:0] = left[keep:]
+            left = left[:keep]
+    return {number: shares[number] for number in left + dropped}
+
+
+def check_limits(n: object, until: object = None, seconds: object = None) -> None:
+    """Raise ConfigurationError unless the limits of `halve` make sense."""
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+        raise ConfigurationError(f"n={shortened(n)} must be a whole number from 1.")
+    for name, given in (("until", until), ("seconds", seconds)):
+        is_number = isinstance(given, (int, float, np.integer, np.floating)) and not isinstance(given, bool)
+        if given is not None and not (is_number and given >= 0):  # type: ignore[operator]  # and not NaN
+            raise ConfigurationError(f"{name}={shortened(given)} must be a number from 0, or None for no limit.")
+
+
+def _schedule(positions: int, n: int) -> list[int]:
+    """How many playouts the positions that are left have had after each round."""
+    rounds = max(1, math.ceil(math.log2(positions)))
+    counts = [max(min(n, _FEWEST), n >> (rounds - 1 - number)) for number in range(rounds)]
+    return sorted(set(counts))
+
+
+def _blocks(done: int, count: int) -> Iterator[int]:
+    """The playouts after each block of a round. Blocks grow, so that a late stop costs a quarter more at most."""
+    while done < count:
+        done = min(count, done + max(_BLOCK, done // 4))
+        yield done
+
+
+def _is_known(best_two: Sequence[NDArray[np.float32]], until: float | None) -> bool:
+    """Whether the lead of the best position over the second is known well enough.
+
+    A lead to each side is added (Bonett and Price, "Adjusted Wald confidence interval for a difference of binomial proportions based on
+    paired data", 2012): else some first playouts that happen to end alike would look certain.
+    """
+    if until is None or len(best_two) < 2:
+        return False
+    lead = best_two[0].astype(np.float64) - best_two[1]
+    _, low, high = mean_interval(np.append(lead, (1.0, -1.0)))
+    return (high - low) / 2 <= until

@@ -1,0 +1,34 @@
+"""Who finds offers worth a look. This package knows no player, so the package of players says so when it is imported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from monopoly_env import core
+from monopoly_env.actions import DECISION_NAMES
+from monopoly_env.analyse import values
+from monopoly_env.analyse.moves import TRADES, Move
+from monopoly_env.game import Game
+from monopoly_env.policy.names import names
+
+_FINDERS: Final[list[Callable[..., list[Move]]]] = []
+
+
+def register(find: Callable[..., list[Move]]) -> None:
+    """Add the function that finds offers: `find(game, policies, value=...)` returns no offer, and then the offers, as moves."""
+    _FINDERS[:] = [find]
+
+
+def may_offer(game: Game) -> bool:
+    """Whether the player to move decides in its turn, and may begin an offer."""
+    return DECISION_NAMES[game.decision] == "turn" and bool(core.action_mask(game)[list(TRADES)].any())
+
+
+def offers_of(game: Game, policies: Any) -> list[Move]:
+    """What `agents.compare_offers` would compare; nothing where no offer may be made, or nobody knows how to find one."""
+    names()  # imports the packages of players
+    if not _FINDERS or not may_offer(game):
+        return []
+    fits = game.num_players <= values.resolve("best").most_players
+    return _FINDERS[0](game, policies, value="best" if fits else "worth")
