@@ -164,7 +164,7 @@ class _Regret:
 def _regret(told: History, number: int, **limited: Any) -> _Regret:
     """Compare what was chosen, a whole offer if one was made, with all other actions."""
     game, move = told.games[number], told.moves[number]
-    compared = compare_actions(game, [*moves_of(game), move], **limited)
+    compared = compare_actions(game, [move, *moves_of(game)], **limited)  # the first of equal ones is the best
     return _Regret(number, compared, compared.of(move))
 
 

@@ -116,10 +116,11 @@ def in_words(game: Game, move: Move) -> str:
     if not isinstance(move, tuple):
         return describe(move, game)
     composed, last = _composed(game, move)
-    cash = int(composed.offer_cash)
+    is_counter, partner, cash = move[0] == _COUNTER, f"player {composed.offer_to}", int(composed.offer_cash)
+    if last != A_CASH:
+        return f"begin {'a counter-offer' if is_counter else 'an offer'} to {partner} and cancel it"
     given, asked = words.goods(composed, composed.offer_give, cash), words.goods(composed, composed.offer_ask, -cash)
-    verb = "cancel the offer to" if last != A_CASH else "counter-offer to" if move[0] == _COUNTER else "offer"
-    return f"{verb} player {composed.offer_to}{':' if verb != 'offer' else ''} {given} for {asked}"
+    return f"{f'counter-offer to {partner}:' if is_counter else f'offer {partner}'} {given} for {asked}"
 
 
 def move_at(games: Games, actions: NDArray[np.int64], number: int) -> Move | None:

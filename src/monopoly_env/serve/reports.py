@@ -207,7 +207,7 @@ def _mistakes(games: Games, chosen: NDArray[np.int64], number: int, policies: Po
     game, move = games[number], move_at(games, chosen, number)
     if move is None:
         return []
-    compared = compare_actions(game, [*moves_of(game), move], list(policies), _CLOSELY, seconds=_LOOK)
+    compared = compare_actions(game, [move, *moves_of(game)], list(policies), _CLOSELY, seconds=_LOOK)
     taken = compared.of(move)
     return [{
         "version": number, "seat": int(game.player), "turn": int(game.turns), "action": taken.action, "text": taken.text,

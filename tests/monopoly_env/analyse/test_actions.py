@@ -236,13 +236,14 @@ def test_the_command_judges_every_decision(recorded: Path, capsys: pytest.Captur
         assert row["regret_low"] <= row["regret"] <= row["regret_high"]
         assert looked["actions"][0]["text"] == row["best_text"]
         assert max(one["playouts"] for one in looked["actions"]) < 40 or len(looked["actions"]) != 2
-        if row["best_action"] == row["action"] and not row["text"].startswith(("offer", "cancel", "counter")):
+        if row["best_action"] == row["action"] and not row["text"].startswith(("offer", "begin", "counter")):
             assert row["regret"] == 0
     monkeypatch.setenv("COLUMNS", "220")
     assert main([*line, "--seconds", "0"]) == 0
     shown = capsys.readouterr().out
     assert "Every decision" in shown
     assert all(f" {row['text'][:20]}" in shown for row in judged)
+    assert "begin an offer to player" in shown
 
 
 def test_the_command_refuses_what_it_cannot_analyse(recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
