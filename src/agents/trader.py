@@ -3,7 +3,8 @@
 `expert` weighs an exchange by formulas of worth. They know little of what cash is for and of what a deal between two does to the others.
 The network of `agents.values` has learned who wins. So the packages that promise most by the formulas, at any price that can be paid,
 are valued by it, at the least price that `expert` would take in the partner's place; the one that raises the own share of the win most
-is offered. It looks every third round, and not where it made an offer in the same turn.
+is offered. It looks every third round, and not where it made an offer in the same turn. Where two players are left, what one gains the
+other loses: what the network sees in an exchange is then mostly its error, and the parent decides alone.
 
 Bids, answers and all else are those of `expert/bargaining`: judged by one value alone, with no margin for what it misses, they lose.
 """
@@ -28,6 +29,8 @@ from monopoly_env.actions import A_ASK, A_TRADE
 from monopoly_env.board import ALL_LOTS
 from monopoly_env.engine import agenda, trade
 from monopoly_env.engine.mortgage import transfer_fees
+from monopoly_env.engine.players import solvent_seats
+from monopoly_env.engine.sets import size
 from monopoly_env.errors import ConfigurationError, nearest, shortened
 from monopoly_env.game import GAME, Game
 from monopoly_env.kernels import kernel
@@ -40,6 +43,7 @@ _AT_LIMIT: Final = 24  # packages looked at for each partner, the best at its li
 _AT_LIST: Final = 12  # and the best of the others at list prices
 _LEAST: Final = 0.002  # of the win, by which a package must raise the own share
 _PAUSE: Final = 3  # rounds between two looks
+_FEWEST: Final = 3  # players left
 _MODEL: Final = Expert().row()
 _NETWORK: Final = bargainer.BARGAINS + 1  # in the row: the bargainer, then the network, two float32 numbers in each
 
@@ -49,7 +53,7 @@ def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     action = int(bargainer.play(game, params[:_NETWORK], memory))
     if game.decision != agenda.WINDOW or A_TRADE <= action < A_ASK or game.num_players > MOST_PLAYERS:
         return action
-    if game.offers[game.player] or game.rounds % _PAUSE or game.rules.trade != offers.OFFICIAL:
+    if game.offers[game.player] or game.rounds % _PAUSE or game.rules.trade != offers.OFFICIAL or size(solvent_seats(game)) < _FEWEST:
         return action
     return _offer(game, int(game.player), action, params[_NETWORK:].view(np.float32), memory)
 
