@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from monopoly_env import actions, core
 from monopoly_env.analyse.actions import Candidate, candidate
 from monopoly_env.analyse.history import final_shares
+from monopoly_env.analyse.moves import moves_of
 from monopoly_env.analyse.playouts import rollout
 from monopoly_env.game import Game
 from monopoly_env.intervals import CONFIDENCE, mean_interval, wilson
@@ -86,13 +87,17 @@ def _share_of(playouts: int) -> float:
 
 
 class _Race:
-    """The legal actions of a position. Those that may be the best are played out more and more, the others rest."""
+    """The legal actions of a position. Those that may be the best are played out more and more, the others rest.
+
+    Offers are left out: as `compare_actions` says, a playout can't begin in the middle of one. `weigh` judges them as a whole.
+    """
 
     def __init__(self, game: Game, policies: Policies, most: int, turns: int | None) -> None:
         self.game, self.policies, self.most, self.turns = game, list(policies), most, turns
         self.player = int(game.player)
         none = np.zeros((0, int(game.num_players)), np.float32)
-        self.shares: dict[int, NDArray[np.float32]] = {int(action): none for action in core.legal_actions(game)}
+        moves = [] if game.decision in actions.OFFERING else moves_of(game)
+        self.shares: dict[int, NDArray[np.float32]] = {move: none for move in moves if isinstance(move, int)}
         self.played = 0
         self._due: list[int] = []
         self._goal = 0
@@ -105,7 +110,7 @@ class _Race:
     @property
     def is_over(self) -> bool:
         """Whether every action in the race has its playouts."""
-        return not self._due and self.fewest >= self.most
+        return not self.shares or (not self._due and self.fewest >= self.most)
 
     def go_on(self, budget: int) -> int:
         """Play the next actions of this round; about so many playouts. Returns how many there were."""

@@ -54,6 +54,16 @@ def test_the_better_action_is_found() -> None:
     assert [one["text"] for one in last["candidates"][1:]][-1] in ("decline", "mortgage Boardwalk")
 
 
+def test_half_an_offer_is_not_compared() -> None:
+    """A playout from its middle would forget what it is for."""
+    game, policies = position(2, lots={0: ["Boardwalk"], 1: ["Park Place"]}), [make("algorithmic")] * 2
+    *_, last = analysis.analyse(game, policies, True, 40)
+    assert [one["text"] for one in last["candidates"]] == ["go on", "mortgage Boardwalk"]
+    core.step(game, core.actions.parse("trade with player +1"))
+    *_, last = analysis.analyse(game, policies, True, 40)
+    assert (last["candidates"], last["done"], last["playouts"]) == ([], True, 40)
+
+
 def test_the_end_is_exact() -> None:
     game = position(2, lots={0: [17, 18, 19, 20, 21], 1: [0]}, buildings=dict.fromkeys(range(17, 22), 5), turn=1, cash=[5000, 1],
                     positions=[0, 31], throws=[(1, 2)])  # fmt: skip
