@@ -17,6 +17,7 @@ from typing import Annotated, Any, Final, Literal
 
 import numpy as np
 import tyro
+from rich import box
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -34,6 +35,7 @@ from monopoly_env.policy.names import renamed_told
 from monopoly_env.replays import SUFFIX
 from monopoly_env.text import to_text
 
+_TEXTS: Final = ("action", "action, and the best one", "player")  # columns that are no numbers
 _COST: Final = ("best_action", "best_text", "regret", "regret_low", "regret_high")  # of a decision that was looked into, in JSON
 
 
@@ -220,9 +222,10 @@ def _own_choices(told: History) -> Any:
 
 
 def _table(title: str, *columns: str) -> Table:
-    table = Table(title=title)
+    table = Table(title=title, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for column in columns:
-        table.add_column(column, justify="left" if column in ("action", "player", "best action", "kind") else "right")
+        is_text = column in _TEXTS
+        table.add_column(column, justify="left" if is_text else "right", no_wrap=not is_text)
     return table
 
 
@@ -235,10 +238,10 @@ def _shares_table(played: Playouts) -> Table:
 
 
 def _actions_table(compared: Comparison, title: str) -> Table:
-    table = _table(title, "action", "share", "95% interval", "against the best", "interval of that", "playouts")
+    table = _table(title, "share", "95% interval", "to best", "95% interval", "plays", "action")
     for one in compared.candidates:
-        table.add_row(one.text, f"{one.share:.3f}", f"{one.low:.3f} to {one.high:.3f}", f"{one.difference:+.3f}",
-                      f"{one.difference_low:+.3f} to {one.difference_high:+.3f}", f"{one.playouts:,}")  # fmt: skip
+        table.add_row(f"{one.share:.3f}", f"{one.low:.2f} to {one.high:.2f}", f"{one.difference:+.3f}",
+                      f"{one.difference_low:+.2f} to {one.difference_high:+.2f}", f"{one.playouts:,}", one.text)  # fmt: skip
     return table
 
 
@@ -254,12 +257,13 @@ def _players_table(told: History, names: Sequence[str]) -> Table:
 
 
 def _regrets_table(told: History, names: Sequence[str], regrets: Sequence[_Regret], title: str) -> Table:
-    table = _table(title, "decision", "turn", "player", "kind", "shares", "action", "best action", "regret", "95% interval")
+    table = _table(title, "number", "turn", "player", "share", "regret", "95% interval", "action, and the best one")
     for one in regrets:
         game, (regret, low, high) = told.games[one.number], one.interval
-        table.add_row(str(one.number + 1), str(game["turns"]), f"{game['player']} {names[game['player']]}", one.compared.decision,
-                      " ".join(f"{share:.2f}" for share in told.before[one.number]), one.taken.text, one.compared.best.text,
-                      f"{regret:.3f}", f"{low:.3f} to {high:.3f}")  # fmt: skip
+        seat, taken, best = int(game["player"]), one.taken.text, one.compared.best.text
+        share, text = told.before[one.number][seat], taken if taken == best else f"{taken}; {best}"
+        table.add_row(str(one.number + 1), str(game["turns"]), f"{seat} {names[seat]}", f"{share:.2f}", f"{regret:.3f}",
+                      f"{low:.2f} to {high:.2f}", text)  # fmt: skip
     return table
 
 
