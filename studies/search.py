@@ -99,9 +99,9 @@ def measure(options: Options, console: Console) -> list[dict[str, Any]]:
         lineup = Lineup((resolve(opponent),) * (size - 1), options.rules)
         (alone,) = arena.against([base], [lineup], [options.games], options.seed)
         for player in _players(options):
-            began = time.perf_counter()
+            began = time.process_time()
             (score,) = arena.against([player], [lineup], [options.games], options.seed)
-            seconds = time.perf_counter() - began
+            seconds = time.process_time() - began
             lead, games = score.less(alone), score.results[0].games
             low, high = score.interval
             playouts, searched = (player.options()["playouts"], player.searched) if isinstance(player, SearchPolicy) else (0, 0)
@@ -137,8 +137,8 @@ def section(rows: Sequence[dict[str, Any]], options: Options) -> str:
         for row in rows
     ]  # fmt: skip
     about = (
-        f"{_described(options)}, rules `{options.rules}`, seed {options.seed}. Seconds are those of whole games, divided by the decisions "
-        "that were played out."
+        f"{_described(options)}, rules `{options.rules}`, seed {options.seed}. Seconds are processor time of whole games, divided by the "
+        "decisions that were played out."
     )
     return f"{about}\n\n{markdown(_HEADINGS, lines)}"
 
