@@ -18,17 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.learned.packages import ASKED, FIELDS, LENT, PROMISE, write_packages
+from agents.learned.prices import partners_limit
 from agents.players.expert import bargainer
-from agents.players.expert.bargaining import least_price
-from agents.players.expert.parameters import Expert
 from agents.players.vocabulary import offers
 from agents.values.features import MOST_PLAYERS
 from agents.values.network import write_by_network
 from agents.values.saved import make
 from monopoly_env.actions import A_ASK, A_TRADE
-from monopoly_env.board import ALL_LOTS
-from monopoly_env.engine import agenda, trade
-from monopoly_env.engine.mortgage import transfer_fees
+from monopoly_env.engine import agenda
 from monopoly_env.engine.players import solvent_seats
 from monopoly_env.engine.sets import size
 from monopoly_env.errors import ConfigurationError, nearest, shortened
@@ -44,7 +41,6 @@ _AT_LIST: Final = 12  # and the best of the others at list prices
 _LEAST: Final = 0.002  # of the win, by which a package must raise the own share
 _PAUSE: Final = 3  # rounds between two looks
 _FEWEST: Final = 3  # players left
-_MODEL: Final = Expert().row()
 _NETWORK: Final = bargainer.BARGAINS + 1  # in the row: the bargainer, then the network, two float32 numbers in each
 
 
@@ -74,10 +70,10 @@ def _offer(game: Game, seat: int, action: int, network: Any, memory: Row) -> int
         for place in range(len(table)):
             if table[place, PROMISE] > 0.0:
                 ask, give = int(table[place, ASKED]), int(table[place, LENT])
-                price = _limit(game, seat, partner, ask, give)
+                price = partners_limit(game, seat, partner, ask, give)
                 if np.isfinite(price):
                     scratch[0] = game
-                    _exchange(scratch[0], seat, partner, ask, give, int(price))
+                    offers.exchange(scratch[0], partner, ask, give, int(price))
                     write_by_network(scratch[0], network, shares)
                     if shares[seat] > high:
                         high = shares[seat]
@@ -85,21 +81,6 @@ def _offer(game: Game, seat: int, action: int, network: Any, memory: Row) -> int
     if best[1] | best[2] == 0:
         return action
     return int(offers.begin(game, int(best[0]), int(best[1]), int(best[2]), int(best[3]), memory))
-
-
-@kernel
-def _limit(game: Game, seat: int, partner: int, ask: int, give: int) -> float:
-    """The fewest dollars for which `expert` would agree in the partner's place; infinite if that can't be paid."""
-    low = float(transfer_fees(game, give & ALL_LOTS) - int(game.cash[partner]))
-    high = float(int(game.cash[seat]) - transfer_fees(game, ask & ALL_LOTS))
-    return float(least_price(game, seat, partner, ask, give, low, high, _MODEL))
-
-
-@kernel
-def _exchange(game: Game, seat: int, partner: int, ask: int, give: int, dollars: int) -> None:
-    game.offer_from, game.offer_to = seat, partner
-    game.offer_ask, game.offer_give, game.offer_cash = ask, give, dollars
-    trade.exchange(game)
 
 
 class Trader(CompiledPolicy):

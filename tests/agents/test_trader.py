@@ -10,8 +10,8 @@ import pytest
 
 import agents
 import monopoly_env as me
-from agents import trader
 from agents.learned.packages import ASKED, FIELDS, LENT, PROMISE, write_packages
+from agents.learned.prices import partners_limit
 from agents.players.vocabulary import offers
 from monopoly_env import core
 from monopoly_env.actions import HEADS
@@ -54,10 +54,10 @@ def best_by_hand(game: core.Game) -> tuple[float, tuple[int, int, int, int]]:
         write_packages(game, seat, partner, table, 24, True)
         for row in table[table[:, PROMISE] > 0]:
             ask, give = int(row[ASKED]), int(row[LENT])
-            price = trader._limit(game, seat, partner, ask, give)
+            price = partners_limit(game, seat, partner, ask, give)
             if np.isfinite(price):
                 after = core.clone(game)
-                trader._exchange(after, seat, partner, ask, give, int(price))
+                offers.exchange(after, partner, ask, give, int(price))
                 share = float(value.shares(after)[seat])
                 if share > high:
                     high, best = share, (partner, ask, give, int(price))

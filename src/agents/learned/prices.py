@@ -45,8 +45,7 @@ def write_prices(game: Game, prices: Any) -> None:
     maker, partner, ask, give = int(game.offer_from), int(game.offer_to), int(game.offer_ask), int(game.offer_give)
     low, high = -int(game.cash[partner]), int(game.cash[maker])
     printed = total_price(game, ask & ALL_LOTS) - total_price(game, give & ALL_LOTS)
-    least, most = float(low + transfer_fees(game, give & ALL_LOTS)), float(high - transfer_fees(game, ask & ALL_LOTS))
-    limit = least_price(game, maker, partner, ask, give, least, most, _MODEL)
+    limit = partners_limit(game, maker, partner, ask, give)
     for level in range(NUM_PRICES):
         if level < len(_PREMIUMS):
             price = printed + int(_PREMIUMS[level])
@@ -60,6 +59,14 @@ def write_prices(game: Game, prices: Any) -> None:
             if prices[before] == price:
                 price = NO_PRICE
         prices[level] = price
+
+
+@kernel
+def partners_limit(game: Game, maker: int, partner: int, ask: int, give: int) -> float:
+    """The fewest dollars for which `expert` would agree in the partner's place; infinite if no sum that can be paid is enough."""
+    least = float(transfer_fees(game, give & ALL_LOTS) - int(game.cash[partner]))
+    most = float(int(game.cash[maker]) - transfer_fees(game, ask & ALL_LOTS))
+    return float(least_price(game, maker, partner, ask, give, least, most, _MODEL))
 
 
 @kernel

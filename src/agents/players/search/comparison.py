@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 
 from agents.players.search.offers import Offer, begin, compose, propose
-from agents.players.search.player import BEST
+from agents.players.search.player import BEST, likeliest
 from monopoly_env import core
 from monopoly_env.actions import A_CASH, A_TURN, DECISION_NAMES, OFFERING
 from monopoly_env.analyse import values
@@ -90,18 +90,11 @@ def _seats(policies: Any, players: int) -> list[CompiledPolicy]:
     if len(mixtures) != players:
         raise ConfigurationError(f"{len(mixtures)} policies are given for {players} seats: give one for all, or one a seat.")
     seats = []
-    for policy in resolve_all([_likeliest(mixture) for mixture in mixtures]):
+    for policy in resolve_all([likeliest(mixture) for mixture in mixtures]):
         if not isinstance(policy, CompiledPolicy):
             raise ConfigurationError(f"Policy {policy.name!r} is not compiled: playouts run in compiled code.")
         seats.append(policy)
     return seats
-
-
-def _likeliest(mixture: Any) -> Any:
-    """The policy that a mixture draws most often."""
-    if isinstance(mixture, Mapping):
-        return max(mixture, key=lambda policy: mixture[policy], default=None)
-    return (*mixture, None)[0] if isinstance(mixture, (list, tuple)) else mixture
 
 
 def _composed(game: Game, choose: Callable[[Games], int]) -> tuple[int, ...] | None:

@@ -148,11 +148,8 @@ def _value_after(
 ) -> None:
     """Write the shares after an exchange."""
     scratch[0] = games[0]
-    game = scratch[0]
-    game.offer_from, game.offer_to = game.player, partner
-    game.offer_ask, game.offer_give, game.offer_cash = ask, give, dollars
-    trade.exchange(game)
-    write_shares(value, game, params, shares)
+    offers.exchange(scratch[0], partner, ask, give, dollars)
+    write_shares(value, scratch[0], params, shares)
 
 
 @kernel

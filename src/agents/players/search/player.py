@@ -8,7 +8,7 @@ Beside the base policy's offers, it may make its own: those that a value of stat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from time import monotonic
 from typing import Any, Final, Protocol, runtime_checkable
 
@@ -197,7 +197,7 @@ class SearchPolicy(BatchedPolicy):
     def _best_offer(self, decisions: Decisions, number: int, action: int) -> Offer | None:
         """The offer that does better than an action by more than the margin and one standard error, as the best of several."""
         game, seats = decisions.games[number : number + 1], self._seats(decisions, number)
-        proposed = propose(game, self._value, self._options["offers"], [_likeliest(policies) for policies in seats])
+        proposed = propose(game, self._value, self._options["offers"], [likeliest(policies) for policies in seats])
         laid = [(offer, position) for offer in proposed if (position := lay(game, offer)) is not None]
         if not laid:
             return None
@@ -258,11 +258,11 @@ def switching(**options: Any) -> SearchPolicy:
     return SearchPolicy(**({"name": "search/switching"} | options))
 
 
-def _likeliest(policies: Any) -> CompiledPolicy:
-    """The policy of a seat that is drawn most often."""
-    if isinstance(policies, dict):
-        return max(policies, key=lambda policy: policies[policy])
-    return policies[0] if isinstance(policies, list) else policies
+def likeliest(mixture: Any) -> Any:
+    """The policy that a mixture draws most often; None of an empty one."""
+    if isinstance(mixture, Mapping):
+        return max(mixture, key=lambda policy: mixture[policy], default=None)
+    return (*mixture, None)[0] if isinstance(mixture, (list, tuple)) else mixture
 
 
 def _numbers(names: Sequence[str]) -> list[int]:

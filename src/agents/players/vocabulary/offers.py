@@ -11,7 +11,7 @@ from typing import Final
 from agents.players.vocabulary.memory import OFFER, memory_slots
 from agents.players.vocabulary.reading import legal
 from monopoly_env.actions import A_ASK, A_CASH, A_GIVE, A_TRADE, CASH_CANCEL, GOODS_CANCEL, GOODS_DONE, NOTES
-from monopoly_env.engine import agenda
+from monopoly_env.engine import agenda, trade
 from monopoly_env.engine.sets import lowest
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
@@ -47,6 +47,14 @@ def begin(game: Game, partner: int, ask: int, give: int, cash: int, memory: Row)
     """
     plan(ask, give, cash, memory)
     return A_TRADE + (partner - int(game.player)) % int(game.num_players) - 1
+
+
+@kernel
+def exchange(game: Game, partner: int, ask: int, give: int, dollars: int) -> None:
+    """Carry out an exchange of the player to move at once, to see what it brings; `game` is a copy."""
+    game.offer_from, game.offer_to = game.player, partner
+    game.offer_ask, game.offer_give, game.offer_cash = ask, give, dollars
+    trade.exchange(game)
 
 
 @kernel
