@@ -36,6 +36,7 @@ _STALE_AFTER_DAYS: Final = 30
 _PACKAGES: Final = ("monopoly_env", "pente_env", "agents", "training")
 _OURS: Final = re.compile("[0-9a-f]{16}")
 _DATA: Final = Path(__file__).parent / "data"
+_DATA_SUFFIXES: Final = (".json", ".safetensors")
 
 
 def kernel(function: Function) -> Function:
@@ -179,12 +180,14 @@ def cache_folder(module: str) -> Path | None:
 def source_hash(module: str) -> str:
     """A hash of a module's source, of all library modules that it imports, directly or not, and of the data files.
 
+    These are the board's, and those beside the modules: their numbers are constants of the compiled code.
     Code that checks its indices (`NUMBA_BOUNDSCHECK=1`) has another hash.
     """
     digest = hashlib.sha256(f"{numba.__version__} {bool(numba.config.BOUNDSCHECK)}".encode())
-    for name in sorted(_closure(module)):
+    modules = _closure(module)
+    for name in sorted(modules):
         digest.update(name.encode() + _own_hash(name))
-    for path in sorted(_DATA.iterdir()):
+    for path in sorted({*_DATA.iterdir(), *(file for name in modules for file in _data_beside(name))}):
         digest.update(_file_hash(path))
     return digest.hexdigest()[:16]
 
@@ -225,6 +228,13 @@ def _path(module: str) -> Path | None:
         return next((path for path in (source.with_suffix(".py"), source / "__init__.py") if path.is_file()), None)
     loaded = getattr(sys.modules.get(module), "__file__", None)
     return Path(loaded) if loaded and Path(loaded).is_file() else None
+
+
+@cache
+def _data_beside(module: str) -> tuple[Path, ...]:
+    """The data files in the folder of a library module."""
+    path = _path(module) if is_ours(module) else None
+    return () if path is None else tuple(file for file in path.parent.iterdir() if file.suffix in _DATA_SUFFIXES)
 
 
 @cache
