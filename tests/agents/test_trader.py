@@ -16,6 +16,7 @@ from agents.players.vocabulary import offers
 from monopoly_env import core
 from monopoly_env.actions import HEADS
 from monopoly_env.analyse import values
+from monopoly_env.engine import agenda
 from monopoly_env.policy.protocol import MEMORY, Decisions
 from monopoly_env.rules import Rules
 
@@ -45,18 +46,19 @@ def asked(policy: str, game: core.Game) -> int:
 
 def best_by_hand(game: core.Game) -> tuple[float, tuple[int, int, int, int]]:
     """The package that raises the own share most, one exchange after the other."""
-    value, seat = values.resolve("best"), int(game.player)
-    high, best = float(value.shares(game)[seat]) + 0.002, (0, 0, 0, 0)
+    value, seat, window = values.resolve("best"), int(game.player), core.clone(game)
+    window.agenda[window.depth - 1, 2] = agenda.BEFORE_THROW  # all windows are valued as if a throw came next
+    high, best = float(value.shares(window)[seat]) + 0.002, (0, 0, 0, 0)
     for offset in range(1, 4):
-        partner, table = (seat + offset) % 4, np.empty((36, FIELDS))
+        partner, table = (seat + offset) % 4, np.empty((16, FIELDS))
         if game.place[partner] or not offers.may_offer_to(game, seat, partner):
             continue
-        write_packages(game, seat, partner, table, 24, True)
+        write_packages(game, seat, partner, table, 12, True)
         for row in table[table[:, PROMISE] > 0]:
             ask, give = int(row[ASKED]), int(row[LENT])
             price = partners_limit(game, seat, partner, ask, give)
             if np.isfinite(price):
-                after = core.clone(game)
+                after = core.clone(window)
                 offers.exchange(after, partner, ask, give, int(price))
                 share = float(value.shares(after)[seat])
                 if share > high:
@@ -98,7 +100,7 @@ def test_where_it_does_not_look_it_is_its_parent() -> None:
 def test_it_may_spend_all_its_cash_on_a_package() -> None:
     game = me.position(2, lots={0: ["Boardwalk"], 1: ["Park Place"]}, cash=[900, 900], positions=[0, 0])
     some, more = np.empty((16, FIELDS)), np.empty((16, FIELDS))
-    write_packages(game, 0, 1, some)
+    write_packages(game, 0, 1, some, 10, False)
     write_packages(game, 0, 1, more, 10, True)
     alone = [[(int(row[ASKED]), int(row[LENT])) for row in table if row[PROMISE] > 0 and row[LENT] == 0] for table in (some, more)]
     assert not alone[0]

@@ -1,6 +1,6 @@
 """What a learned agent chooses among: the actions of the game, except that an offer takes three choices at most.
 
-The game composes an offer pick by pick. Here it is: to whom (an action of the game), which package (`packages`), and at which price
+The game composes an offer pick by pick. Here it is: to whom (an action of the game), which package (`menu`), and at which price
 (`prices`). The picks follow from that.
 
     0 to 204      the actions of the game; picks and counter-offers are never open
@@ -20,7 +20,8 @@ from typing import Any, Final
 import numpy as np
 
 from agents.learned import prices
-from agents.learned.packages import FIELDS, NUM_PACKAGES, PROMISE, write_packages
+from agents.learned.menu import NUM_PACKAGES, write_menu
+from agents.learned.packages import FIELDS, PROMISE
 from agents.learned.prices import NO_PRICE, NUM_PRICES, write_prices
 from agents.players.vocabulary.offers import ONE_FOR_ONE
 from monopoly_env.actions import A_BID, A_MORTGAGE, A_REPLY, A_UNMORTGAGE, NUM_ACTIONS, RAISES
@@ -86,7 +87,7 @@ def write_open(game: Game, mask: Any) -> int:
     mask[:] = False
     if game.decision == agenda.ASK:
         table = np.empty((NUM_PACKAGES, FIELDS))
-        write_packages(game, int(game.offer_from), int(game.offer_to), table)
+        write_menu(game, int(game.offer_from), int(game.offer_to), table)
         for place in range(NUM_PACKAGES):
             mask[PACKAGE + place] = table[place, PROMISE] > 0.0
     elif game.decision == agenda.CASH:

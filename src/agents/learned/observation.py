@@ -16,18 +16,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from agents.learned.packages import (
-    ASKED,
-    BEST_AT_LIST,
-    FIELDS,
-    LENT,
-    NUM_PACKAGES,
-    OWN_GAIN,
-    PROMISE,
-    RATED_AT,
-    THEIR_GAIN,
-    write_packages,
-)  # fmt: skip
+from agents.learned.menu import BEST_AT_LIMIT, BEST_AT_LIST, BEST_VALUED, NUM_PACKAGES, NUM_VALUED, write_menu
+from agents.learned.packages import ASKED, FIELDS, LENT, OWN_GAIN, PROMISE, RATED_AT, THEIR_GAIN, WINS
 from agents.players.expert.odds import IN_JAIL, LATER_LOT, NEXT_LOT
 from agents.players.expert.packages import COLUMNS, GIVEN, PART, TAKEN, add_gains
 from agents.players.expert.parameters import Expert
@@ -108,16 +98,18 @@ EACH: Final = (
     Block("rent to come", ("",), "growing", "expected from the next turns of all others, a = 200"),
     Block("income", ("",), "growing", "expected from a turn of an opponent, in the long run, a = 100"),
     Block("promises", ("at the limit", "at list prices"), "growing", "the best package that can be offered to the player; a = 0.2"),
+    Block("raises the win", ("",), "growing", "by how much such a package does so, by the value of states; a = 0.02"),
 )  # fmt: skip
 
 _PLACES: Final = tuple(str(1 + place) for place in range(NUM_PACKAGES))
 PACKAGES: Final = (
-    Block("package promises", _PLACES, "growing", "rise of the own share of all strength, see `agents.learned.packages`; a = 0.2"),
+    Block("package promises", _PLACES, "growing", "rise of the own share of all strength, see `agents.learned.menu`; a = 0.2"),
     Block("package costs", _PLACES, "balance", "dollars paid at that"),
     Block("package gains", _PLACES, "balance", "what the observing player gains in strength, without money"),
     Block("package gives", _PLACES, "balance", "what the partner gains"),
     Block("package completes", _PLACES, "flag", "a group for the observing player"),
     Block("package lets complete", _PLACES, "flag", "a group for the partner"),
+    Block("package wins", _PLACES[-NUM_VALUED:], "growing", "rise of the own share of the win, by the value of states; a = 0.02"),
 )  # fmt: skip
 
 SHARED_SIZE: Final = total(SHARED)
@@ -136,7 +128,7 @@ _CASH, _RAISABLE, _WORTH, _IN_GAME, _ON_TURN = (_E[name] for name in ("cash", "c
 _LEADS, _BIDS, _MAKER, _RECEIVER = (_E[name] for name in ("leads", "bids", "makes the offer", "gets the offer"))
 _CREDITOR, _JAIL, _JAIL_THROWS, _CARDS = (_E[name] for name in ("is creditor", "in jail", "failed throws", "jail cards"))
 _OFFERS, _OWNS, _GROUP, _MAY_BUILD = (_E[name] for name in ("offers made", "owns", "share of group", "may be built"))
-_PROMISES = _E["promises"]
+_PROMISES, _RAISES = _E["promises"], _E["raises the win"]
 _STRENGTH, _HITS, _TO_PAY, _TO_COME, _INCOME = (_E[name] for name in ("strength", "hits", "rent to pay", "rent to come", "income"))
 
 # [edition, square or IN_JAIL, group]: expected landings in the next turn.
@@ -311,10 +303,11 @@ def _write_promises(game: Game, seat: int, row: Any) -> None:
     for offset in range(1, players):
         partner = (seat + offset) % players
         if game.place[partner] == 0 and may_offer_to(game, seat, partner):
-            write_packages(game, seat, partner, table)
-            at = SHARED_SIZE + offset * EACH_SIZE + _PROMISES
-            row[at] = _promise(table[0, PROMISE])
-            row[at + 1] = _promise(table[BEST_AT_LIST, PROMISE])
+            write_menu(game, seat, partner, table)
+            at = SHARED_SIZE + offset * EACH_SIZE
+            row[at + _PROMISES] = _promise(table[BEST_AT_LIMIT, PROMISE])
+            row[at + _PROMISES + 1] = _promise(table[BEST_AT_LIST, PROMISE])
+            row[at + _RAISES] = _wins(table[BEST_VALUED, WINS])
 
 
 @array_kernel
@@ -323,10 +316,15 @@ def _promise(rise: float) -> float:
 
 
 @array_kernel
+def _wins(rise: float) -> float:
+    return rise / (rise + 0.02)
+
+
+@array_kernel
 def _write_packages(game: Game, seat: int, row: Any) -> None:
     """Write what the packages of an offer are that begins."""
     partner, table = int(game.offer_to), np.empty((NUM_PACKAGES, FIELDS))
-    write_packages(game, seat, partner, table)
+    write_menu(game, seat, partner, table)
     first = SHARED_SIZE + int(game.num_players) * EACH_SIZE
     for place in range(NUM_PACKAGES):
         if table[place, PROMISE] > 0.0:
@@ -341,6 +339,8 @@ def _write_packages(game: Game, seat: int, row: Any) -> None:
                     row[at + 4 * NUM_PACKAGES] = 1.0
                 if give & members and (int(game.lots[partner]) | give) & members == members:
                     row[at + 5 * NUM_PACKAGES] = 1.0
+            if place >= BEST_VALUED:
+                row[first + 6 * NUM_PACKAGES + place - BEST_VALUED] = _wins(table[place, WINS])
 
 
 @array_kernel

@@ -1,9 +1,9 @@
-"""The packages that an offer may be: what changes hands apart from the money, the most promising first.
+"""The packages that promise most by `expert`'s sums: what an offer may be, apart from the money.
 
 A package is a part of the partner's lots for a part of one's own (`agents.players.vocabulary.parts`). Two players have up to 3,000 of them,
-and nearly all make no sense. So they are rated, and the best ones are choices: by how much the maker's share of all strength rises, as
-`expert/bargaining` counts strength, at the least price that `expert` would take in the partner's place. The places after those are for
-packages that promise most at list prices, by which simpler partners go.
+and nearly all make no sense. So they are rated: by how much the maker's share of all strength rises, as `expert/bargaining` counts
+strength, at the least price that `expert` would take in the partner's place. The places after those are for packages that promise most
+at list prices, by which simpler partners go. What a learned agent chooses among is in `menu`.
 """
 
 from __future__ import annotations
@@ -24,14 +24,10 @@ from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import MEMORY, Row
 
-_AT_LIMIT: Final = 10  # places for the best at the partner's limit
-_AT_LIST: Final = 6  # places for the best of the others at list prices
-NUM_PACKAGES: Final = _AT_LIMIT + _AT_LIST
-BEST_AT_LIST: Final = _AT_LIMIT
-NO_PACKAGE: Final = -1
 # The columns of a table with a row for each place: the lots asked for and given, a bit each (both 0: the place is free); what the maker
-# and the partner gain in strength, without money; the price by which it was rated in dollars; and by how much the maker's share rises.
-ASKED, LENT, OWN_GAIN, THEIR_GAIN, RATED_AT, PROMISE, FIELDS = range(7)
+# and the partner gain in strength, without money; the price by which it was rated in dollars; by how much the maker's share rises; and
+# its share of the win, where the value of states was asked (`valued`), otherwise 0.
+ASKED, LENT, OWN_GAIN, THEIR_GAIN, RATED_AT, PROMISE, WINS, FIELDS = range(8)
 
 _JUDGES: Final = bargainer.POLICIES["expert/bargaining"]().params  # by the size of the table
 _MODEL: Final = Expert().row()
@@ -42,14 +38,14 @@ _SINGLES: Final = 1 + NUM_GROUPS  # parts of one group at most
 
 
 @kernel
-def write_packages(game: Game, maker: int, partner: int, table: Any, at_limit: int = _AT_LIMIT, spends_all: bool = False) -> int:
+def write_packages(game: Game, maker: int, partner: int, table: Any, at_limit: int, spends_all: bool) -> int:
     """Write the most promising packages that a player may offer to another.
 
     Args:
         game: The game.
         maker: The seat that makes the offer.
         partner: The seat that gets it.
-        table: (N, FIELDS) float64, filled; N is NUM_PACKAGES for a learned agent.
+        table: (N, FIELDS) float64, filled.
         at_limit: How many of the N places are for the best at the partner's limit; the others are for those at list prices.
         spends_all: Whether the maker may pay all its cash, and not only the part that `expert/bargaining` would.
 
@@ -127,14 +123,3 @@ def _merge(table: Any, at_list: Any, at_limit: int) -> int:
             table[place] = at_list[i]
             place += 1
     return count + place - at_limit
-
-
-@kernel
-def find_package(game: Game, maker: int, partner: int, ask: int, give: int) -> int:
-    """The place of the package that is exactly these lots; NO_PACKAGE if it is not among the best."""
-    table = np.empty((NUM_PACKAGES, FIELDS))
-    write_packages(game, maker, partner, table)
-    for place in range(NUM_PACKAGES):
-        if table[place, ASKED] == ask and table[place, LENT] == give and table[place, PROMISE] > 0.0:
-            return place
-    return NO_PACKAGE

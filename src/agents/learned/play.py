@@ -8,9 +8,10 @@ from typing import Any, Final
 import numpy as np
 
 from agents.learned.choices import NO_CHOICE, NUM_CHOICES, PACKAGE, PRICE, is_asked, price_at, write_open
+from agents.learned.menu import NUM_PACKAGES, write_menu
 from agents.learned.networks import NAMES, NETWORK_OF, OUTPUT
 from agents.learned.observation import EACH_SIZE, MOST_PLAYERS, PACKAGES_SIZE, SHARED_SIZE, length, write
-from agents.learned.packages import ASKED, FIELDS, LENT, NUM_PACKAGES, write_packages
+from agents.learned.packages import ASKED, FIELDS, LENT
 from agents.networks.forward import forward
 from agents.networks.layout import AT_LAYERS, SIZES
 from agents.players.vocabulary.offers import compose, plan
@@ -136,6 +137,6 @@ def _plan(game: Game, choice: int, memory: Row) -> None:
         cash = price_at(game, choice - PRICE)
     elif choice >= PACKAGE:
         table = np.empty((NUM_PACKAGES, FIELDS))
-        write_packages(game, int(game.offer_from), int(game.offer_to), table)
+        write_menu(game, int(game.offer_from), int(game.offer_to), table)
         ask, give = int(table[choice - PACKAGE, ASKED]), int(table[choice - PACKAGE, LENT])
     plan(ask, give, cash, memory)

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from agents.learned import observation
 from agents.learned.choices import NO_CHOICE, NUM_CHOICES, PACKAGE, is_asked, price_of, write_open
+from agents.learned.menu import NO_PACKAGE, find_package
 from agents.learned.networks import NETWORK_OF
-from agents.learned.packages import NO_PACKAGE, find_package
 from monopoly_env.actions import A_BID, A_REPLY, NUM_ACTIONS, RAISES
 from monopoly_env.engine import agenda, trade
 from monopoly_env.engine.step import apply

@@ -10,33 +10,36 @@ import pytest
 import agents
 import monopoly_env as me
 from agents.learned import observation
-from agents.learned.packages import (
-    ASKED,
+from agents.learned.menu import (
+    BEST_AT_LIMIT,
     BEST_AT_LIST,
-    FIELDS,
-    LENT,
+    BEST_VALUED,
     NO_PACKAGE,
     NUM_PACKAGES,
-    OWN_GAIN,
-    PROMISE,
-    RATED_AT,
     find_package,
-    write_packages,
+    write_menu,
 )
+from agents.learned.packages import ASKED, FIELDS, LENT, OWN_GAIN, PROMISE, RATED_AT, WINS
+from agents.learned.valued import is_asked_now
 from agents.players.vocabulary.parts import groups_of
 from monopoly_env import actions
 from monopoly_env.board import ALL_LOTS, GROUP_LOTS, GROUPS
 from monopoly_env.engine import agenda, trade
 from monopoly_env.policy.protocol import Decisions
 
-HALVES = (slice(0, BEST_AT_LIST), slice(BEST_AT_LIST, NUM_PACKAGES))
+RATED = (slice(BEST_AT_LIMIT, BEST_AT_LIST), slice(BEST_AT_LIST, BEST_VALUED))
+VALUED = slice(BEST_VALUED, NUM_PACKAGES)
+TRADE = actions.parse("trade with player +1")
 
 
 def packages(game: Any, maker: int, partner: int) -> np.ndarray:
-    table = np.zeros((NUM_PACKAGES, FIELDS))
-    count = write_packages(game, maker, partner, table)
-    assert count == (table[:, PROMISE] > 0).sum()
-    return table
+    menu = np.full((NUM_PACKAGES, FIELDS), np.nan)
+    write_menu(game, maker, partner, menu)
+    return menu
+
+
+def lots_of(rows: np.ndarray) -> list[tuple[int, int]]:
+    return [(int(row[ASKED]), int(row[LENT])) for row in rows if row[PROMISE] > 0]
 
 
 def positions(rules: str, num_players: int) -> Any:
@@ -65,10 +68,13 @@ def test_every_package_can_be_offered(rules: str, num_players: int) -> None:
             if game.place[partner] != 0:
                 continue
             table = packages(game, maker, partner)
-            for half in HALVES:
-                assert (np.diff(table[half, PROMISE]) <= 0).all()  # the best first
+            for part in RATED:
+                assert (np.diff(table[part, PROMISE]) <= 0).all()  # the best first
+            assert (np.diff(table[VALUED, WINS]) <= 0).all()
+            assert ((table[VALUED, WINS] > 0) == (table[VALUED, PROMISE] > 0)).all()
+            for part in (slice(BEST_VALUED), VALUED):
+                assert len(set(lots_of(table[part]))) == len(lots_of(table[part]))
             held = table[table[:, PROMISE] > 0]
-            assert len({(row[ASKED], row[LENT]) for row in held}) == len(held)
             for row in held:
                 ask, give = int(row[ASKED]), int(row[LENT])
                 assert ask | give
@@ -108,7 +114,7 @@ def test_a_refused_package_is_not_offered_again(swap: Any) -> None:
     swap.refused_ask[0], swap.refused_give[0], swap.refused_cash[0] = int(best[ASKED]), int(best[LENT]), 1500  # with all one's money
     assert find_package(swap, 0, 1, int(best[ASKED]), int(best[LENT])) == NO_PACKAGE
     swap.refused_cash[0] = int(best[RATED_AT]) - 1  # a worse price was refused
-    assert find_package(swap, 0, 1, int(best[ASKED]), int(best[LENT])) == 0
+    assert find_package(swap, 0, 1, int(best[ASKED]), int(best[LENT])) != NO_PACKAGE
 
 
 def test_no_package_is_no_place(swap: Any) -> None:
@@ -121,9 +127,48 @@ def test_a_player_sees_what_the_best_packages_promise(swap: Any) -> None:
     observation.write(swap, 0, row)
     seen = [float(row[names.index(f"player +{offset} promises: at the limit")]) for offset in (1, 2)]
     assert seen == pytest.approx([promise / (promise + 0.2) for promise in promises])
-    me.step(swap, actions.parse("trade with player +1"))
+    raises = [packages(swap, 0, partner)[BEST_VALUED, WINS] for partner in (1, 2)]
+    seen_raises = [float(row[names.index(f"player +{offset} raises the win")]) for offset in (1, 2)]
+    assert seen_raises == pytest.approx([rise / (rise + 0.02) for rise in raises])
+    me.step(swap, TRADE)
     observation.write(swap, 0, row)
     told = dict(zip(names, row.tolist(), strict=True))
     assert told["package promises: 1"] == pytest.approx(seen[0])
     assert told["package completes: 1"] == told["package lets complete: 1"] == 1
     assert [told[f"package promises: {place + 1}"] > 0 for place in range(NUM_PACKAGES)] == (packages(swap, 0, 1)[:, PROMISE] > 0).tolist()
+    assert told[f"package wins: {BEST_VALUED + 1}"] == pytest.approx(seen_raises[0])
+
+
+def test_the_menu_is_the_same_at_every_step_of_an_offer(swap: Any) -> None:
+    game, menu = me.core.clone(swap), packages(swap, 0, 1)
+    assert (menu[VALUED, WINS] > 0).sum() > 2
+    ask, give = lots_of(menu[VALUED])[0]
+    me.step(game, TRADE)
+    while game.decision != agenda.REPLY:
+        assert packages(game, 0, 1)[VALUED].tolist() == menu[VALUED].tolist(), agenda.TASK_NAMES[game.decision]
+        me.step(game, _next_step(game, ask, give))
+    assert packages(game, 0, 1)[VALUED].tolist() == menu[VALUED].tolist()
+    assert find_package(game, 0, 1, ask, give) == BEST_VALUED
+
+
+def _next_step(game: Any, ask: int, give: int) -> int:
+    """A step towards an offer of these lots for nothing."""
+    for first, missing in ((actions.A_ASK, ask & ~int(game.offer_ask)), (actions.A_GIVE, give & ~int(game.offer_give))):
+        if game.decision == (agenda.ASK if first == actions.A_ASK else agenda.GIVE):
+            return first + ((missing & -missing).bit_length() - 1 if missing else actions.GOODS_DONE)
+    return actions.A_CASH
+
+
+def test_the_value_is_asked_about_the_first_offer_of_every_third_round_if_three_are_left(swap: Any) -> None:
+    assert is_asked_now(swap, 0)
+    assert lots_of(packages(swap, 0, 1)[VALUED])
+    for change in ({"rounds": 1}, {"offers": 1}, {"place": 3}):
+        game = me.core.clone(swap)
+        for field, number in change.items():
+            if field == "rounds":
+                game.rounds = number
+            else:
+                game[field][0 if field == "offers" else 2] = number
+        assert not is_asked_now(game, 0), change
+        assert not lots_of(packages(game, 0, 1)[VALUED])
+    assert not is_asked_now(me.position(2), 0)

@@ -1,0 +1,55 @@
+"""The menu of packages: what a learned agent may offer, apart from the money.
+
+Places for the packages that promise most by `expert`'s sums come first (`packages`), then places for those after which a value of states
+likes the maker's state best (`valued`). A package may stand in both.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from agents.learned.packages import ASKED, FIELDS, LENT, PROMISE, write_packages
+from agents.learned.valued import is_asked_now, share_without, write_valued
+from agents.values.saved import make
+from monopoly_env.game import Game
+from monopoly_env.kernels import kernel
+
+_AT_LIMIT: Final = 10  # places for the best at the partner's limit
+_AT_LIST: Final = 6  # places for the best of the others at list prices
+NUM_VALUED: Final = 8  # places for the best by the value of states
+BEST_AT_LIMIT, BEST_AT_LIST, BEST_VALUED = 0, _AT_LIMIT, _AT_LIMIT + _AT_LIST  # the first places of each kind
+NUM_PACKAGES: Final = BEST_VALUED + NUM_VALUED
+NO_PACKAGE: Final = -1
+
+_NETWORK: Final = make("best").params
+
+
+@kernel
+def write_menu(game: Game, maker: int, partner: int, menu: Any) -> None:
+    """Write the packages that a player may offer to another.
+
+    Args:
+        game: The game.
+        maker: The seat that makes the offer.
+        partner: The seat that gets it.
+        menu: (NUM_PACKAGES, FIELDS) float64, filled; zeros in the places that are free.
+    """
+    write_packages(game, maker, partner, menu[:BEST_VALUED], _AT_LIMIT, False)
+    if is_asked_now(game, maker):
+        write_valued(game, maker, partner, _NETWORK, share_without(game, maker, _NETWORK), menu[BEST_VALUED:])
+    else:
+        menu[BEST_VALUED:] = 0.0
+
+
+@kernel
+def find_package(game: Game, maker: int, partner: int, ask: int, give: int) -> int:
+    """The place of the package that is exactly these lots, among the valued ones if it is there; NO_PACKAGE if it is not on the menu."""
+    menu = np.empty((NUM_PACKAGES, FIELDS))
+    write_menu(game, maker, partner, menu)
+    for offset in range(NUM_PACKAGES):
+        place = (BEST_VALUED + offset) % NUM_PACKAGES
+        if menu[place, ASKED] == ask and menu[place, LENT] == give and menu[place, PROMISE] > 0.0:
+            return place
+    return NO_PACKAGE

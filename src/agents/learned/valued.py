@@ -1,0 +1,98 @@
+"""The packages that a value of states likes best.
+
+`expert` weighs an exchange by formulas of worth. They know little of what cash is for and of what a deal between two does to the others.
+The network of `agents.values` has learned who wins. So it is asked about those that promise most by the formulas, at any price that can
+be paid: which of them leaves the maker with the best state, at the least price that `expert` would take in the partner's place?
+
+That costs a hundred times a package's sums. So it is asked every third round only, and about the first offer of a turn. Where two players
+are left, what one gains the other loses: what the network sees in an exchange is then mostly its error, and it is not asked.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from agents.learned.packages import ASKED, FIELDS, LENT, PROMISE, RATED_AT, WINS, write_packages
+from agents.learned.prices import partners_limit
+from agents.players.vocabulary import offers
+from agents.values.features import MOST_PLAYERS
+from agents.values.network import write_by_network
+from monopoly_env.engine import agenda, trade
+from monopoly_env.engine.players import solvent_seats
+from monopoly_env.engine.sets import size
+from monopoly_env.game import GAME, Game, Games
+from monopoly_env.kernels import kernel
+
+_AT_LIMIT: Final = 12  # packages looked at for each partner, the best at its limit
+_AT_LIST: Final = 4  # and the best of the others at list prices
+_PAUSE: Final = 3  # rounds between two looks
+_FEWEST: Final = 3  # players left
+
+
+@kernel
+def is_asked_now(game: Game, maker: int) -> bool:
+    """Whether the value of states is asked about the packages of an offer: one that is open, or may be begun."""
+    begun = int(agenda.ASK <= game.decision <= agenda.REPLY)
+    if game.offers[maker] != begun or game.rounds % _PAUSE or game.rules.trade != offers.OFFICIAL or game.num_players > MOST_PLAYERS:
+        return False
+    return size(solvent_seats(game)) >= _FEWEST
+
+
+@kernel
+def share_without(game: Game, maker: int, network: Any) -> float:
+    """The maker's share of the win if it offers nothing; `network` is the row of the network of values."""
+    scratch, shares = np.empty(1, GAME), np.empty(int(game.num_players))
+    _copy_as_window(game, maker, scratch)
+    write_by_network(scratch[0], network, shares)
+    return float(shares[int(scratch[0].player)])  # the maker's; a record does not keep its array alive, so the array is used once more
+
+
+@kernel
+def write_valued(game: Game, maker: int, partner: int, network: Any, without: float, table: Any) -> None:
+    """Write the packages that raise the maker's share of the win most, the best first.
+
+    Args:
+        game: The game.
+        maker: The seat that makes the offer.
+        partner: The seat that gets it.
+        network: The row of the network of values.
+        without: The maker's share of the win if it offers nothing.
+        table: (N, FIELDS) float64, filled; a price is the partner's limit.
+    """
+    table[:] = 0.0
+    rated, scratch, shares = np.empty((_AT_LIMIT + _AT_LIST, FIELDS)), np.empty(1, GAME), np.empty(int(game.num_players))
+    write_packages(game, maker, partner, rated, _AT_LIMIT, True)
+    for place in range(len(rated)):
+        row = rated[place]
+        ask, give = int(row[ASKED]), int(row[LENT])
+        price = partners_limit(game, maker, partner, ask, give) if row[PROMISE] > 0.0 else np.inf
+        if np.isfinite(price):
+            _copy_as_window(game, maker, scratch)
+            offers.exchange(scratch[0], partner, ask, give, int(price))
+            write_by_network(scratch[0], network, shares)
+            row[RATED_AT], row[WINS] = price, shares[maker] - without
+            _insert(row, table)
+
+
+@kernel
+def _copy_as_window(game: Game, maker: int, scratch: Games) -> None:
+    """Copy the game to where the maker may begin an offer, whichever step of one is open: the network tells these steps apart."""
+    scratch[0] = game
+    copy = scratch[0]
+    trade.close_offer(copy)
+    copy.decision, copy.player = agenda.WINDOW, maker
+    copy.agenda[int(copy.depth) - 1, 2] = agenda.BEFORE_THROW
+
+
+@kernel
+def _insert(row: Any, table: Any) -> None:
+    """Put a row where it belongs among those that raise the share most; what no longer fits falls out."""
+    last = len(table) - 1
+    if row[WINS] <= table[last, WINS]:
+        return
+    while last > 0 and table[last - 1, WINS] < row[WINS]:
+        table[last] = table[last - 1]
+        last -= 1
+    table[last] = row
