@@ -58,6 +58,7 @@ def _cells() -> dict[str, dict[str, Any]]:
             cells[f"{experiment}/{name}"] = {"experiment": experiment} | reading
         cells[f"{experiment}/random-points"] = {"experiment": experiment} | _POINTS
         cells[f"{experiment}/random-ties"] = {"experiment": experiment, "ties": "random"}
+    cells["two/hall"] = {"experiment": "hall"}
     for network in NETWORKS:
         own = {"network": network}
         for name in ("fixed", "random"):
@@ -68,11 +69,13 @@ def _cells() -> dict[str, dict[str, Any]]:
     one_change: dict[str, dict[str, Any]] = {algorithm: {"algorithm": algorithm} for algorithm in ("genetic", "cmaes", "random")}
     one_change |= {"captures": {"captures": True}, "wins_alone": {"wins_alone": True}}
     one_change |= {f"seat{seat}": {"seat": seat} for seat in (1, 2, 3)}
-    return cells | {f"changes/{name}": {"experiment": "better"} | changes for name, changes in one_change.items()}
+    cells |= {f"changes/{name}": {"experiment": "better"} | changes for name, changes in one_change.items()}
+    boards: dict[str, dict[str, Any]] = {"7-window": {"window": 9}, "11": {"size": 11}, "11-window": {"size": 11, "window": 9}}
+    return cells | {f"boards/{name}": {"experiment": "better"} | changes for name, changes in boards.items()}
 
 
 CELLS: Final = _cells()
-ESP_ITSELF: Final = "better/random/feed_forward"  # what the cells of `changes` change
+ESP_ITSELF: Final = "better/random/feed_forward"  # what the cells of `changes` and `boards` change
 
 
 @dataclass(frozen=True)
@@ -186,12 +189,13 @@ SECTIONS: Final = {
     "better": "5.3: two Better",
     "memory": "Memory, where opponents collude or change",
     "changes": "ESP against other searches, and one change each",
+    "boards": "Larger boards, and a window that is moved over the board",
 }
 
 
 def section(name: str, out: Path, page: Page) -> str:
     """The text of a section: a picture of the champions, and the best networks in fresh games."""
-    cells = {cell: finished(out, cell) for cell in CELLS if _within(cell, name) or (name == "changes" and cell == ESP_ITSELF)}
+    cells = {cell: finished(out, cell) for cell in CELLS if _within(cell, name) or (name in ("changes", "boards") and cell == ESP_ITSELF)}
     cells = {cell: runs for cell, runs in cells.items() if runs}
     if not cells:
         return "No run is finished."

@@ -178,6 +178,7 @@ def evaluate(
     seed: int = 0,
     *,
     paired: bool = True,
+    first: int = 0,
     threads: int | None = None,
 ) -> Scores:
     """Let every row of numbers play all tests.
@@ -188,6 +189,7 @@ def evaluate(
         experiment: The tests.
         seed: 0 to 2**63 - 1. Evaluations of different seeds share no game.
         paired: All rows play games of the same seeds; otherwise each has its own (E12).
+        first: The number of the first row, where these are a part of all: rows of unlike numbers have games of their own.
         threads: Number of threads; by default one per core. The scores do not depend on it.
 
     Raises:
@@ -205,7 +207,7 @@ def evaluate(
     seats, seat = _seating([[numbers[player] for player in test] for test in experiment.tests], experiment)
     # Rows come first: game g of row n is number n * games + g.
     all_seats = np.where(seats >= 0, seats, np.arange(count)[:, None, None]).reshape(-1, players)
-    seeds = _seeds(experiment.games, count if not paired else 1, seed)
+    seeds = _seeds(experiment.games, 1 if paired else first + count, seed)[0 if paired else first :]
     all_seeds = np.broadcast_to(seeds, (count, experiment.games)).ravel()
     table = Table.of_rows(rows, like, list(opponents.values()))
     results = play_games(table, all_seats, all_seeds, experiment.rules, threads)

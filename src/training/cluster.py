@@ -3,6 +3,7 @@
     with cluster.joined("auto") as place:
         table = place.table(policies, rules, turn_limit)         # whole games, as the arena plays them
         choices = place.play_games(policies, seats, recorded, rules=rules)   # and as a learner learns from them
+        scores = place.evaluate(rows, like, experiment)          # a generation of players of Pente
 
 Every game has a seed of its own, so neither the number of nodes nor how games are cut changes a result; a piece whose node died is played
 again, by another one. Only nodes with other processors may differ in the last bits of a network.
@@ -16,6 +17,7 @@ import socket
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
+from dataclasses import fields
 from functools import cache
 from typing import Any, Final, NamedTuple, NoReturn, Protocol, Self
 from weakref import WeakKeyDictionary
@@ -30,14 +32,25 @@ from monopoly_env.kernels import source_hash
 from monopoly_env.policy.loop import OUTSIDE
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
 from monopoly_env.rules import Rules
+from pente_env.fitness import Experiment, Scores, evaluate
+from pente_env.player import Player
 from training.experience.choices import SLICE, Choices, play_games
 
 LOCAL: Final = "local"
 AUTO: Final = "auto"
 
 RESULTS: Final = ("place", "first", "capped", "seat_counts", "game_counts", "owned", "score")  # arrays of `GameBatch`, a row a game
+_SCORES: Final = tuple(field.name for field in fields(Scores))
 _LONGEST: Final = 1024  # games of a piece: about a second of one core
 _LONGEST_CHOICES: Final = 4 * SLICE  # the same, where choices come back: their observations are large
+_LONGEST_ROWS: Final = 16 * _LONGEST  # the same of Pente, whose games are short
+_COMPILED: Final = (
+    "agents.arena.table",
+    "agents.registry",
+    "training.experience.choices",
+    "pente_env.fitness",
+    "agents.networks.pente_window",
+)
 _RETRIES: Final = 10  # deaths that a piece survives: more than a cluster of borrowed machines deals out
 _PATIENCE: Final = 5.0  # seconds that the port of a cluster has to answer in
 
@@ -60,16 +73,29 @@ class PlayGames(Protocol):
         ...
 
 
+class Evaluate(Protocol):
+    """`pente_env.fitness.evaluate`, or what does the same elsewhere."""
+
+    def __call__(
+        self, rows: NDArray[np.float64], like: Player, experiment: Experiment, seed: int = 0, *, paired: bool = True,
+        threads: int | None = None,
+    ) -> Scores:  # fmt: skip
+        """Let rows of numbers play Pente."""
+        ...
+
+
 class Place(NamedTuple):
     """Where games are played.
 
     Attributes:
         table: Plays whole games.
         play_games: Plays games and returns the choices made in them.
+        evaluate: Plays whole games of Pente.
     """
 
     table: type[Table] = Table
     play_games: PlayGames = play_games
+    evaluate: Evaluate = evaluate
 
 
 HERE: Final = Place()
@@ -199,6 +225,41 @@ def choices_of_piece(
     return play_games(ray.get(list(players)), seats.copy(), recorded.copy(), threads=1, **options)
 
 
+# --- Pente ------------------------------------------------------------------------------------------------------------------
+
+
+def evaluate_rows(
+    rows: NDArray[np.float64], like: Player, experiment: Experiment, seed: int = 0, *, paired: bool = True, threads: int | None = None
+) -> Scores:
+    """What `pente_env.fitness.evaluate` does, on the cluster that was `joined`: the same scores.
+
+    Raises:
+        ConfigurationError: The cluster, or the code on one of its nodes, failed.
+        IllegalActionError: A row chose a point that is not legal.
+    """
+    del threads
+    import ray
+
+    with _explained():
+        parts, table = _parts(len(rows), max(1, _LONGEST_ROWS // experiment.games)), ray.put((like, experiment))
+        pieces = [(_version(), table, rows[part], {"seed": seed, "paired": paired, "first": part.start}) for part in parts]
+        played = dict(_played(scores_of_piece, pieces))
+    return Scores(*(np.concatenate([getattr(played[number], name) for number in range(len(parts))]) for name in _SCORES))
+
+
+def scores_of_piece(version: str, table: tuple[Player, Experiment], rows: NDArray[np.float64], options: dict[str, Any]) -> Scores:
+    """Let some rows play on one core of a node.
+
+    Args:
+        version: Of the code that asks.
+        table: Who has the kernel of the rows, and the tests.
+        rows: (N, L) float64.
+        options: Other arguments of `evaluate`.
+    """
+    _check_version(version)
+    return evaluate(rows, *table, threads=1, **options)
+
+
 # --- pieces -----------------------------------------------------------------------------------------------------------------
 
 
@@ -244,7 +305,7 @@ def _explained() -> Iterator[None]:
 @cache
 def _version() -> str:
     """A hash of all that decides how games go."""
-    return source_hash("agents.arena.table") + source_hash("agents.registry") + source_hash("training.experience.choices")
+    return "".join(source_hash(name) for name in _COMPILED)
 
 
 def _check_version(version: str) -> None:
@@ -288,7 +349,7 @@ def joined(address: str | None, threads: int | None = None) -> Iterator[Place]:
         except Exception as error:
             raise _unreachable(address, str(error)) from error
         try:
-            yield Place(ClusterTable, play_choices)
+            yield Place(ClusterTable, play_choices, evaluate_rows)
         finally:
             _sent.clear()
             ray.shutdown()

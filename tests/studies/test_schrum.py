@@ -40,7 +40,7 @@ def test_cells_are_settings_that_can_be_played() -> None:
         settings = settings_of(cell, 3, Options())
         settings.check()
         assert (settings.seed, settings.out) == (3, Path("runs/schrum") / cell / "3")
-        assert settings.length == {"two": 2000, "pairs": 900, "better": 2000}.get(settings.experiment, 300)
+        assert settings.length == {"two": 2000, "pairs": 900, "better": 2000, "hall": 2000}.get(settings.experiment, 300)
     assert len({dataclasses.replace(settings_of(cell, 0, Options()), out=Path()) for cell in CELLS}) == len(CELLS)
     assert meant(Options(only=("better/fixed",))) == [f"better/fixed/{network}" for network in NETWORKS]
     assert meant(Options()) == list(CELLS)

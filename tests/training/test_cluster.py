@@ -28,7 +28,9 @@ from training import cluster, ppo, tournament
 from training.evolution.fitness import Setting, play
 from training.evolution.generations import Generational, Play, evaluate
 from training.evolution.run import execute
+from training.evolution.schrum import SCHRUM
 from training.evolve import main
+from training.run import checkpoints
 
 KIND = genetic.kind_of("strategic")
 SMALL = Generational(genome="strategic", population=8, matches=1, generations=1, turn_limit=20, panel=(), final_games=4, seed=5, threads=1)
@@ -126,6 +128,20 @@ def test_a_learner_and_a_tournament_come_to_the_same_on_a_cluster_also_when_a_no
     assert len(found["here"][3]) == 1
     assert len(nodes.worker_nodes) == 1
     assert not cluster._sent
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_networks_for_pente_come_to_the_same_on_a_cluster(nodes: Cluster, tmp_path: Path, paired: bool) -> None:
+    short = {"hidden": 3, "neurons": 8, "trials": 4, "matches": 2, "generations": 3, "final_matches": 2, "threads": 1, "seed": 5}
+    options = dataclasses.replace(SCHRUM, **short, paired=paired)
+    found, pieces = {}, []
+    for place, more in (("here", {}), ("there", {"cluster": nodes.address})):
+        out = tmp_path / place
+        found[place] = execute(dataclasses.replace(options, out=out, **more), Console(file=io.StringIO())) | {"agent": ""}
+        found[place]["curves"] = (out / "curves.csv").read_text()
+        pieces.append(checkpoints.read_last(out / "checkpoints")[0]["search"]["population"])
+    assert found["here"] == found["there"]
+    assert np.array_equal(*pieces)
 
 
 def test_lines_of_a_cluster_are_cut_into_pieces_that_fit_together() -> None:

@@ -44,15 +44,20 @@ def play(game: Any, seat: int, params: Row, memory: Row) -> int:
     params, memory = borrowed(params), borrowed(memory)
     points = int(game.rules.side) * int(game.rules.side)
     weights = params[WEIGHTS:].view(np.float32)
-    marked, outputs, allowed = np.empty(3 * points + 3 + PAIRS, np.int64), np.empty(points, np.float32), np.empty(points, np.uint8)
+    marked, outputs = np.empty(3 * points + 3 + PAIRS, np.int64), np.empty(points, np.float32)
     count = list_stones(game, seat, True, marked)
     if weights[SIZES] > 3 * points:
         count = _list_pairs(game, seat, count, marked)
     marked = marked[:count]
     step_marked(weights, marked, memory.view(np.float32)[: int(weights[AT_UNITS])], 0, outputs)
-    if seat != game.player:
-        return -1
-    if params[TAKES] != 0:
+    return choose(game, seat, params[TAKES] != 0, outputs) if seat == game.player else -1
+
+
+@kernel
+def choose(game: Game, seat: int, takes_last: bool, outputs: Any) -> int:
+    """The legal point with the highest output, but a point that wins comes first; `takes_last`: also one that wins by captures."""
+    allowed = np.empty(len(outputs), np.uint8)
+    if takes_last:
         point = _last_capture(game, seat, outputs, allowed)
         if point >= 0:
             return point

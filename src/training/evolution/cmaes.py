@@ -19,9 +19,9 @@ from rich.console import Console
 from rich.table import Table as RichTable
 
 from agents.arena.matches import Score
-from agents.arena.table import Table
 from monopoly_env.errors import ConfigurationError, FormatError, nearest
 from monopoly_env.policy.protocol import Policy
+from training.cluster import HERE, Place
 from training.evolution import fitness
 from training.evolution.fitness import FITNESSES, HELD_OUT, Setting, held_out, split
 from training.evolution.genome import Genome, genome, start_of
@@ -125,9 +125,9 @@ class Options(EvolutionOptions):
             except ConfigurationError as error:
                 raise ConfigurationError(f"--{name.replace('_', '-')}: {error}") from error
 
-    def search(self, table_type: type[Table] = Table) -> Evolution:
+    def search(self, place: Place = HERE) -> Evolution:
         """The search before its first generation."""
-        return Evolution(self, table_type)
+        return Evolution(self, place)
 
 
 # What numbers may be: from, to; both are allowed.
@@ -225,9 +225,9 @@ class Evolution(Search):
 
     options: Options
 
-    def __init__(self, options: Options, table_type: type[Table] = Table) -> None:
+    def __init__(self, options: Options, place: Place = HERE) -> None:
         """Begin before the first generation."""
-        super().__init__(options, table_type)
+        super().__init__(options, place)
         self.genome = options.made_genome()
         diagonal = self.genome.size >= _SEPARABLE_FROM if options.diagonal is None else options.diagonal
         self.optimizer = CMAES(self.genome.size, options.population, options.sigma, options.seed, diagonal)
@@ -269,7 +269,7 @@ class Evolution(Search):
 
     def play(self, players: list[Policy], settings: Sequence[Setting], games: int, seed: int) -> list[Score]:
         """Play games of each of the players."""
-        return fitness.play(players, settings, games, seed, self.options.threads, self.played, table_type=self.table_type)
+        return fitness.play(players, settings, games, seed, self.options.threads, self.played, table_type=self.place.table)
 
     def tell(self, rates: NDArray[np.float64]) -> None:
         """Learn the (L,) fitness of the generation that the optimizer was asked for."""

@@ -19,10 +19,10 @@ from rich.console import Console
 from rich.table import Table as RichTable
 
 from agents.arena.matches import Score, against
-from agents.arena.table import Table
 from agents.networks.esp import FORMS, QUESTIONS, EspPlayer, architecture, rows
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.policy.protocol import CompiledPolicy
+from training.cluster import HERE, Place
 from training.evolution import esp
 from training.evolution.esp import Neurons, Recipe
 from training.evolution.fitness import Setting, play, split
@@ -119,9 +119,9 @@ class EspMonopoly(Recipe, EvolutionOptions):
         split(TABLES[self.tables], self.games)
         split(TABLES[self.tables], self.final_games)
 
-    def search(self, table_type: type[Table] = Table) -> MonopolySearch:
+    def search(self, place: Place = HERE) -> MonopolySearch:
         """The first neurons."""
-        return MonopolySearch(self, table_type)
+        return MonopolySearch(self, place)
 
 
 ESP_MONOPOLY: Final = EspMonopoly()
@@ -196,9 +196,9 @@ class MonopolySearch(Search):
     files: ClassVar[Mapping[str, str]] = {CURVES: "the learning curves as a table, a row for each generation", BEST: "the best player"}
     options: EspMonopoly
 
-    def __init__(self, options: EspMonopoly, table_type: type[Table] = Table) -> None:
+    def __init__(self, options: EspMonopoly, place: Place = HERE) -> None:
         """Begin before the first generation."""
-        super().__init__(options, table_type)
+        super().__init__(options, place)
         self.brood = options.brood
         self.stage = esp.begin(len(self.brood.sizes), self.brood.genes, options, options.seed)
 
@@ -206,7 +206,7 @@ class MonopolySearch(Search):
         """(N,) what players are paid for the games of a seed."""
         options = self.options
         scores = play(
-            self.brood.policies(players), TABLES[options.tables], options.games, seed, options.threads, table_type=self.table_type
+            self.brood.policies(players), TABLES[options.tables], options.games, seed, options.threads, table_type=self.place.table
         )
         return np.array([paid(score, options.worth) for score in scores])
 

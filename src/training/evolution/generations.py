@@ -17,6 +17,7 @@ from agents.arena.batch import GameBatch
 from agents.arena.table import Table
 from agents.players.genetic import GenomeKind
 from monopoly_env.errors import ConfigurationError, nearest
+from training.cluster import HERE, Place
 from training.evolution.fitness import MEASURES, SCALES, scaled, summed
 from training.evolution.operators import CROSSOVERS, MUTATIONS, OF_BITS, REALS_ONLY, SELECTIONS, Fitness, elite, legacy_sga
 from training.evolution.populations import Outcome, Population, PopulationOptions, Purpose, Seats, Tables, play_seats, table_of
@@ -91,9 +92,9 @@ class Generational(Recipe, Play, PopulationOptions):
         check_split(self.population, self.players, self.fitness)
         check_recipe(self, kind)
 
-    def search(self, table_type: type[Table] = Table) -> Generations:
+    def search(self, place: Place = HERE) -> Generations:
         """The population before its first generation."""
-        return Generations(self, table_type)
+        return Generations(self, place)
 
 
 def check_recipe(recipe: Recipe, kind: GenomeKind) -> None:
@@ -286,7 +287,7 @@ class Generations(Population):
         if self.step:
             population = breed(self.kind, population, self.fitness, options, self.generator(Purpose.BREED))
         seed, generator = self.game_seed(Purpose.SEARCH), self.generator(Purpose.DEAL)
-        outcome = evaluate(self.kind, population, options, seed, generator, self.played, table_type=self.table_type)
+        outcome = evaluate(self.kind, population, options, seed, generator, self.played, table_type=self.place.table)
         self.population, self.fitness = population, outcome.fitness
         self.note(outcome)
 

@@ -28,6 +28,7 @@ from monopoly_env.errors import ConfigurationError, FormatError, nearest
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
 from monopoly_env.policy.resolve import PolicyLike, load, resolve_all
 from monopoly_env.rules import PRESETS, Rules
+from training.cluster import HERE, Place
 from training.evolution import run as files
 from training.evolution.run import MOST_CURVES, POPULATION, EvolutionOptions, Search
 from training.run import checkpoints
@@ -234,9 +235,9 @@ class Population(Search):
 
     options: PopulationOptions
 
-    def __init__(self, options: PopulationOptions, table_type: type[Table] = Table) -> None:
+    def __init__(self, options: PopulationOptions, place: Place = HERE) -> None:
         """Begin before the first generation."""
-        super().__init__(options, table_type)
+        super().__init__(options, place)
         self.kind = options.kind
         self.begins_with = self.population = beginning(options, self.kind, self.generator(Purpose.BEGIN))
         self.fitness = np.full(len(self.population), np.nan)
@@ -345,7 +346,7 @@ class Population(Search):
         for number, opponent in enumerate(opponents):
             lineup = Lineup((opponent,) * (options.players - 1), options.rules, options.turn_limit)
             seed = self.game_seed(Purpose.PANEL, number)
-            scores = against(list(players.values()), [lineup], [games], seed, options.threads, self.played, table_type=self.table_type)
+            scores = against(list(players.values()), [lineup], [games], seed, options.threads, self.played, table_type=self.place.table)
             for name, score in zip(players, scores, strict=True):
                 low, high = score.interval
                 row = {"generation": self.step, "player": name, "opponents": str(lineup), "hall": number >= len(options.panel)}

@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from agents.arena.table import Table
 from monopoly_env.core import write_atomically
 from training import cluster
+from training.cluster import HERE, Place
 from training.run import checkpoints
 from training.run.checkpoints import Parts
 from training.run.folder import Run
@@ -86,7 +86,7 @@ class EvolutionOptions(RunOptions):
         """
         raise NotImplementedError
 
-    def search(self, table_type: type[Table] = Table) -> Search:
+    def search(self, place: Place = HERE) -> Search:
         """What evolves, before its first generation; games are played at tables of this type."""
         raise NotImplementedError
 
@@ -98,7 +98,7 @@ class Search(ABC):
         unit: What a generation is called.
         files: What a run writes into its folder beside what every run does, each with its meaning.
         options: The options.
-        table_type: Where games are played: on this machine, or `cluster.ClusterTable`.
+        place: Where games are played: on this machine, or on a cluster.
         step: Generations that were played.
         rows: A point of every curve for each of them.
         measurements: What was found in between, as rows of JSON values.
@@ -113,10 +113,10 @@ class Search(ABC):
     report: Report
     console: Console
 
-    def __init__(self, options: EvolutionOptions, table_type: type[Table] = Table) -> None:
+    def __init__(self, options: EvolutionOptions, place: Place = HERE) -> None:
         """Begin before the first generation."""
         self.options = options
-        self.table_type = table_type
+        self.place = place
         self.step = 0
         self.rows: list[dict[str, float]] = []
         self.measurements: list[dict[str, Any]] = []
@@ -259,7 +259,7 @@ def execute(options: EvolutionOptions, console: Console) -> dict[str, Any]:
     """
     options.check()
     with cluster.joined(options.cluster, options.threads) as place:
-        search = options.search(place.table)
+        search = options.search(place)
         budget = f"{search.about(options.length)}, {search.games(options.length) + search.final_games(options.length):,} games,"
         with Session.open(options, search.settings(), console, budget, files=search.files) as session:
             if options.resume:

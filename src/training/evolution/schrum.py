@@ -18,21 +18,25 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from agents.arena.table import Table
-from agents.networks import pente
+from agents.networks import pente, pente_window
+from agents.networks.layout import Architecture
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.intervals import wilson
-from pente_env.fitness import EXPERIMENTS, Experiment, Fitness, Scores, evaluate, opponents_of
+from pente_env.fitness import EXPERIMENTS, Experiment, Fitness, Scores, opponents_of
 from pente_env.player import Player
+from pente_env.rules import MAX_SIZE, MIN_SIZE, Rules
+from training.cluster import HERE, Place
 from training.evolution import esp
 from training.evolution.controls import ALGORITHMS, Algorithm, Control
 from training.evolution.esp import ESP, Neurons, Recipe
+from training.evolution.hall import FOUNDERS, Hall
 from training.evolution.run import CURVES, EvolutionOptions, Search
 from training.run import checkpoints
 from training.run.folder import Run
 from training.run.options import check_ranges, result_settings
 
-GENERATIONS: Final = {"two": 2000, "pairs": 900, "better": 2000, "colluders": 300, "lot": 300}  # the first three are the paper's
+# Lengths of the runs by experiment: the paper's, then ours.
+GENERATIONS: Final = {"two": 2000, "pairs": 900, "better": 2000} | {"colluders": 300, "lot": 300, "hall": 2000}
 NETWORKS: Final = ("feed_forward", "recurrent", "attentive")
 NETWORK: Final = "network.npz"
 _FINAL: Final = 1 << 20  # number of the evaluation at the end: no challenge has it
@@ -53,9 +57,10 @@ class Schrum(Recipe, EvolutionOptions):
 
     out: Path = Path("runs/esp")
     """Folder of the run."""
-    experiment: Literal["two", "pairs", "better", "colluders", "lot"] = "two"
+    experiment: Literal["two", "pairs", "better", "colluders", "lot", "hall"] = "two"
     """two: each of the five scripted players; pairs: each pair of different ones; better: two Better. Ours: colluders: two Better that
-    block the network and spare each other; lot: two Better, in all four ways to block one other seat each."""
+    block the network and spare each other; lot: two Better, in all four ways to block one other seat each; hall: games of two against
+    networks that were the best once, and the five scripted players only at the end."""
     network: Literal["feed_forward", "recurrent", "attentive"] = "feed_forward"
     """attentive: recurrent, and it sees the board before every stone, not only before its own."""
     algorithm: Algorithm = "esp"
@@ -67,6 +72,11 @@ class Schrum(Recipe, EvolutionOptions):
     """Whether a hidden unit has a bias (E7)."""
     generations: int | None = None
     """Length of the run; may be raised on --resume. Default: the paper's 2,000 (two, better) or 900 (pairs); 300 for ours."""
+    size: int = 7
+    """Points along a side of the board."""
+    window: int | None = None
+    """Points along a side of a window that is moved over the board, odd, 3 to 11: the network says how good its middle is. Only
+    feed_forward. Default: the network sees the whole board, and has an output for each point."""
     captures: bool = False
     """Whether the network sees how many pairs each player has taken."""
     seat: int | None = None
@@ -98,24 +108,39 @@ class Schrum(Recipe, EvolutionOptions):
     @cached_property
     def neurons_of(self) -> Neurons:
         """The genes of a network."""
-        return Neurons(pente.architecture(self.hidden, recurrent=self.network != "feed_forward", captures=self.captures), bias=self.bias)
+        return Neurons(self.architecture, bias=self.bias)
+
+    @property
+    def architecture(self) -> Architecture:
+        """The network."""
+        if self.window is not None:
+            return pente_window.architecture(self.hidden, self.window)
+        return pente.architecture(self.hidden, self.rules, recurrent=self.network != "feed_forward", captures=self.captures)
+
+    @property
+    def rules(self) -> Rules:
+        """Of all games."""
+        return Rules(size=self.size)
+
+    @property
+    def measured_by(self) -> str:
+        """The experiment whose scripted players measure the best network; those of a hall meet none before."""
+        return "two" if self.experiment == "hall" else self.experiment
 
     def games_of(self, matches: int) -> Experiment:
         """The tests, with so many matches each."""
         builds: dict[str, str] = {"ends": self.ends, "opening_stone": self.opening_stone}
         ties: dict[str, str] = {"ties": self.ties}
         options = {"blocker": ties, "capturer": ties, "simple": builds, "better": builds}
-        tests = opponents_of(self.experiment, options)
+        tests = opponents_of(self.measured_by, options)
         fitness = Fitness(self.moves_max, factor=self.factor, wins_alone=self.wins_alone)
-        return Experiment(tests, matches, fitness=fitness, seats=() if self.seat is None else (self.seat - 1,))
+        return Experiment(tests, matches, rules=self.rules, fitness=fitness, seats=() if self.seat is None else (self.seat - 1,))
 
     def check(self) -> None:
         """Check all that can be checked without playing."""
-        for name, valid in (("experiment", EXPERIMENTS), ("network", NETWORKS), ("algorithm", ALGORITHMS)):
+        for name, valid in (("experiment", GENERATIONS), ("network", NETWORKS), ("algorithm", ALGORITHMS)):
             if getattr(self, name) not in valid:
                 raise ConfigurationError(f"Unknown --{name} {getattr(self, name)!r}. {nearest(getattr(self, name), valid)}")
-        if self.cluster is not None:
-            raise ConfigurationError("--cluster plays games of Monopoly; those of Pente are played on this machine: leave it out.")
         check_ranges(self, {"hidden": (1, pente.MOST_UNITS), "matches": (1, 1000), "final_matches": (1, 10_000)})
         check_ranges(self, {"generations": (1, np.inf), "threads": (1, np.inf), "seed": (0, 1 << 31)})
         Recipe.check(self)
@@ -123,13 +148,23 @@ class Schrum(Recipe, EvolutionOptions):
             raise ConfigurationError(
                 f"--lesion adds and removes sub-populations, which --algorithm {self.algorithm} does not have: leave it out."
             )
+        if self.experiment == "hall" and self.lesion:
+            raise ConfigurationError(
+                "--lesion changes the size of networks, and those of --experiment hall must be of one size: leave it out."
+            )
+        if self.window is not None and (self.network != "feed_forward" or self.captures):
+            raise ConfigurationError(
+                "--window is of a network that has no memory and sees no captures: --network feed_forward, no --captures."
+            )
+        check_ranges(self, {"size": (MIN_SIZE, MAX_SIZE)})
         if self.seat is not None:
             check_ranges(self, {"seat": (1, 3)})
         self.games_of(self.matches)
+        _ = self.architecture
 
-    def search(self, table_type: type[Table] = Table) -> PenteSearch:
+    def search(self, place: Place = HERE) -> PenteSearch:
         """The first neurons."""
-        return PenteSearch(self, table_type)
+        return PenteSearch(self, place)
 
 
 SCHRUM: Final = Schrum(**asdict(ESP["schrum"]))
@@ -150,19 +185,25 @@ class PenteSearch(Search):
     files: ClassVar[Mapping[str, str]] = {CURVES: "the learning curves as a table, a row for each generation", NETWORK: "the best network"}
     options: Schrum
 
-    def __init__(self, options: Schrum, table_type: type[Table] = Table) -> None:
+    def __init__(self, options: Schrum, place: Place = HERE) -> None:
         """Begin before the first generation."""
-        super().__init__(options, table_type)
+        super().__init__(options, place)
         self.neurons, self.experiment = options.neurons_of, options.games_of(options.matches)
-        self.like = pente.like(self.neurons.architecture, watches=options.network == "attentive")
+        self.like = _like(self.neurons.architecture, watches=options.network == "attentive")
         sizes = self.neurons.sub_populations, self.neurons.genes
         self.control = Control.of(options.algorithm, *sizes, options, options.seed) if options.algorithm != "esp" else None
         self.stage = self.control.begin(*sizes) if self.control else esp.begin(*sizes, options, options.seed)
+        founders = esp.generator_of(options.seed, _FINAL).uniform(-options.weights, options.weights, (FOUNDERS, sizes[0] * sizes[1]))
+        self.hall = Hall(self.packed(founders), self.like) if options.experiment == "hall" else None
+
+    def packed(self, networks: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What the kernel reads, of (N, S * G) networks."""
+        return pente.rows(self.neurons.of_length(networks.shape[1]).pack(networks))
 
     def evaluate(self, networks: NDArray[np.float64], experiment: Experiment, seed: int) -> Scores:
         """Let (N, S * G) networks play the tests."""
-        rows, options = pente.rows(self.neurons.of_length(networks.shape[1]).pack(networks)), self.options
-        return evaluate(rows, self.like, experiment, seed, paired=options.paired, threads=options.threads)
+        options = self.options
+        return self.place.evaluate(self.packed(networks), self.like, experiment, seed, paired=options.paired, threads=options.threads)
 
     def settings(self) -> dict[str, Any]:
         """The settings that decide the result, as JSON has them."""
@@ -186,7 +227,8 @@ class PenteSearch(Search):
         played: list[Scores] = []
 
         def fitness(networks: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
-            played.append(self.evaluate(networks, self.experiment, seed))
+            experiment = self.hall.tests(self.experiment, seed) if self.hall else self.experiment
+            played.append(self.evaluate(networks, experiment, seed))
             return played[-1].fitness
 
         if self.control:
@@ -195,8 +237,13 @@ class PenteSearch(Search):
             found = esp.advance(self.stage, fitness, self.options, self.options.seed, states=self.neurons.states)
         self.stage = found.state
         self.step += 1
-        rates = played[0].wins[found.champion].sum(axis=1) / (self.experiment.games / len(self.experiment.tests))
-        champion = {f"champion/{name}": float(rate) for name, rate in zip(self.names, rates, strict=True)}
+        wins = played[0].wins[found.champion].sum(axis=1)
+        if self.hall:
+            champion = {"champion/hall": float(wins.sum() / self.experiment.games)}
+            self.hall = self.hall.joined(self.packed(self.stage.best.reshape(1, -1))[0])
+        else:
+            rates = wins / (self.experiment.games / len(self.experiment.tests))
+            champion = {f"champion/{name}": float(rate) for name, rate in zip(self.names, rates, strict=True)}
         changes = {"bursts": float(self.stage.bursts), "units": float(len(self.stage.best))}
         self.add_row(found.fitness, {}, {"best": self.stage.best_fitness, **changes, **champion})
         self.played(self.games(self.step) - self.games_played)
@@ -207,18 +254,14 @@ class PenteSearch(Search):
     @property
     def names(self) -> list[str]:
         """Of the tests."""
-        return ["-".join(test) for test in EXPERIMENTS[self.options.experiment]]
+        return ["-".join(test) for test in EXPERIMENTS[self.options.measured_by]]
 
     def finish(self, run: Run) -> dict[str, Any]:
         """Save the best network and let it play fresh games; returns what evaluation.json holds."""
         options, best = self.options, self.stage.best.reshape(1, -1)
         neurons = self.neurons.of_length(best.shape[1])
-        kept = {
-            "hidden": neurons.sub_populations,
-            "captures": options.captures,
-            "recurrent": options.network != "feed_forward",
-            "watches": self.like.watches,
-        }
+        form = {"hidden": neurons.sub_populations, "size": options.size, "window": options.window or 0}
+        kept = form | {"captures": options.captures, "recurrent": options.network != "feed_forward", "watches": self.like.watches}
         saved = {"weights": neurons.pack(best)[0]} | {name: np.array(value) for name, value in kept.items()}
         checkpoints.write_arrays(run.folder / NETWORK, saved)
         experiment = options.games_of(options.final_matches)
@@ -239,7 +282,8 @@ class PenteSearch(Search):
         """What a checkpoint holds as arrays."""
         arrays, _ = esp.saved(self.stage)
         optimizer = self.control and self.control.optimizer
-        return arrays | {"history": np.array(optimizer.history)} if optimizer else arrays
+        arrays |= {"history": np.array(optimizer.history)} if optimizer else {}
+        return arrays | ({"hall": self.hall.rows} if self.hall else {})
 
     def values(self) -> dict[str, Any]:
         """What a checkpoint holds as JSON."""
@@ -250,6 +294,10 @@ class PenteSearch(Search):
         self.stage = esp.restored(self.stage, arrays, values, self.step, resized=bool(self.options.lesion))
         if self.control and self.control.optimizer:
             self.control.optimizer.tell_again(arrays["history"], arrays["population"].ravel())
+        if self.hall:
+            if arrays["hall"].ndim != 2 or arrays["hall"].shape[1] != self.hall.rows.shape[1]:
+                raise ValueError(f"members of the hall of the shape {arrays['hall'].shape}")
+            self.hall = Hall(arrays["hall"], self.like)
 
 
 # --- what came out --------------------------------------------------------------------------------------------------------------
@@ -263,8 +311,21 @@ def load(path: Path | str) -> Player:
     """
     arrays = checkpoints.read_arrays(Path(path))
     with checkpoints.understood(Path(path)):
-        network = pente.architecture(int(arrays["hidden"]), recurrent=bool(arrays["recurrent"]), captures=bool(arrays["captures"]))
-        return pente.player(network, arrays["weights"], watches=bool(arrays["watches"]), name=Path(path).parent.name or "network")
+        hidden, window, size, recurrent, captures, watches = (
+            int(arrays[name]) for name in ("hidden", "window", "size", "recurrent", "captures", "watches")
+        )
+        if window:
+            network = pente_window.architecture(hidden, window)
+        else:
+            network = pente.architecture(hidden, Rules(size=size), recurrent=bool(recurrent), captures=bool(captures))
+        network.unpack(arrays["weights"])
+        like = _like(network, watches=bool(watches))
+        return Player(Path(path).parent.name or "network", like.kernel, pente.rows(arrays["weights"][None])[0], watches=like.watches)
+
+
+def _like(network: Architecture, *, watches: bool) -> Player:
+    """A player without weights whose kernel many rows share."""
+    return pente.like(network, watches=watches) if network.outputs > 1 else pente_window.like(network)
 
 
 def show(results: Mapping[str, Any]) -> None:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from agents.arena.table import Table
 from agents.players.genetic import GenomeKind
 from monopoly_env.errors import ConfigurationError, nearest
+from training.cluster import HERE, Place
 from training.evolution.fitness import num_wins, summed
 from training.evolution.operators import MUTATIONS, OF_BITS, UNIONS
 from training.evolution.populations import Outcome, Population, PopulationOptions, Purpose, play_seats, table_of
@@ -81,9 +82,9 @@ class Steady(PopulationOptions):
                 else f"A mating takes {mating}: a population of {self.population:,} is too small for one."
             )
 
-    def search(self, table_type: type[Table] = Table) -> Waves:
+    def search(self, place: Place = HERE) -> Waves:
         """The population before its first wave."""
-        return Waves(self, table_type)
+        return Waves(self, place)
 
 
 PRING: Final = Steady()
@@ -170,9 +171,9 @@ class Waves(Population):
     unit: ClassVar[str] = "wave"
     options: Steady
 
-    def __init__(self, options: Steady, table_type: type[Table] = Table) -> None:
+    def __init__(self, options: Steady, place: Place = HERE) -> None:
         """Begin before the first wave; games are played at tables of this type."""
-        super().__init__(options, table_type)
+        super().__init__(options, place)
         self.begins_with = self.population = levelled(self.kind, self.population, options.levels)
         self.depth = np.zeros(len(self.population), np.int64)
 
@@ -185,7 +186,7 @@ class Waves(Population):
         """Play a wave."""
         options, seed, generator = self.options, self.game_seed(Purpose.SEARCH), self.generator(Purpose.BREED)
         played = wave(
-            self.kind, self.population, self.depth, options, seed=seed, generator=generator, done=self.played, table_type=self.table_type
+            self.kind, self.population, self.depth, options, seed=seed, generator=generator, done=self.played, table_type=self.place.table
         )  # fmt: skip
         self.population, self.depth = played.population, played.depth
         self.note(played.outcome, **{"depth/mean": float(self.depth.mean()), "depth/max": float(self.depth.max())})

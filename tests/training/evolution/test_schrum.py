@@ -49,8 +49,10 @@ def test_presets_are_the_recipes() -> None:
         {"lesion": 0.5, "stagnation": 1},
         {"algorithm": "genetic", "captures": True},
         {"algorithm": "cmaes", "experiment": "colluders", "network": "feed_forward"},
+        {"experiment": "hall", "network": "recurrent", "matches": 2},
+        {"window": 5, "network": "feed_forward", "size": 9},
     ],
-    ids=["schrum", "esp/3.0", "lesion", "genetic", "cmaes"],
+    ids=["schrum", "esp/3.0", "lesion", "genetic", "cmaes", "hall", "window"],
 )
 def test_a_run_that_was_stopped_ends_like_one_that_was_not(changes: dict[str, Any], tmp_path: Path) -> None:
     begun = dataclasses.replace(TINY, **changes)
@@ -113,7 +115,6 @@ def test_the_command_evolves_and_the_saved_network_plays(tmp_path: Path, capsys:
     [
         ({"experiment": "tow"}, "Unknown --experiment 'tow'. Did you mean 'two'"),
         ({"network": "recurent"}, "Unknown --network 'recurent'. Did you mean 'recurrent'"),
-        ({"cluster": "auto"}, "those of Pente are played on this machine"),
         ({"hidden": 0}, "--hidden must be"),
         ({"neurons": 1, "parents": 1.0}, "no room for two children"),
         ({"ends": "left"}, "ends"),
@@ -122,6 +123,10 @@ def test_the_command_evolves_and_the_saved_network_plays(tmp_path: Path, capsys:
         ({"lesion": 1.5}, "lesion=1.5 must be a share"),
         ({"seat": 3}, "seats=.* from 0 to 1"),
         ({"seat": 0}, "--seat must be"),
+        ({"experiment": "hall", "lesion": 0.9}, "must be of one size"),
+        ({"window": 5, "network": "recurrent"}, "--window is of a network that has no memory"),
+        ({"window": 4}, "window=4 must be an odd number"),
+        ({"size": 20}, "--size must be"),
     ],
 )
 def test_wrong_settings_are_refused(changes: dict[str, object], message: str) -> None:
