@@ -16,7 +16,6 @@ from agents.players.vocabulary import offers
 from monopoly_env import core
 from monopoly_env.actions import HEADS
 from monopoly_env.analyse import values
-from monopoly_env.engine import agenda
 from monopoly_env.policy.protocol import MEMORY, Decisions
 from monopoly_env.rules import Rules
 
@@ -46,9 +45,8 @@ def asked(policy: str, game: core.Game) -> int:
 
 def best_by_hand(game: core.Game) -> tuple[float, tuple[int, int, int, int]]:
     """The package that raises the own share most, one exchange after the other."""
-    value, seat, window = values.resolve("best"), int(game.player), core.clone(game)
-    window.agenda[window.depth - 1, 2] = agenda.BEFORE_THROW  # all windows are valued as if a throw came next
-    high, best = float(value.shares(window)[seat]) + 0.002, (0, 0, 0, 0)
+    value, seat = values.resolve("best"), int(game.player)
+    high, best = float(value.shares(game)[seat]) + 0.002, (0, 0, 0, 0)
     for offset in range(1, 4):
         partner, table = (seat + offset) % 4, np.empty((16, FIELDS))
         if game.place[partner] or not offers.may_offer_to(game, seat, partner):
@@ -58,7 +56,7 @@ def best_by_hand(game: core.Game) -> tuple[float, tuple[int, int, int, int]]:
             ask, give = int(row[ASKED]), int(row[LENT])
             price = partners_limit(game, seat, partner, ask, give)
             if np.isfinite(price):
-                after = core.clone(window)
+                after = core.clone(game)
                 offers.exchange(after, partner, ask, give, int(price))
                 share = float(value.shares(after)[seat])
                 if share > high:

@@ -111,7 +111,8 @@ def hashes(names):
 
 root = Path(kernels.__file__).parents[1]
 files = {".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): path for path in root.rglob("*.py")}
-entries = ["monopoly_env.core", "monopoly_env.vector", "monopoly_env.validate.fuzz", "agents.players.algorithmic", "agents.arena.table"]
+entries = ["monopoly_env.core", "monopoly_env.vector", "monopoly_env.validate.fuzz"]
+entries += ["agents.players.algorithmic", "agents.arena.table", "agents.learned.menu"]
 before = hashes(entries)
 for module, path in sorted(files.items()):
     text = path.read_bytes()
@@ -119,7 +120,8 @@ for module, path in sorted(files.items()):
     changed = [name for name, value in hashes(entries).items() if value != before[name]]
     path.write_bytes(text)
     print(module, *changed, sep=",")
-for path in sorted((root / "monopoly_env" / "data").iterdir()):
+data = [*(root / "monopoly_env" / "data").iterdir(), *(root / "agents").rglob("*.json"), *(root / "agents").rglob("*.safetensors")]
+for path in sorted(data):
     content = path.read_bytes()
     path.write_bytes(content + b" ")
     print(path.name, *[name for name, value in hashes(entries).items() if value != before[name]], sep=",")
@@ -136,17 +138,23 @@ def test_an_edit_in_any_file_of_the_rulebook_changes_the_folder(copy: Path) -> N
         "monopoly_env.validate.fuzz",
         "agents.players.algorithmic",
         "agents.arena.table",
+        "agents.learned.menu",
     }
     chapters = {
         f"monopoly_env.engine.{path.stem}" for path in (SOURCES / "monopoly_env" / "engine").glob("*.py") if path.stem != "__init__"
     }
-    playing = everybody - {"agents.players.algorithmic"}  # a policy looks at the game; it does not carry the rules out
+    playing = everybody - {
+        "agents.players.algorithmic",
+        "agents.learned.menu",
+    }  # a policy looks at the game; it does not carry the rules out
     for module in sorted(chapters - {"monopoly_env.engine.invariants"}):
         assert playing <= seen[module], module
     for module in ("actions", "board", "cards", "game", "rules", "kernels"):
         assert everybody <= seen[f"monopoly_env.{module}"], module
     for name in ("board_us.csv", "board_uk.csv", "cards.csv", "editions.toml"):
         assert seen[name] == everybody, name
+    for name in ("best.safetensors", "bargaining.json"):  # a network and numbers that are constants of compiled code
+        assert "agents.learned.menu" in seen[name], name
     assert {"monopoly_env.core", "monopoly_env.validate.fuzz"} <= seen["monopoly_env.engine.invariants"]
     assert seen["monopoly_env.validate.ledger"] == {"monopoly_env.validate.fuzz"}
     assert seen["training.dqn"] == set()  # nothing compiled hangs on it

@@ -20,8 +20,8 @@ from typing import Any, Final
 import numpy as np
 
 from agents.learned import prices
-from agents.learned.menu import NUM_PACKAGES, write_menu
-from agents.learned.packages import FIELDS, PROMISE
+from agents.learned.menu import NUM_PACKAGES, is_chosen_by, write_menu
+from agents.learned.packages import FIELDS
 from agents.learned.prices import NO_PRICE, NUM_PRICES, write_prices
 from agents.players.vocabulary.offers import ONE_FOR_ONE
 from monopoly_env.actions import A_BID, A_MORTGAGE, A_REPLY, A_UNMORTGAGE, NUM_ACTIONS, RAISES
@@ -89,7 +89,7 @@ def write_open(game: Game, mask: Any) -> int:
         table = np.empty((NUM_PACKAGES, FIELDS))
         write_menu(game, int(game.offer_from), int(game.offer_to), table)
         for place in range(NUM_PACKAGES):
-            mask[PACKAGE + place] = table[place, PROMISE] > 0.0
+            mask[PACKAGE + place] = is_chosen_by(table, place)
     elif game.decision == agenda.CASH:
         dollars = np.empty(NUM_PRICES, np.int64)
         write_prices(game, dollars)

@@ -1,7 +1,7 @@
 """The menu of packages: what a learned agent may offer, apart from the money.
 
 Places for the packages that promise most by `expert`'s sums come first (`packages`), then places for those after which a value of states
-likes the maker's state best (`valued`). A package may stand in both.
+likes the maker's state best (`valued`). A package that stands in both is chosen by the later place.
 """
 
 from __future__ import annotations
@@ -44,12 +44,23 @@ def write_menu(game: Game, maker: int, partner: int, menu: Any) -> None:
 
 
 @kernel
+def find_place(menu: Any, ask: int, give: int) -> int:
+    """The place by which the package that is exactly these lots is chosen, the last one; NO_PACKAGE if it is not on the menu."""
+    place = NUM_PACKAGES - 1
+    while place >= 0 and (menu[place, ASKED] != ask or menu[place, LENT] != give or menu[place, PROMISE] <= 0.0):
+        place -= 1
+    return place
+
+
+@kernel
+def is_chosen_by(menu: Any, place: int) -> bool:
+    """Whether there is a package in a place, and it stands in no later one."""
+    return bool(menu[place, PROMISE] > 0.0 and find_place(menu, int(menu[place, ASKED]), int(menu[place, LENT])) == place)
+
+
+@kernel
 def find_package(game: Game, maker: int, partner: int, ask: int, give: int) -> int:
-    """The place of the package that is exactly these lots, among the valued ones if it is there; NO_PACKAGE if it is not on the menu."""
+    """As `find_place`, on the menu of an offer."""
     menu = np.empty((NUM_PACKAGES, FIELDS))
     write_menu(game, maker, partner, menu)
-    for offset in range(NUM_PACKAGES):
-        place = (BEST_VALUED + offset) % NUM_PACKAGES
-        if menu[place, ASKED] == ask and menu[place, LENT] == give and menu[place, PROMISE] > 0.0:
-            return place
-    return NO_PACKAGE
+    return find_place(menu, ask, give)

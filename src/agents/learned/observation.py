@@ -1,4 +1,4 @@
-"""The encoding `compact`: what a learned agent sees, about half as long as `standard` and easier to learn from.
+"""The encoding `compact`: what a learned agent sees; easier to learn from than `standard`.
 
 It leaves out what seldom matters (the cards still to come, packed tasks, refused offers) and adds what a player works out: the rent to
 expect from the next throw, what a player could raise, what the half-made or received offer would complete. Goods are told from the

@@ -25,8 +25,8 @@ from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import MEMORY, Row
 
 # The columns of a table with a row for each place: the lots asked for and given, a bit each (both 0: the place is free); what the maker
-# and the partner gain in strength, without money; the price by which it was rated in dollars; by how much the maker's share rises; and
-# its share of the win, where the value of states was asked (`valued`), otherwise 0.
+# and the partner gain in strength, without money; the price by which it was rated in dollars; by how much the maker's share of strength
+# rises; and its share of the win, where the value of states was asked (`valued`), otherwise 0.
 ASKED, LENT, OWN_GAIN, THEIR_GAIN, RATED_AT, PROMISE, WINS, FIELDS = range(8)
 
 _JUDGES: Final = bargainer.POLICIES["expert/bargaining"]().params  # by the size of the table
@@ -38,7 +38,7 @@ _SINGLES: Final = 1 + NUM_GROUPS  # parts of one group at most
 
 
 @kernel
-def write_packages(game: Game, maker: int, partner: int, table: Any, at_limit: int, spends_all: bool) -> int:
+def write_packages(game: Game, maker: int, partner: int, table: Any, at_limit: int, spends_all: bool) -> None:
     """Write the most promising packages that a player may offer to another.
 
     Args:
@@ -48,9 +48,6 @@ def write_packages(game: Game, maker: int, partner: int, table: Any, at_limit: i
         table: (N, FIELDS) float64, filled.
         at_limit: How many of the N places are for the best at the partner's limit; the others are for those at list prices.
         spends_all: Whether the maker may pay all its cash, and not only the part that `expert/bargaining` would.
-
-    Returns:
-        The number of packages.
     """
     table[:] = 0.0
     at = (min(int(game.num_players), _SIZES[-1]) - _SIZES[0]) * _WIDTH
@@ -66,7 +63,7 @@ def write_packages(game: Game, maker: int, partner: int, table: Any, at_limit: i
         for j in range(_NUM_PARTS if asks[i, PART] >= 0 else 0):
             if gives[j, PART] >= 0 and PART_GROUPS[i] & PART_GROUPS[j] == 0 and min(i, j) >= (not official) and i + j > 0:
                 _rate(game, two, asks[i], gives[j], params, memory, table[:at_limit], at_list, spends_all)
-    return _merge(table, at_list, at_limit)
+    _merge(table, at_list, at_limit)
 
 
 @kernel
@@ -107,8 +104,8 @@ def _rate(game: Game, two: Sides, asked: Any, given: Any, params: Row, memory: R
 
 
 @kernel
-def _merge(table: Any, at_list: Any, at_limit: int) -> int:
-    """Write the best packages at list prices after those at the limit, unless they are among those; returns how many there are in all."""
+def _merge(table: Any, at_list: Any, at_limit: int) -> None:
+    """Write the best packages at list prices after those at the limit, unless they are among those."""
     count = 0
     while count < at_limit and table[count, PROMISE] > 0.0:
         count += 1
@@ -122,4 +119,3 @@ def _merge(table: Any, at_list: Any, at_limit: int) -> int:
         if new:
             table[place] = at_list[i]
             place += 1
-    return count + place - at_limit

@@ -4,8 +4,9 @@
 The network of `agents.values` has learned who wins. So it is asked about those that promise most by the formulas, at any price that can
 be paid: which of them leaves the maker with the best state, at the least price that `expert` would take in the partner's place?
 
-That costs a hundred times a package's sums. So it is asked every third round only, and about the first offer of a turn. Where two players
-are left, what one gains the other loses: what the network sees in an exchange is then mostly its error, and it is not asked.
+That costs a hundred times a package's sums. So it is asked every third round only, in a window of the turn, and about the first offer.
+Where two players are left, what one gains the other loses: what the network sees in an exchange is then mostly its error, and it is not
+asked.
 """
 
 from __future__ import annotations
@@ -34,8 +35,15 @@ _FEWEST: Final = 3  # players left
 @kernel
 def is_asked_now(game: Game, maker: int) -> bool:
     """Whether the value of states is asked about the packages of an offer: one that is open, or may be begun."""
-    begun = int(agenda.ASK <= game.decision <= agenda.REPLY)
-    if game.offers[maker] != begun or game.rounds % _PAUSE or game.rules.trade != offers.OFFICIAL or game.num_players > MOST_PLAYERS:
+    begun = _is_begun(game)
+    question = agenda.below(game) if begun else int(game.decision)  # in a debt nobody has time for the best deal
+    if (
+        question != agenda.WINDOW
+        or game.offers[maker] != begun
+        or game.rounds % _PAUSE
+        or game.rules.trade != offers.OFFICIAL
+        or game.num_players > MOST_PLAYERS
+    ):
         return False
     return size(solvent_seats(game)) >= _FEWEST
 
@@ -44,9 +52,9 @@ def is_asked_now(game: Game, maker: int) -> bool:
 def share_without(game: Game, maker: int, network: Any) -> float:
     """The maker's share of the win if it offers nothing; `network` is the row of the network of values."""
     scratch, shares = np.empty(1, GAME), np.empty(int(game.num_players))
-    _copy_as_window(game, maker, scratch)
-    write_by_network(scratch[0], network, shares)
-    return float(shares[int(scratch[0].player)])  # the maker's; a record does not keep its array alive, so the array is used once more
+    _copy_before_offer(game, maker, scratch)
+    _write_shares(scratch, network, shares)
+    return float(shares[maker])
 
 
 @kernel
@@ -69,21 +77,34 @@ def write_valued(game: Game, maker: int, partner: int, network: Any, without: fl
         ask, give = int(row[ASKED]), int(row[LENT])
         price = partners_limit(game, maker, partner, ask, give) if row[PROMISE] > 0.0 else np.inf
         if np.isfinite(price):
-            _copy_as_window(game, maker, scratch)
+            _copy_before_offer(game, maker, scratch)
             offers.exchange(scratch[0], partner, ask, give, int(price))
-            write_by_network(scratch[0], network, shares)
+            _write_shares(scratch, network, shares)
             row[RATED_AT], row[WINS] = price, shares[maker] - without
             _insert(row, table)
 
 
 @kernel
-def _copy_as_window(game: Game, maker: int, scratch: Games) -> None:
-    """Copy the game to where the maker may begin an offer, whichever step of one is open: the network tells these steps apart."""
+def _is_begun(game: Game) -> bool:
+    """Whether an offer is open."""
+    return bool(agenda.ASK <= game.decision <= agenda.REPLY)
+
+
+@kernel
+def _copy_before_offer(game: Game, maker: int, scratch: Games) -> None:
+    """Copy the game to the window in which the maker began the open offer, or may begin one: the network tells its steps apart."""
     scratch[0] = game
     copy = scratch[0]
+    if _is_begun(copy):
+        agenda.pop(copy)
     trade.close_offer(copy)
     copy.decision, copy.player = agenda.WINDOW, maker
-    copy.agenda[int(copy.depth) - 1, 2] = agenda.BEFORE_THROW
+
+
+@kernel
+def _write_shares(games: Games, network: Any, shares: Any) -> None:
+    """Value the first of these games. A record does not keep its array alive, but the caller of this does."""
+    write_by_network(games[0], network, shares)
 
 
 @kernel

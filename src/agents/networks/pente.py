@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.networks.forward import step_marked
-from agents.networks.layout import AT_UNITS, BLOCK, SIZES, Architecture
+from agents.networks.layout import AT_LAYERS, AT_UNITS, BLOCK, SIZES, Architecture
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.kernels import borrowed, kernel
 from pente_env.game import MAX_PLAYERS, Game
@@ -40,10 +40,12 @@ _KERYO: Final = number("captures", "keryo")
 
 @player_kernel
 def play(game: Any, seat: int, params: Row, memory: Row) -> int:
-    """Play the legal point with the highest output; -1 if this is not its turn."""
+    """Play the legal point with the highest output; -1 if this is not its turn, or not its board."""
     params, memory = borrowed(params), borrowed(memory)
     points = int(game.rules.side) * int(game.rules.side)
     weights = params[WEIGHTS:].view(np.float32)
+    if weights[SIZES + int(weights[AT_LAYERS])] != points:  # a network for a board of another size
+        return -1
     marked, outputs = np.empty(3 * points + 3 + PAIRS, np.int64), np.empty(points, np.float32)
     count = list_stones(game, seat, True, marked)
     if weights[SIZES] > 3 * points:

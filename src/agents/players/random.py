@@ -1,4 +1,7 @@
-"""Policies that choose at random: the first opponents against which every other policy is measured."""
+"""Policies that choose at random: the first opponents against which every other policy is measured.
+
+`random`: every legal action is equally likely. `random/no_trades` never begins an offer, but answers offers at random.
+"""
 
 from __future__ import annotations
 

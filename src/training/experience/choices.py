@@ -43,7 +43,7 @@ class Choices(NamedTuple):
 
     Attributes:
         observation: (N, D) float16, what the player saw, in the encoding `compact`.
-        open: (N, 31) uint8, the packed mask of the open choices; two or more.
+        open: (N, 32) uint8, the packed mask of the open choices; two or more.
         choice: (N,) int16, what the player chose.
         network: (N,) int8, the network that answers: an index into `agents.learned.networks.NAMES`.
         player: (N,) int8, the player's seat.

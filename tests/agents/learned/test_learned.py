@@ -13,6 +13,7 @@ import agents
 import monopoly_env as me
 from agents.learned import choices, observation
 from agents.learned.choices import NO_CHOICE, NUM_CHOICES, PACKAGE, PRICE
+from agents.learned.menu import BEST_VALUED
 from agents.learned.networks import CHOICES, NAMES, NETWORKS, OUTPUT, STATE, architectures
 from agents.learned.policy import LearnedAgent
 from agents.learned.prices import MARGINS, NUM_PRICES, PREMIUMS
@@ -66,7 +67,8 @@ def test_an_offer_is_a_partner_a_package_and_a_price(trading: Any) -> None:
     lots = {0: ["St. James Place", "Tennessee Avenue", "Kentucky Avenue"], 1: ["Indiana Avenue", "Illinois Avenue", "New York Avenue"]}
     swap = me.position(3, lots=lots)
     me.step(swap, actions.parse("trade with player +1"))
-    assert PACKAGE in open_choices(swap)
+    assert PACKAGE + BEST_VALUED in open_choices(swap)
+    assert PACKAGE not in open_choices(swap)  # it is the same
     assert open_choices(swap) <= set(range(PACKAGE, PRICE))
     assert choices.describe(PACKAGE) == "package 1"
     for text in ("ask for New York Avenue", "ask: done", "give: done"):

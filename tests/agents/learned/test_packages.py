@@ -17,6 +17,7 @@ from agents.learned.menu import (
     NO_PACKAGE,
     NUM_PACKAGES,
     find_package,
+    is_chosen_by,
     write_menu,
 )
 from agents.learned.packages import ASKED, FIELDS, LENT, OWN_GAIN, PROMISE, RATED_AT, WINS
@@ -82,8 +83,10 @@ def test_every_package_can_be_offered(rules: str, num_players: int) -> None:
                 assert give & ~trade.tradable(game, maker) & ALL_LOTS == 0
                 assert groups_of(ask) & groups_of(give) == 0
                 assert -int(game.cash[partner]) <= row[RATED_AT] <= int(game.cash[maker])
-            for row in held[:1]:
-                assert find_package(game, maker, partner, int(row[ASKED]), int(row[LENT])) != NO_PACKAGE
+            chosen = [place for place in range(NUM_PACKAGES) if is_chosen_by(table, place)]
+            assert len(set(lots_of(table[chosen]))) == len(chosen) == len(set(lots_of(held)))  # each package by one place
+            for place in chosen[:1]:
+                assert find_package(game, maker, partner, int(table[place, ASKED]), int(table[place, LENT])) == place
             found += len(held)
     assert found > 30
 
@@ -149,6 +152,19 @@ def test_the_menu_is_the_same_at_every_step_of_an_offer(swap: Any) -> None:
         me.step(game, _next_step(game, ask, give))
     assert packages(game, 0, 1)[VALUED].tolist() == menu[VALUED].tolist()
     assert find_package(game, 0, 1, ask, give) == BEST_VALUED
+
+
+def test_a_debtor_is_not_shown_packages_by_their_value() -> None:
+    lots = {0: ["Kentucky Avenue", "Tennessee Avenue"], 1: ["Boardwalk", "Park Place", "Indiana Avenue"], 2: ["Illinois Avenue"]}
+    hotel = {"Boardwalk": 5, "Park Place": 5}
+    game = me.position(3, lots=lots, buildings=hotel, cash=[300, 900, 900], positions=[37, 0, 0], throws=[(1, 1)])
+    assert is_asked_now(game, 0)
+    me.step(game, actions.parse("go on"))
+    assert agenda.TASK_NAMES[game.decision] == "debt"
+    assert not is_asked_now(game, 0)
+    me.step(game, TRADE)
+    assert agenda.TASK_NAMES[game.decision] == "ask"
+    assert not is_asked_now(game, 0)
 
 
 def _next_step(game: Any, ask: int, give: int) -> int:

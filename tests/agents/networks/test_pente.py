@@ -11,7 +11,7 @@ import pente_env as pe
 from agents.networks import pente
 from agents.networks.forward import evaluate as outputs_of
 from agents.networks.layout import Architecture
-from monopoly_env.errors import ConfigurationError, FormatError
+from monopoly_env.errors import ConfigurationError, FormatError, IllegalActionError
 from pente_env import core
 from pente_env.fitness import Experiment, evaluate
 from pente_env.observation import observe
@@ -68,6 +68,12 @@ def test_equal_outputs_and_forced_points() -> None:
     arrays["1.bias"][26] = 1.0
     assert pente.player(network, network.pack(arrays)).act(core.batch_of(four), 0, memory) == 26  # the higher of two fives (P11)
     assert pente.player(network, zeros).act(core.batch_of(four), 0, memory) == 21
+
+
+def test_a_network_for_another_board_is_refused() -> None:
+    network = pente.architecture(3)
+    with pytest.raises(IllegalActionError, match="not a legal point"):
+        evaluate(pente.rows(weights(network)[None]), pente.like(network), Experiment.preset("two", matches=1, rules=pe.Rules(size=11)))
 
 
 def test_rows_play_what_players_play() -> None:
