@@ -199,8 +199,9 @@ def evaluate(
     rows = np.asarray(rows, np.float64)
     if rows.ndim != 2 or not len(rows):
         raise ConfigurationError(f"Rows must be (N, L) for one player or more, not of shape {rows.shape}.")
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 1 << 63:
-        raise ConfigurationError(f"seed={shortened(seed)} must be a whole number from 0 to 2**63 - 1.")
+    for name, number in (("seed", seed), ("first", first)):
+        if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or not 0 <= number < 1 << 63:
+            raise ConfigurationError(f"{name}={shortened(number)} must be a whole number from 0 to 2**63 - 1.")
     players, count = experiment.players, len(rows)
     opponents = {player: coerce(player) for test in experiment.tests for player in test}
     numbers = {player: count + number for number, player in enumerate(opponents)}

@@ -7,6 +7,7 @@ fresh games are games against members drawn anew. The first members are networks
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -21,19 +22,40 @@ FOUNDERS: Final = 10
 
 @dataclass(frozen=True)
 class Hall:
-    """Networks as (N, L) rows that the kernel of `like` reads, the oldest first."""
+    """Networks that were once the best.
 
-    rows: NDArray[np.float64]
+    Attributes:
+        members: (N, S * G) their genes, the oldest first.
+        like: A player with their kernel.
+        pack: Makes the rows that the kernel reads of genes.
+    """
+
+    members: NDArray[np.float64]
     like: Player
+    pack: Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
-    def joined(self, row: NDArray[np.float64]) -> Hall:
+    def joined(self, network: NDArray[np.float64]) -> Hall:
         """With one member more, unless it is the last one."""
-        return self if np.array_equal(self.rows[-1], row) else replace(self, rows=np.concatenate([self.rows, row[None]]))
+        return self if np.array_equal(self.members[-1], network) else self.of(np.concatenate([self.members, network[None]]))
+
+    def of(self, members: NDArray[np.float64]) -> Hall:
+        """A hall of other members.
+
+        Raises:
+            ValueError: They are not the genes of such networks.
+        """
+        if members.ndim != 2 or members.shape[1] != self.members.shape[1] or len(members) < FOUNDERS:
+            raise ValueError(f"members of the hall of the shape {members.shape}, not of ({FOUNDERS} or more, {self.members.shape[1]})")
+        return replace(self, members=members)
 
     def tests(self, experiment: Experiment, seed: int) -> Experiment:
         """As many games as an experiment has, one match against each of some members drawn with the seed."""
         generator = np.random.Generator(np.random.PCG64(seed))
-        drawn = generator.integers(0, len(self.rows), (len(experiment.tests) * experiment.matches, experiment.players - 1))
-        members = {number: Player(f"member {number}", self.like.kernel, self.rows[number]) for number in np.unique(drawn).tolist()}
-        tests = tuple(tuple(members[number] for number in test) for test in drawn.tolist())
+        drawn = generator.integers(0, len(self.members), (len(experiment.tests) * experiment.matches, experiment.players - 1))
+        numbers = np.unique(drawn)
+        players = {
+            number: Player(f"member {number}", self.like.kernel, row, watches=self.like.watches)
+            for number, row in zip(numbers.tolist(), self.pack(self.members[numbers]), strict=True)
+        }
+        tests = tuple(tuple(players[number] for number in test) for test in drawn.tolist())
         return replace(experiment, tests=tests, matches=1)

@@ -87,7 +87,7 @@ class EvolutionOptions(RunOptions):
         raise NotImplementedError
 
     def search(self, place: Place = HERE) -> Search:
-        """What evolves, before its first generation; games are played at tables of this type."""
+        """What evolves, before its first generation; `place` is where games are played."""
         raise NotImplementedError
 
 

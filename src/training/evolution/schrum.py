@@ -71,7 +71,7 @@ class Schrum(Recipe, EvolutionOptions):
     bias: bool = False
     """Whether a hidden unit has a bias (E7)."""
     generations: int | None = None
-    """Length of the run; may be raised on --resume. Default: the paper's 2,000 (two, better) or 900 (pairs); 300 for ours."""
+    """Length of the run; may be raised on --resume. Default: the paper's 2,000 (two, better) or 900 (pairs); 300 or, for hall, 2,000."""
     size: int = 7
     """Points along a side of the board."""
     window: int | None = None
@@ -86,7 +86,7 @@ class Schrum(Recipe, EvolutionOptions):
     paired: bool = True
     """Whether all networks of a generation play games of the same seeds (E12)."""
     moves_max: Literal["moves", "points"] = "moves"
-    """What a won game pays is this less its moves (P28). moves: the most that a game may have; points: 49."""
+    """What a won game pays is this less its moves (P28). moves: the most that a game may have; points: as many as the board has."""
     factor: float = 0.5
     """What a move pays of a game that is not won."""
     wins_alone: bool = False
@@ -148,9 +148,9 @@ class Schrum(Recipe, EvolutionOptions):
             raise ConfigurationError(
                 f"--lesion adds and removes sub-populations, which --algorithm {self.algorithm} does not have: leave it out."
             )
-        if self.experiment == "hall" and self.lesion:
+        if self.experiment == "hall" and (self.lesion or not self.challenge):
             raise ConfigurationError(
-                "--lesion changes the size of networks, and those of --experiment hall must be of one size: leave it out."
+                "--experiment hall needs networks of one size, so no --lesion, and --challenge 1 or more, since the opponents change."
             )
         if self.window is not None and (self.network != "feed_forward" or self.captures):
             raise ConfigurationError(
@@ -194,7 +194,7 @@ class PenteSearch(Search):
         self.control = Control.of(options.algorithm, *sizes, options, options.seed) if options.algorithm != "esp" else None
         self.stage = self.control.begin(*sizes) if self.control else esp.begin(*sizes, options, options.seed)
         founders = esp.generator_of(options.seed, _FINAL).uniform(-options.weights, options.weights, (FOUNDERS, sizes[0] * sizes[1]))
-        self.hall = Hall(self.packed(founders), self.like) if options.experiment == "hall" else None
+        self.hall = Hall(founders, self.like, self.packed) if options.experiment == "hall" else None
 
     def packed(self, networks: NDArray[np.float64]) -> NDArray[np.float64]:
         """What the kernel reads, of (N, S * G) networks."""
@@ -240,7 +240,7 @@ class PenteSearch(Search):
         wins = played[0].wins[found.champion].sum(axis=1)
         if self.hall:
             champion = {"champion/hall": float(wins.sum() / self.experiment.games)}
-            self.hall = self.hall.joined(self.packed(self.stage.best.reshape(1, -1))[0])
+            self.hall = self.hall.joined(self.stage.best.ravel())
         else:
             rates = wins / (self.experiment.games / len(self.experiment.tests))
             champion = {f"champion/{name}": float(rate) for name, rate in zip(self.names, rates, strict=True)}
@@ -283,7 +283,7 @@ class PenteSearch(Search):
         arrays, _ = esp.saved(self.stage)
         optimizer = self.control and self.control.optimizer
         arrays |= {"history": np.array(optimizer.history)} if optimizer else {}
-        return arrays | ({"hall": self.hall.rows} if self.hall else {})
+        return arrays | ({"hall": self.hall.members} if self.hall else {})
 
     def values(self) -> dict[str, Any]:
         """What a checkpoint holds as JSON."""
@@ -295,9 +295,7 @@ class PenteSearch(Search):
         if self.control and self.control.optimizer:
             self.control.optimizer.tell_again(arrays["history"], arrays["population"].ravel())
         if self.hall:
-            if arrays["hall"].ndim != 2 or arrays["hall"].shape[1] != self.hall.rows.shape[1]:
-                raise ValueError(f"members of the hall of the shape {arrays['hall'].shape}")
-            self.hall = Hall(arrays["hall"], self.like)
+            self.hall = self.hall.of(arrays["hall"])
 
 
 # --- what came out --------------------------------------------------------------------------------------------------------------

@@ -172,7 +172,7 @@ class Waves(Population):
     options: Steady
 
     def __init__(self, options: Steady, place: Place = HERE) -> None:
-        """Begin before the first wave; games are played at tables of this type."""
+        """Begin before the first wave."""
         super().__init__(options, place)
         self.begins_with = self.population = levelled(self.kind, self.population, options.levels)
         self.depth = np.zeros(len(self.population), np.int64)

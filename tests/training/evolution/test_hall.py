@@ -7,6 +7,7 @@ import io
 from pathlib import Path
 
 import numpy as np
+import pytest
 from rich.console import Console
 
 from training.evolution.hall import FOUNDERS
@@ -37,5 +38,20 @@ def test_every_network_that_was_best_enters_once(tmp_path: Path) -> None:
     hall, search = arrays["hall"], options.search()
     assert len(hall) > FOUNDERS + 1
     assert (hall[1:] != hall[:-1]).any(axis=1).all()
-    assert np.array_equal(hall[-1], search.packed(arrays["best"].reshape(1, -1))[0])
-    assert not np.array_equal(hall[0], search.packed(search.stage.population[:, 0].reshape(1, -1))[0])
+    assert np.array_equal(hall[-1], arrays["best"].ravel())
+    assert not np.array_equal(hall[0], search.stage.population[:, 0].ravel())
+
+
+def test_members_play_as_they_did_when_they_were_best() -> None:
+    search = dataclasses.replace(SMALL, network="attentive").search()
+    assert search.hall is not None
+    assert all(player.watches for (player,) in search.hall.tests(search.experiment, 1).tests)
+
+
+@pytest.mark.parametrize("shape", [(0, 588), (FOUNDERS - 1, 588), (FOUNDERS, 587), (FOUNDERS, 3, 196)])
+def test_members_of_another_form_are_refused(shape: tuple[int, ...]) -> None:
+    hall = SMALL.search().hall
+    assert hall is not None
+    assert hall.members.shape == (FOUNDERS, 588)
+    with pytest.raises(ValueError, match="members of the hall of the shape"):
+        hall.of(np.zeros(shape))
