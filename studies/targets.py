@@ -9,6 +9,8 @@ ships a little more, from the same states, and games that it knows nothing of ju
 
 from __future__ import annotations
 
+import math
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -30,9 +32,10 @@ from training.networks import set_arrays_of
 from training.run import command
 from training.run.command import Command
 from training.run.options import check_ranges
+from training.run.session import DivergenceError
 from training.values.sampling import States, play
 from training.values.tables import BATCH
-from training.values.train import UNKNOWN, ValueLearner, ValueOptions, by_place, losses
+from training.values.train import UNKNOWN, ValueLearner, ValueOptions, by_place, losses, minibatches
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "results" / "values.md"
 FIRST: Final = UNKNOWN + (UNKNOWN >> 2)  # batch: of these games the network knows nothing, and nothing is measured on them
@@ -74,7 +77,8 @@ def labelled(learner: ValueLearner, value: Value, options: Options, console: Con
         seats = learner.taught.seats(players, BATCH, options.seed, batch)
         for row in np.flatnonzero(states.kept):
             seated = [learner.taught.policies[number] for number in seats[row]]
-            how: dict[str, Any] = {"turns": options.turns, "value": value, "seed": options.seed, "threads": options.threads}
+            luck = int(np.random.SeedSequence((options.seed, batch, int(row))).generate_state(1)[0])  # of this state alone
+            how: dict[str, Any] = {"turns": options.turns, "value": value, "seed": luck, "threads": options.threads}
             shares[place, row, 0, :players] = rollout(states.games[row, 0], seated, options.playouts, **how).share
     return States.joined(played), np.concatenate(shares)
 
@@ -87,8 +91,10 @@ def teach(learner: ValueLearner, states: States, goal: NDArray[np.float64], rate
     optimizer = torch.optim.AdamW(learner.network.parameters(), lr=rate, weight_decay=learner.options.weight_decay)
     draw = np.random.Generator(np.random.PCG64(options.seed))
     for _ in range(options.epochs):
-        for rows in np.array_split(draw.permutation(len(seen)), max(1, len(seen) // _MINIBATCH)):
+        for rows in minibatches(draw, len(seen), _MINIBATCH):
             loss = losses(learner.network(seen[rows]), wanted[rows], seats[rows]).mean()
+            if not math.isfinite(loss.item()):
+                raise DivergenceError(f"The loss is {loss.item()} at the learning rate {rate:g}. Leave it out of --learning-rates.")
             optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             optimizer.step()
@@ -99,11 +105,11 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
     """Teach, measure, and write the page."""
     check_ranges(options, {
         "states": (BATCH, 1 << 24), "playouts": (1, 1 << 16), "turns": (1, 1 << 16), "epochs": (1, 1 << 10),
-        "learning_rates": (1e-9, 1), "seed": (0, 1 << 31),
+        "learning_rates": (1e-9, 1), "seed": (0, 1 << 31), "threads": (1, 1 << 10),
     })  # fmt: skip
     page = Page(options.out, "# A value of states\n")
     page.check("targets")
-    learner, arrays = ValueLearner(ValueOptions(threads=options.threads or 2)), saved.read(saved.SHIPPED["best"])[1]
+    learner, arrays = ValueLearner(ValueOptions(threads=options.threads or os.cpu_count() or 1)), saved.read(saved.SHIPPED["best"])[1]
     began = time.process_time()
     states, shares = labelled(learner, saved.make("best"), options, console)
     minutes = (time.process_time() - began) / 60

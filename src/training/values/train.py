@@ -177,7 +177,7 @@ class ValueLearner:
         seen, seats = torch.from_numpy(states.seen[there]), torch.from_numpy(states.seats[there] >= 0)
         wanted = torch.from_numpy(goal.astype(np.float32))
         draw = np.random.Generator(np.random.PCG64((options.seed, self.games)))
-        steps, total = [rows for _ in range(options.epochs) for rows in _minibatches(draw, len(goal), options.batch)], 0.0
+        steps, total = [rows for _ in range(options.epochs) for rows in minibatches(draw, len(goal), options.batch)], 0.0
         for number, rows in enumerate(steps):
             done = (self.games + len(states.kept) * number / len(steps)) / options.games
             for group in self._optimizer.param_groups:
@@ -228,7 +228,7 @@ class ValueLearner:
         self.games, self.curve = values["games"], values["curve"]
 
 
-def _minibatches(draw: np.random.Generator, rows: int, size: int) -> Sequence[NDArray[np.int64]]:
+def minibatches(draw: np.random.Generator, rows: int, size: int) -> Sequence[NDArray[np.int64]]:
     """The rows in a new order, cut into minibatches."""
     return np.array_split(draw.permutation(rows), max(1, round(rows / size)))
 
