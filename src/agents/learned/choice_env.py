@@ -29,7 +29,7 @@ _ASKED: Final = -1  # something is to be chosen
 class ChoiceEnv(gymnasium.Wrapper[NDArray[np.float32], np.int64, NDArray[np.float32], np.int64]):
     """One learner against policies, asked only where there is something to choose.
 
-    Actions are the 250 choices of `agents.learned.choices`. Rewards of what is played without asking are added up. `action_masks()` and
+    Actions are the 253 choices of `agents.learned.choices`. Rewards of what is played without asking are added up. `action_masks()` and
     `info["action_mask"]` (int8) mark the open choices: two or more, none when the game is over. The rest is that of `MonopolyEnv`.
     """
 
@@ -77,7 +77,7 @@ class ChoiceEnv(gymnasium.Wrapper[NDArray[np.float32], np.int64, NDArray[np.floa
         return observation, reward, terminated, truncated, self._told(info)
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """The open choices: (250,) bool, a copy."""
+        """The open choices: (253,) bool, a copy."""
         return self._open.copy()
 
     def _play(self, action: int) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:

@@ -31,8 +31,6 @@ ASKED, LENT, OWN_GAIN, THEIR_GAIN, RATED_AT, PROMISE, WINS, FIELDS = range(8)
 
 _JUDGES: Final = bargainer.POLICIES["expert/bargaining"]().params  # by the size of the table
 _MODEL: Final = Expert().row()
-_WIDTH: Final = bargainer.WIDTH
-_SIZES: Final = bargainer.SIZES
 _NUM_PARTS: Final = len(PARTS)
 _SINGLES: Final = 1 + NUM_GROUPS  # parts of one group at most
 
@@ -50,8 +48,7 @@ def write_packages(game: Game, maker: int, partner: int, table: Any, at_limit: i
         spends_all: Whether the maker may pay all its cash, and not only the part that `expert/bargaining` would.
     """
     table[:] = 0.0
-    at = (min(int(game.num_players), _SIZES[-1]) - _SIZES[0]) * _WIDTH
-    params, memory = _JUDGES[at : at + _WIDTH], np.zeros(MEMORY)
+    params, memory = bargainer.at_this_table(game, _JUDGES), np.zeros(MEMORY)
     official = game.rules.trade == OFFICIAL
     asks, gives = np.empty((_NUM_PARTS, COLUMNS)), np.empty((_NUM_PARTS, COLUMNS))
     _write_parts(game, partner, maker, official, params, asks)

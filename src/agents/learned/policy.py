@@ -13,7 +13,7 @@ from agents.learned.choices import NUM_CHOICES, is_asked
 from agents.learned.networks import NAMES, architectures
 from agents.learned.observation import MOST_PLAYERS, NAME, length, names
 from agents.learned.play import play, write_probabilities
-from agents.learned.prices import MARGINS, PREMIUMS
+from agents.learned.prices import BARGAINERS_MARGINS, MARGINS, PREMIUMS
 from agents.networks import layout
 from agents.networks.saved import NetworksPolicy
 from monopoly_env.actions import NUM_ACTIONS
@@ -126,5 +126,5 @@ def _write_probabilities(games: Games, params: Row, chances: NDArray[np.float64]
 
 def _digest(num_players: int) -> str:
     """A short hash of what the numbers stand for."""
-    words = [*names(num_players), str(NUM_CHOICES), *map(str, PREMIUMS + MARGINS)]
+    words = [*names(num_players), str(NUM_CHOICES), *map(str, PREMIUMS + MARGINS + BARGAINERS_MARGINS)]
     return hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]

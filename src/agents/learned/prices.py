@@ -1,8 +1,9 @@
 """The prices that an offer may have: a premium over the printed prices, or a margin over what the partner is likely to want.
 
 Who judges a trade by its prospects, as `expert` does, refuses a dollar below its limit, and no network works out that sum to a dollar:
-at tables of four, prices rounded to the next premium lose a fifth of the wins (docs/results/learned.md). So the limit is computed, and
-a margin over it is a choice like any other. Who goes by printed prices is met by the premiums.
+at tables of four, prices rounded to the next premium lose a fifth of the wins (docs/results/learned.md). So two limits are computed, those
+of `expert` and of `expert/bargaining`, which wants $300 more there in half of all cases, and a margin over one of them is a choice like
+any other. Who goes by printed prices is met by the premiums.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from agents.players.expert import bargainer
 from agents.players.expert.bargaining import least_price
 from agents.players.expert.parameters import Expert
 from agents.players.vocabulary.reading import total_price
@@ -18,20 +20,27 @@ from monopoly_env.board import ALL_LOTS
 from monopoly_env.engine.mortgage import transfer_fees
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
+from monopoly_env.policy.protocol import Row
 
 PREMIUMS: Final = (-1200, -800, -600, -400, -300, -200, -100, 0, 100, 200, 300, 400, 600, 800, 1200)  # dollars beyond the printed prices
-MARGINS: Final = (-100, -40, 0, 40, 100, 200)  # dollars beyond the least that `expert` would want in the partner's place
-NUM_PRICES: Final = len(PREMIUMS) + len(MARGINS)
+# Dollars beyond the least that `expert`, and then that `expert/bargaining`, would want in the partner's place.
+MARGINS: Final = (-100, -40, 0, 40, 100, 200)
+BARGAINERS_MARGINS: Final = (0, 40, 100)
+NUM_PRICES: Final = len(PREMIUMS) + len(MARGINS) + len(BARGAINERS_MARGINS)
 NO_PRICE: Final = 1 << 30
 
 _PREMIUMS: Final = np.array(PREMIUMS)
-_MARGINS: Final = np.array(MARGINS)
+_MARGINS: Final = np.array(MARGINS + BARGAINERS_MARGINS)
 _MODEL: Final = Expert().row()
+_BARGAINER: Final = bargainer.POLICIES["expert/bargaining"]().params
 
 
 def describe(level: int) -> str:
     """A price in words."""
-    return f"premium ${PREMIUMS[level]}" if level < len(PREMIUMS) else f"partner's limit and ${MARGINS[level - len(PREMIUMS)]}"
+    if level < len(PREMIUMS):
+        return f"premium ${PREMIUMS[level]}"
+    margin = level - len(PREMIUMS)
+    return f"{'partner' if margin < len(MARGINS) else 'bargainer'}'s limit and ${(MARGINS + BARGAINERS_MARGINS)[margin]}"
 
 
 @kernel
@@ -45,8 +54,10 @@ def write_prices(game: Game, prices: Any) -> None:
     maker, partner, ask, give = int(game.offer_from), int(game.offer_to), int(game.offer_ask), int(game.offer_give)
     low, high = -int(game.cash[partner]), int(game.cash[maker])
     printed = total_price(game, ask & ALL_LOTS) - total_price(game, give & ALL_LOTS)
-    limit = partners_limit(game, maker, partner, ask, give)
+    own = bargainer.at_this_table(game, _BARGAINER)
+    limits = partners_limit(game, maker, partner, ask, give), _limit(game, maker, partner, ask, give, own)
     for level in range(NUM_PRICES):
+        limit = limits[int(level >= len(_PREMIUMS) + len(MARGINS))]
         if level < len(_PREMIUMS):
             price = printed + int(_PREMIUMS[level])
         elif np.isfinite(limit):
@@ -64,9 +75,15 @@ def write_prices(game: Game, prices: Any) -> None:
 @kernel
 def partners_limit(game: Game, maker: int, partner: int, ask: int, give: int) -> float:
     """The fewest dollars for which `expert` would agree in the partner's place; infinite if no sum that can be paid is enough."""
+    return _limit(game, maker, partner, ask, give, _MODEL)
+
+
+@kernel
+def _limit(game: Game, maker: int, partner: int, ask: int, give: int, model: Row) -> float:
+    """The same for any numbers of `expert`."""
     least = float(transfer_fees(game, give & ALL_LOTS) - int(game.cash[partner]))
     most = float(int(game.cash[maker]) - transfer_fees(game, ask & ALL_LOTS))
-    return float(least_price(game, maker, partner, ask, give, least, most, _MODEL))
+    return float(least_price(game, maker, partner, ask, give, least, most, model))
 
 
 @kernel

@@ -16,7 +16,7 @@ from agents.learned.choices import NO_CHOICE, NUM_CHOICES, PACKAGE, PRICE
 from agents.learned.menu import BEST_VALUED
 from agents.learned.networks import CHOICES, NAMES, NETWORKS, OUTPUT, STATE, architectures
 from agents.learned.policy import LearnedAgent
-from agents.learned.prices import MARGINS, NUM_PRICES, PREMIUMS
+from agents.learned.prices import BARGAINERS_MARGINS, MARGINS, NUM_PRICES, PREMIUMS
 from agents.networks.forward import evaluate
 from agents.players.vocabulary.offers import compose, plan
 from monopoly_env import actions
@@ -82,9 +82,20 @@ def test_an_offer_is_a_partner_a_package_and_a_price(trading: Any) -> None:
     assert max(paid.values()) <= 800  # what the partner and the player have
 
 
-@pytest.mark.parametrize("level", [NUM_PRICES - len(MARGINS) + MARGINS.index(0), NUM_PRICES - len(MARGINS) + MARGINS.index(-40)])
-def test_a_margin_counts_from_the_least_that_expert_accepts(level: int) -> None:
-    """`expert` accepts at its limit and refuses below it, in the seat of the partner."""
+_EXPERTS, _BARGAINERS = len(PREMIUMS) + MARGINS.index(0), len(PREMIUMS) + len(MARGINS) + BARGAINERS_MARGINS.index(0)
+
+
+@pytest.mark.parametrize(
+    ("level", "partner", "accepts"),
+    [
+        (_EXPERTS, "expert", True),
+        (_EXPERTS - 1, "expert", False),
+        (_BARGAINERS, "expert/bargaining", True),
+        (_EXPERTS, "expert/bargaining", False),
+    ],
+)
+def test_a_margin_counts_from_the_least_that_the_partner_accepts(level: int, partner: str, accepts: bool) -> None:
+    """`expert` accepts at its limit and refuses below it, in the seat of the partner; `expert/bargaining` has a limit of its own."""
     lots = {0: ["St. James Place", "Tennessee Avenue", "Reading Railroad"], 1: ["New York Avenue", "Park Place"], 2: ["Boardwalk"]}
     game = me.position(3, lots=lots, cash={0: 1500, 1: 900, 2: 900})
     for text in ("trade with player +1", "ask for New York Avenue", "ask: done", "give for Reading Railroad", "give: done"):
@@ -96,8 +107,7 @@ def test_a_margin_counts_from_the_least_that_expert_accepts(level: int) -> None:
     while game.decision == agenda.CASH:
         me.step(game, compose(game, memory))
     assert int(game.offer_cash) == dollars
-    accepts = int(agents.make("expert").act(Decisions(me.core.batch_of(game).copy()))[0]) == A_REPLY + 1
-    assert accepts == (MARGINS[level - len(PREMIUMS)] >= 0)
+    assert (int(agents.make(partner).act(Decisions(me.core.batch_of(game).copy()))[0]) == A_REPLY + 1) == accepts
 
 
 def test_counters_and_picks_are_never_open(trading: Any) -> None:

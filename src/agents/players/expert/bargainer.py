@@ -30,7 +30,7 @@ BARGAINS: Final = MODEL + WIDTH
 
 
 @kernel
-def _at_this_table(game: Game, params: Row) -> Row:
+def at_this_table(game: Game, params: Row) -> Row:
     """The parameters for tables of this size."""
     place = min(int(game.num_players), SIZES[-1]) - SIZES[0]
     return params[place * WIDTH : (place + 1) * WIDTH]
@@ -42,7 +42,7 @@ def play(game: Game, params: Row, memory: Row) -> int:
 
     Where two players are left, what one gains the other loses, so that neither agrees: `expert` then answers alone.
     """
-    own = _at_this_table(game, params)
+    own = at_this_table(game, params)
     if params[BARGAINS] == 0 or size(solvent_seats(game)) == 2:
         return answer(game, own, own, memory)
     model = params[MODEL:BARGAINS]
