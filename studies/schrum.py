@@ -215,9 +215,11 @@ def _row(cell: str, runs: Sequence[Finished], tests: Sequence[str]) -> tuple[str
 
 
 def _share(rates: NDArray[np.float64]) -> str:
-    """The mean over runs, with its 95% interval by Student's t if there are several."""
+    """The mean over runs, with its 95% interval by Student's t; of two runs, which have hardly an interval, both."""
     if np.isnan(rates).any():
         return ""
+    if len(rates) == 2:
+        return " and ".join(f"{rate:.1%}" for rate in rates)
     mean, half = mean_of(rates)
     return f"{mean:.1%}" + (f" ± {100 * half:.1f}" if len(rates) > 1 else "")
 

@@ -48,7 +48,8 @@ def test_cells_are_settings_that_can_be_played() -> None:
 
 def test_a_share_has_an_interval_if_there_are_several_runs() -> None:
     assert schrum._share(np.array([0.5])) == "50.0%"
-    assert schrum._share(np.array([0.4, 0.6])) == "50.0% ± 127.1"
+    assert schrum._share(np.array([0.4, 0.6])) == "40.0% and 60.0%"
+    assert schrum._share(np.array([0.4, 0.5, 0.6])) == "50.0% ± 24.8"
     assert schrum._share(np.array([0.4, np.nan])) == ""
 
 
