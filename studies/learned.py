@@ -21,6 +21,7 @@ from agents import arena
 from agents.arena.matches import Lineup
 from agents.learned import shipped
 from agents.learned.policy import LearnedAgent
+from monopoly_env.core import read_file, read_json
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.policy.resolve import resolve
 from monopoly_env.reference import table as markdown
@@ -28,6 +29,7 @@ from monopoly_env.rules import PRESETS, Rules
 from studies.pages import Page
 from training.run import command
 from training.run.command import Command
+from training.run.folder import CONFIG, MOST_CONFIG
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -115,32 +117,42 @@ def section(rows: Sequence[dict[str, Any]], options: Options) -> str:
 
 
 def curve(folder: Path) -> Figure:
-    """Win rates over the own games of a run, from its curves.
+    """Win rates over the own games of a run, from its curves; at 0 after watching. The dashed line is an even share.
 
     Raises:
         ConfigurationError: The folder holds no curves.
     """
     import matplotlib.pyplot as plt
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-    events = EventAccumulator(str(folder / "curves" / "own games"), size_guidance={"scalars": 0})
-    events.Reload()
-    tags = [tag for tag in events.Tags()["scalars"] if tag.startswith("win_rate/")]
-    if not tags:
+    rates = _rates(folder, "own games")
+    if not rates:
         raise ConfigurationError(f"{str(folder)!r} holds no curves of own games.")
+    watched = _rates(folder, "watching")
     figure, axes = plt.subplots(figsize=(7, 3.5))
-    for tag in tags:
-        opponent = tag.removeprefix("win_rate/")
-        points = events.Scalars(tag)
-        steps = [point.step / 1e6 for point in points]
-        low, high = ([point.value for point in events.Scalars(f"{bound}/{opponent}")] for bound in ("low", "high"))
-        axes.plot(steps, [point.value for point in points], marker="o", markersize=3, label=opponent)
-        axes.fill_between(steps, low, high, alpha=0.2)
-    axes.axhline(0.5, color="grey", linewidth=0.8, linestyle="--")
+    for opponent, points in rates.items():
+        steps, shown = zip(*sorted((watched.get(opponent, {}) | points).items()), strict=True)
+        millions, (rate, low, high) = [step / 1e6 for step in steps], zip(*shown, strict=True)
+        axes.plot(millions, rate, marker="o", markersize=3, label=opponent)
+        axes.fill_between(millions, low, high, alpha=0.2)
+    players = read_json(read_file(folder / CONFIG, MOST_CONFIG))["num_players"]
+    axes.axhline(1 / players, color="grey", linewidth=0.8, linestyle="--")
     axes.set(xlabel="own choices learned from (millions)", ylabel="share of games won", ylim=(0, 1), title="Learning from own games")
-    axes.legend()
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     figure.tight_layout()
     return figure
+
+
+def _rates(folder: Path, stage: str) -> dict[str, dict[int, tuple[float, ...]]]:
+    """The share of the games won and its interval, by opponent and own choices; the last measurement of a number of choices counts."""
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    if not (folder / "curves" / stage).is_dir():
+        return {}
+    events = EventAccumulator(str(folder / "curves" / stage), size_guidance={"scalars": 0})
+    events.Reload()
+    tags = [tag.removeprefix("win_rate/") for tag in events.Tags()["scalars"] if tag.startswith("win_rate/")]
+    curves = {tag: [events.Scalars(f"{curve}/{tag}") for curve in ("win_rate", "low", "high")] for tag in tags}
+    return {tag: {of[0].step: tuple(point.value for point in of) for of in zip(*three, strict=True)} for tag, three in curves.items()}
 
 
 def execute(options: Options, console: Console) -> dict[str, Any]:

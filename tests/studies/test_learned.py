@@ -1,0 +1,46 @@
+"""`python -m studies.learned`: the table of strength, and the curve of a run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from torch.utils.tensorboard import SummaryWriter
+
+from agents.learned import shipped
+from monopoly_env.errors import ConfigurationError
+from studies import learned
+
+
+def test_every_shipped_agent_is_measured_against_all_that_it_may_meet(tmp_path: Path) -> None:
+    assert set(learned.FIELDS) == set(shipped.POLICIES)
+    line = ["--only", "ppo/best/two", "--games", "2", "--out", str(tmp_path / "page.md")]
+    assert learned.main(line) == 0
+    rows = [row.split("|")[1:-1] for row in (tmp_path / "page.md").read_text().splitlines() if row.startswith("| `")]
+    field = learned.FIELDS["ppo/best/two"]
+    assert [row[0].strip(" `") for row in rows] == [*field.trained, *field.unseen]
+    assert [row[1].strip() for row in rows] == ["yes"] * len(field.trained) + ["no"] * len(field.unseen)
+    assert all(0 <= float(row[2]) <= 1 for row in rows)
+
+
+def test_a_curve_begins_after_watching_and_counts_the_last_measurement(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text(json.dumps({"num_players": 4}))
+    for stage, points in (("watching", [(0, 0.5)]), ("own games", [(1_000_000, 0.6), (2_000_000, 0.7), (2_000_000, 0.8)])):
+        writer = SummaryWriter(tmp_path / "curves" / stage)
+        for step, rate in points:
+            for name, shift in (("win_rate", 0.0), ("low", -0.1), ("high", 0.1)):
+                writer.add_scalar(f"{name}/expert", rate + shift, step)
+        writer.close()
+    rates, even_share = learned.curve(tmp_path).axes[0].lines
+    assert np.asarray(rates.get_xdata()).tolist() == [0, 1, 2]
+    assert np.asarray(rates.get_ydata()) == pytest.approx([0.5, 0.6, 0.8])
+    assert np.asarray(even_share.get_ydata()).tolist() == [0.25, 0.25]
+    with pytest.raises(ConfigurationError, match="holds no curves"):
+        learned.curve(tmp_path / "curves")
+
+
+def test_an_unknown_agent_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert learned.main(["--only", "ppo/best/twoo", "--out", str(tmp_path / "page.md")]) == 2
+    assert "ppo/best/two" in capsys.readouterr().err
