@@ -49,7 +49,7 @@ _STRANGERS: Final = ("yasumura", "fp/a/guarded", "fp/b/guarded", "fp/c/guarded",
 # By agent.
 FIELDS: Final = {
     "ppo/best/two": Field(("strategic", "algorithmic", "expert", "expert/bargaining"), _STRANGERS),
-    "ppo/best/four": Field(("algorithmic", "expert", "expert/bargaining"), ("strategic", *_STRANGERS)),
+    "ppo/best/four": Field(("strategic", "algorithmic", "expert", "expert/bargaining", "expert/value"), _STRANGERS),
     "ppo/best/ocnaru": Field(("strategic", "algorithmic", "expert", "expert/bargaining/ocnaru"), ("ocnaru/algorithmic", *_STRANGERS)),
 }
 
