@@ -156,8 +156,9 @@ def test_the_menu_is_the_same_at_every_step_of_an_offer(swap: Any) -> None:
 
 def test_a_debtor_is_not_shown_packages_by_their_value() -> None:
     lots = {0: ["Kentucky Avenue", "Tennessee Avenue"], 1: ["Boardwalk", "Park Place", "Indiana Avenue"], 2: ["Illinois Avenue"]}
-    hotel = {"Boardwalk": 5, "Park Place": 5}
-    game = me.position(3, lots=lots, buildings=hotel, cash=[300, 900, 900], positions=[37, 0, 0], throws=[(1, 1)])
+    house = {"Boardwalk": 1, "Park Place": 1}
+    rules = me.Rules(debt_trade=True)
+    game = me.position(3, rules, lots=lots, buildings=house, cash=[100, 900, 900], positions=[37, 0, 0], throws=[(1, 1)])
     assert is_asked_now(game, 0)
     me.step(game, actions.parse("go on"))
     assert agenda.TASK_NAMES[game.decision] == "debt"
