@@ -161,10 +161,10 @@ def test_a_debtor_is_not_shown_packages_by_their_value() -> None:
     game = me.position(3, rules, lots=lots, buildings=house, cash=[100, 900, 900], positions=[37, 0, 0], throws=[(1, 1)])
     assert is_asked_now(game, 0)
     me.step(game, actions.parse("go on"))
-    assert agenda.TASK_NAMES[game.decision] == "debt"
+    assert game.decision == agenda.DEBT
     assert not is_asked_now(game, 0)
     me.step(game, TRADE)
-    assert agenda.TASK_NAMES[game.decision] == "ask"
+    assert game.decision == agenda.ASK
     assert not is_asked_now(game, 0)
 
 
