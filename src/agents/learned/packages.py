@@ -91,13 +91,19 @@ def _rate(game: Game, two: Sides, asked: Any, given: Any, params: Row, memory: R
     for table, wanted in ((at_limit, trading.least_dollars(two, judged, their_judged)), (at_list, asked[WANTED] - given[PAID])):
         price = max(least, np.ceil(wanted))
         promise = a * own - b * theirs - (a + b) * price
-        last = len(table) - 1
-        if promise > table[last, PROMISE] and price <= most and not trading.was_refused(game, two.seat, two.partner, ask, give, price):
-            while last > 0 and table[last - 1, PROMISE] < promise:
-                table[last] = table[last - 1]
-                last -= 1
-            row = table[last]
+        if promise > table[-1, PROMISE] and price <= most and not trading.was_refused(game, two.seat, two.partner, ask, give, price):
+            row = table[make_room(table, PROMISE, promise)]
             row[ASKED], row[LENT], row[OWN_GAIN], row[THEIR_GAIN], row[RATED_AT], row[PROMISE] = ask, give, own, theirs, price, promise
+
+
+@kernel
+def make_room(table: Any, column: int, number: float) -> int:
+    """Move down what is less than a number, in a table that falls by a column; returns the place of that number. The last row falls out."""
+    place = len(table) - 1
+    while place > 0 and table[place - 1, column] < number:
+        table[place] = table[place - 1]
+        place -= 1
+    return place
 
 
 @kernel

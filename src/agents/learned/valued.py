@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from agents.learned.packages import ASKED, FIELDS, LENT, PROMISE, RATED_AT, WINS, write_packages
+from agents.learned.packages import ASKED, FIELDS, LENT, PROMISE, RATED_AT, WINS, make_room, write_packages
 from agents.learned.prices import partners_limit
 from agents.players.vocabulary import offers
 from agents.values.features import MOST_PLAYERS
@@ -81,7 +81,8 @@ def write_valued(game: Game, maker: int, partner: int, network: Any, without: fl
             offers.exchange(scratch[0], partner, ask, give, int(price))
             _write_shares(scratch, network, shares)
             row[RATED_AT], row[WINS] = price, shares[maker] - without
-            _insert(row, table)
+            if row[WINS] > table[-1, WINS]:
+                table[make_room(table, WINS, row[WINS])] = row
 
 
 @kernel
@@ -105,15 +106,3 @@ def _copy_before_offer(game: Game, maker: int, scratch: Games) -> None:
 def _write_shares(games: Games, network: Any, shares: Any) -> None:
     """Value the first of these games. A record does not keep its array alive, but the caller of this does."""
     write_by_network(games[0], network, shares)
-
-
-@kernel
-def _insert(row: Any, table: Any) -> None:
-    """Put a row where it belongs among those that raise the share most; what no longer fits falls out."""
-    last = len(table) - 1
-    if row[WINS] <= table[last, WINS]:
-        return
-    while last > 0 and table[last - 1, WINS] < row[WINS]:
-        table[last] = table[last - 1]
-        last -= 1
-    table[last] = row

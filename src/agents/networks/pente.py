@@ -173,5 +173,14 @@ def player(network: Architecture, weights: NDArray[np.float32], *, watches: bool
         ConfigurationError: The network does not fit a board.
         FormatError: The weights are those of another network.
     """
+    return weighted(like(network, watches=watches, name=name), network, weights)
+
+
+def weighted(like: Player, network: Architecture, weights: NDArray[np.float32]) -> Player:
+    """A player like another one, with these weights.
+
+    Raises:
+        FormatError: The weights are those of another network.
+    """
     network.unpack(weights)
-    return Player(name, like(network).kernel, rows(weights[None])[0], watches=watches)
+    return Player(like.name, like.kernel, rows(weights[None])[0], watches=like.watches)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from agents.networks.forward import step_marked
 from agents.networks.layout import SIZES, Architecture
-from agents.networks.pente import TAKES, WEIGHTS, choose, rows
+from agents.networks.pente import TAKES, WEIGHTS, choose, weighted
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.kernels import borrowed, kernel
 from pente_env.game import PAD, Game
@@ -121,5 +121,4 @@ def player(network: Architecture, weights: NDArray[np.float32], *, name: str = "
         ConfigurationError: The network does not fit a window.
         FormatError: The weights are those of another network.
     """
-    network.unpack(weights)
-    return Player(name, like(network).kernel, rows(weights[None])[0])
+    return weighted(like(network, name=name), network, weights)

@@ -193,8 +193,10 @@ class PenteSearch(Search):
         sizes = self.neurons.sub_populations, self.neurons.genes
         self.control = Control.of(options.algorithm, *sizes, options, options.seed) if options.algorithm != "esp" else None
         self.stage = self.control.begin(*sizes) if self.control else esp.begin(*sizes, options, options.seed)
-        founders = esp.generator_of(options.seed, _FINAL).uniform(-options.weights, options.weights, (FOUNDERS, sizes[0] * sizes[1]))
-        self.hall = Hall(founders, self.like, self.packed) if options.experiment == "hall" else None
+        self.hall: Hall | None = None
+        if options.experiment == "hall":
+            founders = esp.generator_of(options.seed, _FINAL).uniform(-options.weights, options.weights, (FOUNDERS, sizes[0] * sizes[1]))
+            self.hall = Hall(founders, self.like, self.packed)
 
     def packed(self, networks: NDArray[np.float64]) -> NDArray[np.float64]:
         """What the kernel reads, of (N, S * G) networks."""
@@ -316,14 +318,13 @@ def load(path: Path | str) -> Player:
             network = pente_window.architecture(hidden, window)
         else:
             network = pente.architecture(hidden, Rules(size=size), recurrent=bool(recurrent), captures=bool(captures))
-        network.unpack(arrays["weights"])
-        like = _like(network, watches=bool(watches))
-        return Player(Path(path).parent.name or "network", like.kernel, pente.rows(arrays["weights"][None])[0], watches=like.watches)
+        like = _like(network, watches=bool(watches), name=Path(path).parent.name or "network")
+        return pente.weighted(like, network, arrays["weights"])
 
 
-def _like(network: Architecture, *, watches: bool) -> Player:
+def _like(network: Architecture, *, watches: bool, name: str = "network") -> Player:
     """A player without weights whose kernel many rows share."""
-    return pente.like(network, watches=watches) if network.outputs > 1 else pente_window.like(network)
+    return pente.like(network, watches=watches, name=name) if network.outputs > 1 else pente_window.like(network, name=name)
 
 
 def show(results: Mapping[str, Any]) -> None:

@@ -26,9 +26,7 @@ def test_members_are_drawn_by_the_seed_and_all_of_them_sometimes() -> None:
     names = [[player.name for (player,) in experiment.tests] for experiment in drawn]
     assert names[0] == names[1] != names[2]
     assert drawn[0].games == search.experiment.games == 20
-    assert (
-        len({name for seed in range(20) for (player,) in hall.tests(search.experiment, seed).tests for name in [player.name]}) == FOUNDERS
-    )
+    assert len({player.name for seed in range(20) for (player,) in hall.tests(search.experiment, seed).tests}) == FOUNDERS
 
 
 def test_every_network_that_was_best_enters_once(tmp_path: Path) -> None:
