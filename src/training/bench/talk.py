@@ -54,7 +54,7 @@ class Options:
     log: Path | None = None
     """A file to which every call of a language model is added."""
     record: Path | None = None
-    """Write the recorded games, with what was said, to this file (.replay)."""
+    """Write the recorded games, with what was said, to this file (.replay); if a player fails, those that were played to their end."""
     suite: Path = suite.SHIPPED
     """The folder of the suite, whose text decides the seeds."""
     out: Path | None = None
@@ -95,16 +95,18 @@ def run(options: Options, told: Callable[[str], None]) -> dict[str, Any]:
     began, kept = time.monotonic(), list[Replay]()
     rng = chosen.generator(NUMBER)
     rows: dict[bool, list[list[tuple[Any, ...]]]] = {False: [], True: []}
-    for seed in rng.integers(1 << 32, size=options.seeds).tolist():
-        for first in range(len(players)):
-            for talk in (False, True):
-                told(f"seed {seed}, rotation {first + 1} of {len(players)}, {'with' if talk else 'without'} messages")
-                rows[talk].append(_game(players, first, seed, talk, options, kept))
-    for player in players:
-        if isinstance(player, Bot):
-            player.close()
-    if options.record is not None:
-        replays.save(options.record, kept)
+    try:
+        for seed in rng.integers(1 << 32, size=options.seeds).tolist():
+            for first in range(len(players)):
+                for talk in (False, True):
+                    told(f"seed {seed}, rotation {first + 1} of {len(players)}, {'with' if talk else 'without'} messages")
+                    rows[talk].append(_game(players, first, seed, talk, options, kept))
+    finally:  # a player that fails ends the run; the games before that are kept
+        for player in players:
+            if isinstance(player, Bot):
+                player.close()
+        if options.record is not None and kept:
+            replays.save(options.record, kept)
     sides = {talk: [_side(games, number) for number in range(len(players))] for talk, games in rows.items()}
     unit, seconds = np.repeat(np.arange(options.seeds), len(players)), time.monotonic() - began
     agents = [

@@ -57,6 +57,22 @@ def test_the_same_players_without_words_play_the_same_games(tmp_path: Path) -> N
         assert (details["change"], details["deals_a_game"]) == (0, details["deals_a_game_without_messages"])
 
 
+def test_games_before_a_failure_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    leaves_the_second_game = """import sys, json
+last = 0
+for line in sys.stdin:
+    d = json.loads(line)
+    if d["round"] < last:
+        sys.exit()
+    last = d["round"]
+    print(json.dumps(d["legal"][0]["action"]), flush=True)
+"""
+    bot, record = "bot:" + shlex.join([sys.executable, "-S", "-c", leaves_the_second_game]), tmp_path / "talk.replay"
+    assert front.main(["talk", bot, "expert", "--seeds", "1", "--turn-limit", "4", "--record", str(record)]) == 2
+    assert "has exited" in capsys.readouterr().err
+    assert len(replays.load(record)) == 1
+
+
 def test_mistakes_are_told(capsys: pytest.CaptureFixture[str]) -> None:
     for words, says in ((["expert"], "2 to 8 players"), (["expert", "exprt"], "expert"), (["expert"] * 2 + ["--seeds", "0"], "--seeds")):
         assert front.main(["talk", *words]) == 2
