@@ -29,6 +29,24 @@ def wilson(wins: Any, games: Any, confidence: float = CONFIDENCE) -> tuple[Any, 
     return (low, high) if rate.ndim else (float(low), float(high))
 
 
+def lead_interval(leads: NDArray[Any], confidence: float = CONFIDENCE) -> tuple[float, float, float]:
+    """The mean of paired differences of shares and its interval.
+
+    A lead to each side is added (Bonett and Price, "Adjusted Wald confidence interval for a difference of binomial proportions based on
+    paired data", 2012): else a few playouts that happen to end alike would look certain.
+
+    Args:
+        leads: (N,) differences from -1 to 1, one or more.
+        confidence: The confidence level.
+
+    Returns:
+        Mean, lower and upper bound; the bounds lie between -1 and 1, with the mean between them.
+    """
+    mean = float(leads.mean(dtype=np.float64))
+    _, low, high = mean_interval(np.append(leads.astype(np.float64), (1.0, -1.0)), confidence)
+    return mean, float(min(mean, max(-1.0, low))), float(max(mean, min(1.0, high)))
+
+
 def mean_interval(values: NDArray[Any], confidence: float = CONFIDENCE) -> tuple[float, float, float]:
     """The mean of independent values and its interval by the normal distribution; without a spread, or with one value, it is a point.
 

@@ -107,7 +107,7 @@ def _saved(options: Options, console: Console) -> int:
     limited = play_on | _limits(options)
     with Console(stderr=True).status("Playing on ..."):
         compared, made = compare_actions(game, **limited), offers_of(game, play_on["policies"])
-        offers = compare_actions(game, made, **limited) if made else None
+        offers = compare_actions(game, made, baseline=made[0], **limited) if made else None
         played = rollout(game, **play_on)
     if options.json:
         print(json.dumps({"shares": _shares(played), "decision": _compared(compared), "offers": offers and _compared(offers)}))

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from monopoly_env.actions import DECISION_NAMES
 from monopoly_env.analyse.halving import halve
 from monopoly_env.analyse.moves import Move, in_words, moves_of, start_of
-from monopoly_env.errors import ConfigurationError
+from monopoly_env.errors import ConfigurationError, shortened
 from monopoly_env.game import Game
-from monopoly_env.intervals import CONFIDENCE, mean_interval, wilson
+from monopoly_env.intervals import CONFIDENCE, lead_interval, wilson
 
 
 @dataclass(frozen=True)
@@ -124,6 +124,7 @@ def compare_actions(
     seed: int = 0,
     until: float | None = None,
     seconds: float | None = None,
+    baseline: Move | None = None,
     **options: Any,
 ) -> Comparison:
     """Compare actions of the player to move by playouts.
@@ -140,6 +141,7 @@ def compare_actions(
         seed: 0 to 2**64 - 1. The same seed gives the same result, unless `seconds` is given.
         until: Stop when the best action's lead over the second is known to this precision, to either side.
         seconds: Stop when this time is over; a few playouts of each candidate are always made.
+        baseline: A candidate that is never dropped, because the others are to be seen beside it.
         **options: Those of `rollout`: turns, value, shuffle, threads.
 
     Returns:
@@ -149,27 +151,33 @@ def compare_actions(
         ConfigurationError: An action or a number makes no sense, or the game waits for a step of an offer. And the errors of `rollout`.
     """
     moves = moves_of(game, actions)
+    if baseline is not None and baseline not in moves:
+        raise ConfigurationError(f"baseline={shortened(baseline)} is not among the compared actions: {shortened(moves)}.")
+    for name in {"first", "actions"} & set(options):
+        raise ConfigurationError(f"compare_actions takes no {name}={shortened(options[name])}: it sets that of its playouts itself.")
     player, starts = int(game.player), [start_of(game, move) for move in moves]
     games, firsts = np.concatenate([record for record, _ in starts]), [action for _, action in starts]
-    shares = halve(games, firsts, player, policies, n, seed=seed, until=until, seconds=seconds, **options)
+    kept = None if baseline is None else moves.index(baseline)
+    shares = halve(games, firsts, player, policies, n, seed=seed, until=until, seconds=seconds, kept=kept, **options)
     outcomes = {moves[number]: shares[number][:, player] for number in shares}
-    best = next(iter(outcomes.values()))
-    rows = tuple(candidate(game, moves[number], shares[number], best, player) for number in shares)
+    first, *others = shares
+    best = outcomes[moves[first]]
+    rows = candidate(game, moves[first], shares[first], None, player), *(candidate(game, moves[n], shares[n], best, player) for n in others)
     return Comparison(player, DECISION_NAMES[game.decision], rows, outcomes)
 
 
-def candidate(game: Game, move: Move, shares: NDArray[np.float32], best: NDArray[np.float32], player: int) -> Candidate:
+def candidate(game: Game, move: Move, shares: NDArray[np.float32], best: NDArray[np.float32] | None, player: int) -> Candidate:
     """What playouts say about an action, or about a whole offer.
 
     Args:
         game: The game before it.
         move: The action, or the actions of the offer.
         shares: (N, P), the shares of all seats in playouts that began with it.
-        best: (M,), the player's share in those of the best action, over the same luck; M is at least N.
+        best: (M,), the player's share in those of the best action, over the same luck; M is at least N. None: this is the best.
         player: The seat that decides.
     """
     own = shares[:, player].astype(np.float64)
-    difference = mean_interval(own - best[: len(own)])
+    difference = (0.0, 0.0, 0.0) if best is None else lead_interval(own - best[: len(own)])
     low, high = wilson(own.sum(), len(own), CONFIDENCE)
     every = tuple(float(share) for share in shares.mean(axis=0, dtype=np.float64))
     row = (len(own), float(own.mean()), low, high, every, *difference)

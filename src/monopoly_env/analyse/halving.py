@@ -14,10 +14,10 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from monopoly_env.analyse.playouts import rollout
+from monopoly_env.analyse.playouts import MOST_PLAYOUTS, rollout
 from monopoly_env.errors import ConfigurationError, shortened
 from monopoly_env.game import Games
-from monopoly_env.intervals import mean_interval
+from monopoly_env.intervals import lead_interval
 
 Shares: TypeAlias = NDArray[np.float32]  # (N, P), of all seats in each playout
 
@@ -25,7 +25,7 @@ _FEWEST: Final = 2  # playouts in a round
 _BLOCK: Final = 8  # and those after which the precision and the clock are looked at for the first time
 
 
-def halve(
+def halve(  # noqa: PLR0913 - the options of a search
     games: Games,
     actions: Sequence[int],
     player: int,
@@ -35,6 +35,7 @@ def halve(
     seed: int = 0,
     until: float | None = None,
     seconds: float | None = None,
+    kept: int | None = None,
     **options: Any,
 ) -> dict[int, Shares]:
     """Find the best of several positions for a player.
@@ -48,6 +49,7 @@ def halve(
         seed: 0 to 2**64 - 1.
         until: Stop when the best position's lead over the second is known to this precision, to either side.
         seconds: Stop after the block of playouts in which this time is over.
+        kept: The number of a position that is never dropped; None: there is none.
         **options: Those of `rollout`: turns, value, shuffle, threads.
 
     Returns:
@@ -76,16 +78,16 @@ def halve(
         if stopped:
             break
         if count < n:
-            keep = math.ceil(len(left) / 2)
-            dropped[:0] = left[keep:]
-            left = left[:keep]
+            best = left[: math.ceil(len(left) / 2)]
+            dropped[:0] = [number for number in left if number not in best and number != kept]
+            left = [number for number in left if number in best or number == kept]
     return {number: shares[number] for number in left + dropped}
 
 
 def check_limits(n: object, until: object = None, seconds: object = None) -> None:
     """Raise ConfigurationError unless the limits of `halve` make sense."""
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-        raise ConfigurationError(f"n={shortened(n)} must be a whole number from 1.")
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 1 <= n <= MOST_PLAYOUTS:
+        raise ConfigurationError(f"n={shortened(n)} must be a whole number from 1 to {MOST_PLAYOUTS:,}.")
     for name, given in (("until", until), ("seconds", seconds)):
         is_number = isinstance(given, (int, float, np.integer, np.floating)) and not isinstance(given, bool)
         if given is not None and not (is_number and given >= 0):  # type: ignore[operator]  # and not NaN
@@ -107,13 +109,8 @@ def _blocks(done: int, count: int) -> Iterator[int]:
 
 
 def _is_known(best_two: Sequence[NDArray[np.float32]], until: float | None) -> bool:
-    """Whether the lead of the best position over the second is known well enough.
-
-    A lead to each side is added (Bonett and Price, "Adjusted Wald confidence interval for a difference of binomial proportions based on
-    paired data", 2012): else some first playouts that happen to end alike would look certain.
-    """
+    """Whether the lead of the best position over the second is known well enough."""
     if until is None or len(best_two) < 2:
         return False
-    lead = best_two[0].astype(np.float64) - best_two[1]
-    _, low, high = mean_interval(np.append(lead, (1.0, -1.0)))
+    _, low, high = lead_interval(best_two[0].astype(np.float64) - best_two[1])
     return (high - low) / 2 <= until

@@ -24,7 +24,7 @@ from monopoly_env.engine.agenda import OVER, SEALED_BID
 from monopoly_env.engine.auction import forget_sealed_bids
 from monopoly_env.engine.decks import shuffle_unseen
 from monopoly_env.engine.step import apply, settle
-from monopoly_env.errors import ConfigurationError, GameOverError
+from monopoly_env.errors import ConfigurationError, GameOverError, shortened
 from monopoly_env.game import GAME, Game, Games, empty_games
 from monopoly_env.intervals import CONFIDENCE, wilson
 from monopoly_env.kernels import borrowed, entry, kernel
@@ -34,6 +34,7 @@ from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
 from monopoly_env.policy.resolve import PolicyLike, resolve_all
 
 NO_ACTION: Final = -1  # instead of a first action: the policy to move chooses
+MOST_PLAYOUTS: Final = 1 << 24  # of a position
 TURN_LIMIT: Final = 1000  # turns of each player, counted from the position, after which the score decides
 _SEEDS: Final = 20  # the stream of random numbers from which playouts get their seeds; the engine does not use it
 _SEATING: Final = 21  # and the one from which the policies of a mixture are drawn
@@ -172,13 +173,16 @@ def rollout(  # noqa: PLR0913 - the options of playouts
     players = _check_games(games)
     firsts = _first_actions(games, actions)
     for name, given, least, most in (
-        ("n", n, 1, 1 << 24),
+        ("n", n, 1, MOST_PLAYOUTS),
         ("first", first, 0, 1 << 31),
         ("turns", turns, 1, 1 << 24),
         ("threads", threads, 1, 1024),
     ):
-        if given is not None and (isinstance(given, bool) or not isinstance(given, (int, np.integer)) or not least <= given <= most):
-            raise ConfigurationError(f"{name}={given!r} must be a whole number from {least} to {most:,}.")
+        absent = given is None and name in ("turns", "threads")
+        if not absent and (isinstance(given, bool) or not isinstance(given, (int, np.integer)) or not least <= given <= most):
+            raise ConfigurationError(f"{name}={shortened(given)} must be a whole number from {least} to {most:,}.")
+    if not isinstance(shuffle, (bool, np.bool_)):
+        raise ConfigurationError(f"shuffle={shortened(shuffle)} must be True or False.")
     low, high = (int(word) for word in core.split_seeds([seed])[0])
     state = values.resolve(value)
     state.check_players(players)

@@ -145,7 +145,10 @@ class _Race:
         mean = {action: float(shares[:, self.player].mean(dtype=np.float64)) for action, shares in played.items()}
         best = max((action for action, shares in played.items() if len(shares) == longest), key=mean.__getitem__)
         outcomes = played[best][:, self.player]
-        rows = [candidate(self.game, action, shares[: len(outcomes)], outcomes, self.player) for action, shares in played.items()]
+        rows = [
+            candidate(self.game, action, shares[: len(outcomes)], None if action == best else outcomes, self.player)
+            for action, shares in played.items()
+        ]
         return sorted(rows, key=lambda one: (one.action != best, -one.share))
 
 

@@ -39,16 +39,16 @@ def _registered() -> None:
     names.register("yielding", lambda: agents.CompiledPolicy("yielding", _yielding))
 
 
-def at_the_sale() -> Any:
+def at_the_sale(cash: int = 3000) -> Any:
     """Player 0 owns Park Place, is rich, and stands on Boardwalk, which is for sale."""
-    game = me.position(2, lots={0: ["Park Place"]}, cash={0: 3000, 1: 1500}, positions={0: 35}, throws=[(1, 3)])
+    game = me.position(2, lots={0: ["Park Place"]}, cash={0: cash, 1: 1500}, positions={0: 35}, throws=[(1, 3)])
     while game.decision != DECISION_NAMES.index("buy"):
         me.step(game, me.actions.parse("go on"))
     return game
 
 
 def test_the_better_action_is_found_and_its_lead_is_paired() -> None:
-    compared = compare_actions(at_the_sale(), policies="algorithmic", n=600)
+    compared = compare_actions(at_the_sale(1200), policies="algorithmic", n=600)
     assert compared.decision == "buy"
     assert compared.best.action == BUY
     assert compared.best.difference == 0
@@ -120,6 +120,9 @@ def test_wrong_comparisons_are_refused() -> None:
         ({"actions": [204]}, me.IllegalActionError, "illegal"),
         ({"n": 0}, me.ConfigurationError, "n=0"),
         ({"n": "x"}, me.ConfigurationError, "n='x' must be a whole number from 1"),
+        ({"n": 2**40}, me.ConfigurationError, "n=1099511627776 must be a whole number from 1 to 16,777,216"),
+        ({"first": 3}, me.ConfigurationError, "compare_actions takes no first=3"),
+        ({"baseline": 204}, me.ConfigurationError, "baseline=204 is not among"),
         ({"seconds": "x"}, me.ConfigurationError, "seconds='x' must be a number from 0"),
         ({"seconds": -1}, me.ConfigurationError, "seconds=-1 must be a number from 0"),
         ({"until": math.nan}, me.ConfigurationError, "until=nan must be a number from 0"),

@@ -30,6 +30,12 @@ def test_the_worse_half_is_dropped_and_ties_keep_their_order() -> None:
     assert found[0][:10].tolist() == found[4].tolist()  # over the same luck
 
 
+def test_one_position_may_be_kept_to_the_end() -> None:
+    found = halve(*alike(5), 0, "random", 40, turns=2, kept=4)
+    assert list(found) == [0, 1, 4, 2, 3]
+    assert counts(found) == [40, 40, 40, 20, 10]
+
+
 def test_limits_that_are_not_reached_change_nothing() -> None:
     games = np.concatenate([me.core.batch_of(me.position(2, cash={0: dollars})) for dollars in (500, 900, 1500, 700)])
     plain = halve(games, [A_BUY] * 4, 0, "random", 60, turns=4)

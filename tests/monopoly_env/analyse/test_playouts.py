@@ -334,6 +334,8 @@ def breaks_rules(game: Any, mask: Any, params: Any, memory: Any) -> int:
     ("arguments", "error", "message"),
     [
         ({"n": 0}, me.ConfigurationError, "n=0 must be a whole number from 1"),
+        ({"n": None}, me.ConfigurationError, "n=None must be a whole number from 1"),
+        ({"shuffle": "no"}, me.ConfigurationError, "shuffle='no' must be True or False"),
         ({"turns": 0}, me.ConfigurationError, "turns=0"),
         ({"threads": 0}, me.ConfigurationError, "threads=0"),
         ({"seed": -1}, me.ConfigurationError, "Seed -1"),

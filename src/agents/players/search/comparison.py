@@ -39,9 +39,9 @@ def compare_offers(
 ) -> Comparison:
     """Compare offers of the player to move by playouts, in which the partner's policy answers.
 
-    The candidates are no offer (what the policy of the seat does instead), packages that a value of states proposes, each
-    at two prices (the least at which the partner's policy accepts, and one that shares the gain), and the offers that scripted policies
-    would make here.
+    The candidates are no offer (what the policy of the seat does instead; it is never dropped), packages that a value of states
+    proposes, each at two prices (the least at which the partner's policy accepts, and one that shares the gain), and the offers that
+    scripted policies would make here.
 
     Args:
         game: A record in which the player to move may begin an offer in its turn; it is not changed.
@@ -62,7 +62,8 @@ def compare_offers(
         ConfigurationError: No offer may be made here, or an argument makes no sense. And the errors of `rollout`.
     """
     moves = find_offers(game, policies, most, value)
-    return compare_actions(game, moves, policies, n, seed=seed, until=until, seconds=seconds, value=value, **options)
+    limits: dict[str, Any] = {"until": until, "seconds": seconds, "baseline": moves[0]}
+    return compare_actions(game, moves, policies, n, seed=seed, value=value, **limits, **options)
 
 
 def find_offers(game: Game, policies: Any = "expert", most: int = 4, value: str | Value = "best") -> list[Move]:

@@ -60,8 +60,8 @@ class Doubting(Protocol):
 class SearchPolicy(BatchedPolicy):
     """A base policy, its doubts and the advice of others, judged by playouts.
 
-    Who the others are it reads from what they did so far. The result depends on the game and the options, not on the clock, the threads
-    or the batch.
+    Who the others are it reads from what they did so far. The result depends on the game and the options, not on the threads or the batch,
+    and on the clock only if `time` is given.
     """
 
     def __init__(
@@ -97,7 +97,8 @@ class SearchPolicy(BatchedPolicy):
             offers: How many packages to play out when looking for an offer of its own, every third round; 0: only the base policy
                 offers. The value of states, which should be `best`, and whoever of `others` a partner most likely is propose them and
                 their prices.
-            time: Stop playing out a decision after so many seconds; the result then depends on the clock.
+            time: Stop playing out a decision after so many seconds, even if `playouts` are not reached; the result then depends on the
+                clock.
             threads: Number of threads; by default one per core.
             name: What tables call it.
             rollout_policy: Who plays on in the playouts. By default the base policy; of a learned one, whose networks take ten times
