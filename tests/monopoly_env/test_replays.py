@@ -358,3 +358,9 @@ def test_damaged_plain_data(change: dict[str, Any], told: str) -> None:
 def test_what_is_no_plain_data(nothing: Any) -> None:
     with pytest.raises(me.FormatError, match="no recorded game"):
         replays.from_dict(nothing)
+
+
+@pytest.mark.parametrize("given", ["one.replay", recorded, [1]])
+def test_what_is_no_list_of_replays_is_refused(given: Any, tmp_path: Path) -> None:
+    with pytest.raises(me.ConfigurationError, match="replays must be a list of recorded games"):
+        replays.save(tmp_path / "one.replay", recorded()[0] if callable(given) else given)

@@ -48,8 +48,10 @@ def save(path: str | os.PathLike[str], replays: Sequence[Replay]) -> Path:
 
     Raises:
         FormatError: A replay cannot be played back.
-        ConfigurationError: The file cannot be written, or it would be too large.
+        ConfigurationError: These are no replays, the file cannot be written, or it would be too large.
     """
+    if not isinstance(replays, (list, tuple)) or not all(isinstance(replay, Replay) for replay in replays):
+        raise ConfigurationError(f"replays must be a list of recorded games, not {shortened(replays)}: save(path, replays).")
     about = [json.dumps(_about(replay), separators=(",", ":")) for replay in replays]
     block = f"[{','.join(about)}]\n".encode() + b"".join(replay.actions.tobytes() for replay in replays)
     packed = zlib.compress(block, 9)
