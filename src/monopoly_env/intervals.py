@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from statistics import NormalDist
 from typing import Any, Final
 
@@ -44,7 +45,7 @@ def lead_interval(leads: NDArray[Any], confidence: float = CONFIDENCE) -> tuple[
     """
     mean = float(leads.mean(dtype=np.float64))
     _, low, high = mean_interval(np.append(leads.astype(np.float64), (1.0, -1.0)), confidence)
-    return mean, float(min(mean, max(-1.0, low))), float(max(mean, min(1.0, high)))
+    return mean, min(mean, max(-1.0, low)), max(mean, min(1.0, high))
 
 
 def mean_interval(values: NDArray[Any], confidence: float = CONFIDENCE) -> tuple[float, float, float]:
@@ -58,6 +59,6 @@ def mean_interval(values: NDArray[Any], confidence: float = CONFIDENCE) -> tuple
         Mean, lower and upper bound.
     """
     mean = float(values.mean())
-    error = float(values.std(ddof=1)) / np.sqrt(len(values)) if len(values) > 1 else 0.0
+    error = float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else 0.0
     half = NormalDist().inv_cdf((1 + confidence) / 2) * error
     return mean, mean - half, mean + half

@@ -153,8 +153,8 @@ def compare_actions(
     moves = moves_of(game, actions)
     if baseline is not None and baseline not in moves:
         raise ConfigurationError(f"baseline={shortened(baseline)} is not among the compared actions: {shortened(moves)}.")
-    for name in {"first", "actions"} & set(options):
-        raise ConfigurationError(f"compare_actions takes no {name}={shortened(options[name])}: it sets that of its playouts itself.")
+    if "first" in options:
+        raise ConfigurationError(f"compare_actions takes no first={shortened(options['first'])}: it sets that of its playouts itself.")
     player, starts = int(game.player), [start_of(game, move) for move in moves]
     games, firsts = np.concatenate([record for record, _ in starts]), [action for _, action in starts]
     kept = None if baseline is None else moves.index(baseline)

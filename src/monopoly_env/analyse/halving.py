@@ -78,9 +78,9 @@ def halve(  # noqa: PLR0913 - the options of a search
         if stopped:
             break
         if count < n:
-            best = left[: math.ceil(len(left) / 2)]
-            dropped[:0] = [number for number in left if number not in best and number != kept]
-            left = [number for number in left if number in best or number == kept]
+            stay = {*left[: math.ceil(len(left) / 2)], kept}
+            dropped[:0] = [number for number in left if number not in stay]
+            left = [number for number in left if number in stay]
     return {number: shares[number] for number in left + dropped}
 
 

@@ -50,7 +50,7 @@ def save(path: str | os.PathLike[str], replays: Sequence[Replay]) -> Path:
         FormatError: A replay cannot be played back.
         ConfigurationError: These are no replays, the file cannot be written, or it would be too large.
     """
-    if not isinstance(replays, (list, tuple)) or not all(isinstance(replay, Replay) for replay in replays):
+    if not isinstance(replays, Sequence) or not all(isinstance(replay, Replay) for replay in replays):
         raise ConfigurationError(f"replays must be a list of recorded games, not {shortened(replays)}: save(path, replays).")
     about = [json.dumps(_about(replay), separators=(",", ":")) for replay in replays]
     block = f"[{','.join(about)}]\n".encode() + b"".join(replay.actions.tobytes() for replay in replays)
