@@ -17,7 +17,7 @@ from typing import Any, Final
 from rich.console import Console
 
 from agents import arena
-from agents.arena.matches import Lineup, Score
+from agents.arena.candidates import Lineup, Score
 from agents.networks.esp import FORMS, QUESTIONS, EspPlayer, shipped
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.policy.resolve import resolve

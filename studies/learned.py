@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.progress import track
 
 from agents import arena
-from agents.arena.matches import Lineup
+from agents.arena.candidates import Lineup
 from agents.learned import shipped
 from agents.learned.policy import LearnedAgent
 from monopoly_env.core import read_file, read_json

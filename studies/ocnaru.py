@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.progress import track
 
 from agents import arena
-from agents.arena.matches import Lineup
+from agents.arena.candidates import Lineup
 from agents.networks.ocnaru import NETWORKS, OcnaruNetworks
 from agents.players.strategic import POLICIES
 from agents.players.strategic.play import play as play_strategic

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.progress import track
 
 from agents import arena
-from agents.arena.matches import Lineup
+from agents.arena.candidates import Lineup
 from agents.players.search.player import BEST, SearchPolicy
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.policy.resolve import resolve

@@ -18,7 +18,7 @@ from rich.progress import track
 from rich.table import Table
 
 from agents import arena
-from agents.arena.matches import Lineup
+from agents.arena.candidates import Lineup
 from monopoly_env.core import write_atomically
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.policy.protocol import Policy

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -41,3 +42,9 @@ def test_private_names_stay_in_their_module() -> None:
 def test_the_picture_of_the_packages_is_up_to_date() -> None:
     done = subprocess.run([sys.executable, "docs/packages.py", "--check"], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_files_that_the_design_names_exist() -> None:
+    named = re.findall(r"`((?:monopoly_env|pente_env|agents|training|studies|tests)/[\w./]*)`", (ROOT / "docs" / "design.md").read_text())
+    assert len(named) > 20
+    assert [name for name in named if not (ROOT / name).exists() and not (ROOT / "src" / name).exists()] == []

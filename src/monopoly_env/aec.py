@@ -16,9 +16,10 @@ from monopoly_env.encoding import Encoding
 from monopoly_env.engine import agenda
 from monopoly_env.engine.agenda import FAULTS
 from monopoly_env.engine.step import write_mask
-from monopoly_env.errors import ConfigurationError, EngineError, GameOverError, nearest
+from monopoly_env.errors import ConfigurationError, EngineError, GameOverError, nearest, whole_number
 from monopoly_env.game import MAX_PLAYERS, Game, Games, empty_games
 from monopoly_env.kernels import entry
+from monopoly_env.philox import MAX_SEED
 from monopoly_env.rewards import Reward, Terms, staying, write_reward
 from monopoly_env.rules import Rules
 from monopoly_env.spaces import INSTALLED_MODES, NUM_HEADS, check_render_mode, observation_space, render, write_heads
@@ -117,7 +118,7 @@ class MonopolyAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # Petti
         """
         if seed is not None or self._seed is None:
             first = int(np.random.default_rng().integers(1 << 63)) if seed is None else seed
-            core.split_seeds([first])
+            whole_number("seed", first, 0, MAX_SEED)
             self._seed, self._games_begun = int(first), 0
         players = len(self.possible_agents)
         self._games = core.new_games([following_seed(self._seed, self._games_begun)], players, self.rules)

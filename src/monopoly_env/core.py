@@ -28,12 +28,13 @@ from monopoly_env.errors import (
     MonopolyError,
     PositionError,
     shortened,
+    whole_number,
 )
 from monopoly_env.game import FORMAT_VERSION, GAME, MAX_PLAYERS, MIN_PLAYERS, Game, Games, empty_games
 from monopoly_env.kernels import entry
+from monopoly_env.philox import split_seeds
 from monopoly_env.rules import RULES, RULES_VERSION, Rules
 
-_SEED_BOUND: Final = 1 << 64
 _ILLEGAL: Final = -1  # instead of a violation
 _RULES_AT: Final[int] = GAME.fields["rules"][1]  # type: ignore[index]  # the byte of a record where its rules begin
 MOST_BYTES: Final = 1 << 30  # of a file that is read into memory
@@ -119,25 +120,7 @@ def check_players(num_players: object) -> int:
     Raises:
         ConfigurationError: It is not an integer from 2 to 8.
     """
-    if isinstance(num_players, bool) or not isinstance(num_players, (int, np.integer)):
-        raise ConfigurationError(f"num_players={num_players!r} must be an integer from {MIN_PLAYERS} to {MAX_PLAYERS}.")
-    if not MIN_PLAYERS <= num_players <= MAX_PLAYERS:
-        raise ConfigurationError(f"num_players={num_players} is out of range: {MIN_PLAYERS} to {MAX_PLAYERS}.")
-    return int(num_players)
-
-
-def split_seeds(seeds: Sequence[int] | npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Split seeds into pairs of 32-bit words, low word first: (B, 2) int64.
-
-    Raises:
-        ConfigurationError: A seed is not an integer from 0 to 2**64 - 1.
-    """
-    words = np.empty((len(seeds), 2), np.int64)
-    for i, seed in enumerate(seeds):
-        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < _SEED_BOUND:
-            raise ConfigurationError(f"Seed {seed!r} must be an integer from 0 to 2**64 - 1.")
-        words[i] = int(seed) & 0xFFFFFFFF, int(seed) >> 32
-    return words
+    return whole_number("num_players", num_players, MIN_PLAYERS, MAX_PLAYERS)
 
 
 def new_games(seeds: Sequence[int] | npt.NDArray[Any], num_players: int = 4, rules: Rules | str = "official") -> Games:
@@ -353,9 +336,7 @@ def worth(game: Game, seat: int | None = None) -> Any:
     _write_worths(batch, worths)
     if seat is None:
         return worths
-    if isinstance(seat, bool) or not isinstance(seat, (int, np.integer)) or not 0 <= seat < game.num_players:
-        raise ConfigurationError(f"seat={seat!r} must be from 0 to {game.num_players - 1}.")
-    return int(worths[seat])
+    return int(worths[whole_number("seat", seat, 0, int(game.num_players) - 1)])
 
 
 def clone(game: Game) -> Game:

@@ -1,9 +1,10 @@
-"""The library's exceptions. Catch `MonopolyError` to catch them all."""
+"""The library's exceptions, and what their messages are made of. Catch `MonopolyError` to catch them all."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from numbers import Integral
 
 
 class MonopolyError(Exception):
@@ -44,6 +45,30 @@ class PolicyError(MonopolyError, RuntimeError):
 
 class EngineError(MonopolyError, RuntimeError):
     """An invariant of the engine is broken. This is a bug: please report it with the saved game."""
+
+
+def whole_number(name: str, value: object, low: int, high: int | None = None, error: type[MonopolyError] = ConfigurationError) -> int:
+    """Validate that an argument is a whole number in a range, and return it as an int.
+
+    Args:
+        name: Of the argument, or what else the message calls it.
+        value: What was given. `True` and 3.0 are no whole numbers.
+        low: The least valid number.
+        high: The greatest; by default there is none.
+        error: What to raise.
+
+    Raises:
+        MonopolyError: It is something else; of the kind `error`.
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < low or (high is not None and int(value) > high):
+        limit = "on" if high is None else f"to {_bound(high)}"
+        given = f"{name}{'=' if name.isidentifier() else ' '}{shortened(value)}"
+        raise error(f"{given} must be a whole number from {low} {limit}.")
+    return int(value)
+
+
+def _bound(number: int) -> str:
+    return f"2**{number.bit_length()} - 1" if number >= 1 << 31 and not number & (number + 1) else f"{number:,}"
 
 
 def shortened(value: object, most: int = 80) -> str:

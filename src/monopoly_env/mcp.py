@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from monopoly_env import actions, core, prompts
 from monopoly_env.analyse import compare_actions
-from monopoly_env.errors import ConfigurationError, MonopolyError, nearest, shortened
+from monopoly_env.errors import ConfigurationError, MonopolyError, nearest, shortened, whole_number
 from monopoly_env.game import Game
 from monopoly_env.policy import names
 from monopoly_env.policy.loop import answers, let_watch
@@ -73,8 +73,7 @@ class Table:
     def begun(cls, opponents: Sequence[str], rules: str, seed: int, seat: int, talk: bool = False) -> Table:
         """A new game, up to the first decision of a guest."""
         players = len(opponents) + 1
-        if not 0 <= seat < players:
-            raise ConfigurationError(f"seat={seat} must be a whole number from 0 to {players - 1}.")
+        whole_number("seat", seat, 0, players - 1)
         valid = (*names.names(), GUEST)
         for name in opponents:  # a client names no files and no programs
             if name not in valid:
@@ -241,8 +240,7 @@ class Tables:
             game: The id that new_game returned.
             playouts: Of the best actions, 1 to 2000. A hundred take seconds.
         """
-        if not 1 <= playouts <= MOST_PLAYOUTS:
-            raise ConfigurationError(f"playouts={playouts} must be a whole number from 1 to {MOST_PLAYOUTS}.")
+        whole_number("playouts", playouts, 1, MOST_PLAYOUTS)
         with self._lock:
             record = core.clone(self._find(game).game)
         return str(compare_actions(record, n=playouts))

@@ -5,8 +5,16 @@ It is Philox4x32-10 (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monopoly_env.errors import whole_number
 from monopoly_env.kernels import kernel
 
+MAX_SEED: Final = (1 << 64) - 1
 _WORD = 0xFFFFFFFF
 
 
@@ -21,3 +29,16 @@ def philox(c0: int, c1: int, c2: int, c3: int, k0: int, k1: int) -> int:
         k0 = (k0 + 0x9E3779B9) & _WORD
         k1 = (k1 + 0xBB67AE85) & _WORD
     return c0
+
+
+def split_seeds(seeds: Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:
+    """Split seeds into the two words of a key, low word first: (B, 2) int64.
+
+    Raises:
+        ConfigurationError: A seed is not a whole number from 0 to `MAX_SEED`.
+    """
+    if isinstance(seeds, np.ndarray) and seeds.ndim == 1 and seeds.dtype.kind in "iu" and (not len(seeds) or seeds.min() >= 0):
+        wide = seeds.astype(np.uint64)
+    else:
+        wide = np.array([whole_number("seed", seed, 0, MAX_SEED) for seed in seeds], np.uint64)
+    return np.stack([wide & np.uint64(_WORD), wide >> np.uint64(32)], axis=1).astype(np.int64)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 
 from monopoly_env import board, cards
-from monopoly_env.core import batch_of, check_players, clone, first_violation, settle, split_seeds
+from monopoly_env.core import batch_of, check_players, clone, first_violation, settle
 from monopoly_env.engine import agenda, invariants, setup
-from monopoly_env.errors import PositionError, nearest, shortened
+from monopoly_env.errors import PositionError, nearest, shortened, whole_number
 from monopoly_env.game import MAX_FORCED, Game, empty_games
 from monopoly_env.kernels import entry
+from monopoly_env.philox import split_seeds
 from monopoly_env.rules import Rules
 
 Lot = int | str
@@ -165,10 +167,7 @@ def _mapped(name: str, values: Any) -> Mapping[Any, Any]:
     return values
 
 
-def _whole(name: str, value: object, low: int, high: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
-        raise PositionError(f"{name} {shortened(value)} must be a whole number from {low} to {high}.")
-    return int(value)
+_whole = functools.partial(whole_number, error=PositionError)
 
 
 def _set_lots(game: Game, seats: _Seats, lots: Mapping[int, Iterable[Lot]], mortgaged: Iterable[Lot], buildings: Mapping[Lot, int]) -> None:

@@ -36,10 +36,11 @@ from numpy.typing import ArrayLike, NDArray
 from monopoly_env import encoding as encodings
 from monopoly_env import rewards
 from monopoly_env.actions import NUM_ACTIONS
-from monopoly_env.core import check_players, enough_memory, split_seeds
+from monopoly_env.core import check_players, enough_memory
 from monopoly_env.encoding import Encoding
-from monopoly_env.errors import ConfigurationError, GameOverError, nearest
+from monopoly_env.errors import ConfigurationError, GameOverError, nearest, whole_number
 from monopoly_env.game import Games, empty_games
+from monopoly_env.philox import split_seeds
 from monopoly_env.policy.loop import NO_LIMIT, Players, answers, check, refusal
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy, Decisions, Policy
 from monopoly_env.policy.resolve import PolicyLike, resolve_all
@@ -506,9 +507,7 @@ def check_count(name: str, value: object) -> int:
     Raises:
         ConfigurationError: It is not a whole number of 1 or more.
     """
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value < 1 << 24:
-        raise ConfigurationError(f"{name}={value!r} must be a whole number from 1 to {(1 << 24) - 1}.")
-    return int(value)
+    return whole_number(name, value, 1, (1 << 24) - 1)
 
 
 def _check_autoreset(mode: object) -> bool | Literal["next_step"]:

@@ -9,8 +9,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from monopoly_env.errors import ConfigurationError, GameOverError, IllegalActionError, PositionError, nearest, shortened
+from monopoly_env.errors import ConfigurationError, GameOverError, IllegalActionError, PositionError, nearest, shortened, whole_number
 from monopoly_env.kernels import entry
+from monopoly_env.philox import split_seeds
 from pente_env import lines, moves
 from pente_env.game import ENDINGS, GAME, MAX_PLAYERS, MIN_PLAYERS, NOBODY, PAD, RUNNING, Game, Games, empty_games
 from pente_env.rules import Rules
@@ -18,7 +19,6 @@ from pente_env.rules import Rules
 COLUMNS: Final = "ABCDEFGHJKLMNOPQRST"  # without I, as on the boards of pente.org
 SYMBOLS: Final = "123"  # the seats' stones, where a position is written down
 _EMPTY: Final = "."
-_SEED_BOUND: Final = 1 << 64
 
 
 @entry()
@@ -77,27 +77,7 @@ def check_players(num_players: object) -> int:
     Raises:
         ConfigurationError: It is not 2 or 3.
     """
-    whole = isinstance(num_players, (int, np.integer)) and not isinstance(num_players, bool)
-    if not whole or not MIN_PLAYERS <= num_players <= MAX_PLAYERS:  # type: ignore[operator]  # it is whole
-        raise ConfigurationError(f"num_players={shortened(num_players)}: Pente is for {MIN_PLAYERS} or {MAX_PLAYERS} players.")
-    return int(num_players)  # type: ignore[call-overload]
-
-
-def split_seeds(seeds: Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:
-    """Split seeds into pairs of 32-bit words, low word first: (B, 2) int64.
-
-    Raises:
-        ConfigurationError: A seed is not a whole number from 0 to 2**64 - 1.
-    """
-    if isinstance(seeds, np.ndarray) and seeds.ndim == 1 and seeds.dtype.kind in "iu" and (not len(seeds) or seeds.min() >= 0):
-        wide = seeds.astype(np.uint64)
-        return np.stack([wide & np.uint64(0xFFFFFFFF), wide >> np.uint64(32)], axis=1).astype(np.int64)
-    words = np.empty((len(seeds), 2), np.int64)
-    for i, seed in enumerate(seeds):
-        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < _SEED_BOUND:
-            raise ConfigurationError(f"Seed {shortened(seed)} must be a whole number from 0 to 2**64 - 1.")
-        words[i] = int(seed) & 0xFFFFFFFF, int(seed) >> 32
-    return words
+    return whole_number("num_players", num_players, MIN_PLAYERS, MAX_PLAYERS)
 
 
 def new_games(seeds: Sequence[int] | NDArray[Any], num_players: int = 2, rules: Rules | str = "schrum") -> Games:
@@ -184,12 +164,10 @@ def _check_setup(board: Sequence[str], player: int, captured: Sequence[int], rul
         for c, symbol in enumerate(line):
             if symbol not in (_EMPTY, *symbols):
                 raise PositionError(f"Row {r}, column {c}: {symbol!r} is no stone. {nearest(symbol, (_EMPTY, *symbols))}")
-    if isinstance(player, bool) or not isinstance(player, (int, np.integer)) or not 0 <= player < players:
-        raise PositionError(f"player={shortened(player)} must be a seat from 0 to {players - 1}.")
+    whole_number("player", player, 0, players - 1, PositionError)
     limit = {"pairs": 10, "keryo": 15, "none": 1}[rules.captures]
     for taken in captured:
-        if isinstance(taken, bool) or not isinstance(taken, (int, np.integer)) or not 0 <= taken < limit:
-            raise PositionError(f"A seat may have taken 0 to {limit - 1} stones while the game goes on, not {shortened(taken)}.")
+        whole_number("stones that a seat has taken:", taken, 0, limit - 1, PositionError)
         if rules.captures == "pairs" and taken % 2:
             raise PositionError(f"Stones are taken in pairs: {taken} is odd.")
     if len(captured) > players:
@@ -260,8 +238,7 @@ def points(game: Game, seat: int, what: str) -> NDArray[np.int64]:
     batch = batch_of(game)
     if what not in lines.KINDS:
         raise ConfigurationError(f"Unknown question {shortened(what)}. {nearest(shortened(what), lines.KINDS)}")
-    if not isinstance(seat, (int, np.integer)) or not 0 <= seat < game.num_players:
-        raise ConfigurationError(f"Seat {shortened(seat)} must be from 0 to {game.num_players - 1}.")
+    whole_number("seat", seat, 0, int(game.num_players) - 1)
     out = np.zeros(int(game.rules.side) ** 2, np.bool_)
     _write_points(batch, seat, lines.KINDS.index(what), out)
     return np.flatnonzero(out)

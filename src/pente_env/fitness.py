@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from monopoly_env.errors import ConfigurationError, nearest, shortened
+from monopoly_env.errors import ConfigurationError, nearest, shortened, whole_number
 from pente_env.core import check_players
 from pente_env.loop import RESULT, Table, play_games
 from pente_env.matches import PlayerLike, coerce
@@ -91,8 +91,7 @@ class Experiment:
         check_players(self.players)
         if not set(self.seats) <= set(range(self.players)) or len(set(self.seats)) < len(self.seats):
             raise ConfigurationError(f"seats={shortened(self.seats)} must be different numbers from 0 to {self.players - 1}.")
-        if isinstance(self.matches, bool) or not isinstance(self.matches, int) or self.matches < 1:
-            raise ConfigurationError(f"matches={shortened(self.matches)} must be a whole number from 1 on.")
+        whole_number("matches", self.matches, 1)
 
     @property
     def players(self) -> int:
@@ -200,8 +199,7 @@ def evaluate(
     if rows.ndim != 2 or not len(rows):
         raise ConfigurationError(f"Rows must be (N, L) for one player or more, not of shape {rows.shape}.")
     for name, number in (("seed", seed), ("first", first)):
-        if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or not 0 <= number < 1 << 63:
-            raise ConfigurationError(f"{name}={shortened(number)} must be a whole number from 0 to 2**63 - 1.")
+        whole_number(name, number, 0, (1 << 63) - 1)
     players, count = experiment.players, len(rows)
     opponents = {player: coerce(player) for test in experiment.tests for player in test}
     numbers = {player: count + number for number, player in enumerate(opponents)}

@@ -18,9 +18,10 @@ import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from monopoly_env.errors import ConfigurationError, IllegalActionError
+from monopoly_env.errors import ConfigurationError, IllegalActionError, whole_number
 from monopoly_env.kernels import borrowed, entry, inlined
-from pente_env.core import check_players, name_of, split_seeds
+from monopoly_env.philox import split_seeds
+from pente_env.core import check_players, name_of
 from pente_env.game import MAX_PLAYERS, RUNNING, Game, empty_games
 from pente_env.moves import is_legal, put, start
 from pente_env.player import MEMORY, Player, call
@@ -174,9 +175,7 @@ def check_threads(threads: int | None) -> int:
     """
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if isinstance(threads, bool) or not isinstance(threads, (int, np.integer)) or threads < 1:
-        raise ConfigurationError(f"threads={threads!r} must be a whole number from 1 on.")
-    return int(threads)
+    return whole_number("threads", threads, 1)
 
 
 def _in_slices(template: Any, words: Any, who: Any, table: Table, out: Any, threads: int) -> None:

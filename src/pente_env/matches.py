@@ -12,13 +12,14 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from monopoly_env.errors import ConfigurationError, shortened
+from monopoly_env.errors import whole_number
 from monopoly_env.intervals import wilson
+from monopoly_env.philox import MAX_SEED
 from pente_env.core import check_players
 from pente_env.game import ENDINGS, FULL
 from pente_env.loop import Table, play_games
@@ -27,7 +28,6 @@ from pente_env.rules import Rules
 from pente_env.scripted import make
 
 PlayerLike: TypeAlias = Player | str
-_SEED_BOUND: Final = 1 << 64
 
 
 @dataclass(frozen=True)
@@ -123,12 +123,10 @@ def play(
     """
     seated = [coerce(player) for player in players]
     check_players(len(seated))
-    if isinstance(games, bool) or not isinstance(games, (int, np.integer)) or games < 1:
-        raise ConfigurationError(f"games={shortened(games)} must be a whole number from 1 on.")
+    whole_number("games", games, 1)
     orders = np.array(list(itertools.permutations(range(len(seated)))))
     units = math.ceil(games / len(orders))
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < _SEED_BOUND - units:
-        raise ConfigurationError(f"seed={shortened(seed)} must be a whole number from 0 to 2**64 - 1, with room for {units} seeds.")
+    whole_number("seed", seed, 0, MAX_SEED + 1 - units)
     seeds = np.repeat(np.uint64(seed) + np.arange(units, dtype=np.uint64), len(orders))
     seats = np.tile(orders, (units, 1))
     return Results(tuple(player.name for player in seated), seats, seeds, play_games(Table.of(seated), seats, seeds, rules, threads))

@@ -12,7 +12,7 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from monopoly_env.errors import RulesError, nearest, shortened
+from monopoly_env.errors import RulesError, nearest, shortened, whole_number
 from pente_env.options import check_choices, check_names, choice, choices_of, numbers
 
 MIN_SIZE: Final = 5
@@ -42,8 +42,7 @@ class Rules:
         return super().__new__(cls)
 
     def __post_init__(self) -> None:
-        if isinstance(self.size, bool) or not isinstance(self.size, (int, np.integer)) or not MIN_SIZE <= self.size <= MAX_SIZE:
-            raise RulesError(f"Option size={shortened(self.size)} must be a whole number from {MIN_SIZE} to {MAX_SIZE}.")
+        whole_number("size", self.size, MIN_SIZE, MAX_SIZE, RulesError)
         check_choices(self, RulesError)
         if self.opening in ("tournament", "g_pente") and self.size < _SMALLEST_RESTRICTED:
             raise RulesError(

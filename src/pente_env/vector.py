@@ -27,10 +27,10 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from monopoly_env.errors import ConfigurationError, IllegalActionError, shortened
+from monopoly_env.errors import ConfigurationError, IllegalActionError, shortened, whole_number
 from monopoly_env.kernels import borrowed, entry, inlined
-from monopoly_env.philox import philox
-from pente_env.core import check_players, illegal, name_of, split_seeds
+from monopoly_env.philox import philox, split_seeds
+from pente_env.core import check_players, illegal, name_of
 from pente_env.game import NOBODY, RUNNING, Game, Games, empty_games
 from pente_env.lines import LEGAL, write_points
 from pente_env.loop import Table, ask, check_threads
@@ -152,11 +152,9 @@ class VectorPente:
             raise ConfigurationError(
                 f"{len(self.opponents)} opponents make a table of {len(self.opponents) + 1}, not num_players={num_players}."
             )
-        if isinstance(num_games, bool) or not isinstance(num_games, (int, np.integer)) or num_games < 1:
-            raise ConfigurationError(f"num_games={shortened(num_games)} must be a whole number from 1 on.")
         if seat != "random" and (isinstance(seat, bool) or seat not in range(self.num_players)):
             raise ConfigurationError(f"seat={shortened(seat)} must be 'random' or a seat from 0 to {self.num_players - 1}.")
-        self.num_games = int(num_games)
+        self.num_games = whole_number("num_games", num_games, 1)
         self.rules = Rules.coerce(rules)
         self.encoding = check_encoding(encoding)
         self.threads = check_threads(threads)

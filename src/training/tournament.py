@@ -36,7 +36,7 @@ from agents.arena.results import Results, merge
 from agents.arena.table import Table
 from monopoly_env import replays
 from monopoly_env.core import read_file, read_json, write_atomically
-from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, nearest
+from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, nearest, whole_number
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS
 from monopoly_env.intervals import CONFIDENCE
 from monopoly_env.policy import files
@@ -157,8 +157,8 @@ def _check(options: Options) -> None:
     """Raise on wrong options before anything is written."""
     for name, low in (("games", 1), ("turn_limit", 1), ("record", 0), ("seed", 0), ("threads", 1)):
         value = getattr(options, name)
-        if value is not None and value < low:
-            raise ConfigurationError(f"{name} must be a whole number from {low} up, not {value}.")
+        if value is not None:
+            whole_number(name, value, low)
     if options.out and options.out.suffix and options.out.suffix not in SUFFIXES and not options.out.is_dir():
         raise ConfigurationError(f"--out writes {', '.join(SUFFIXES)} or a folder, not {str(options.out)!r}.")
     for name in ("resume", "overwrite", "record"):
@@ -221,8 +221,7 @@ class Tournament:
         self.given = expand(options.players)
         twice = len(set(self.given)) < len(self.given)
         self.size = (len(self.given) if twice else MIN_PLAYERS) if options.table_size is None else options.table_size
-        if not MIN_PLAYERS <= self.size <= MAX_PLAYERS:
-            raise ConfigurationError(f"table_size must be a whole number from {MIN_PLAYERS} to {MAX_PLAYERS}, not {self.size}.")
+        whole_number("table_size", self.size, MIN_PLAYERS, MAX_PLAYERS)
         players = resolve_all(self.given)
         if len(players) < self.size:
             raise ConfigurationError(f"A table of {self.size} needs as many policies; {len(players)} were given.")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import agents
 from agents import arena
-from agents.arena.matches import Lineup
+from agents.arena.candidates import Lineup
 from agents.arena.statistics import half_width
 from monopoly_env.intervals import CONFIDENCE
 from monopoly_env.policy.protocol import Policy

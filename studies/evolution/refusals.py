@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents import arena
-from agents.arena.matches import Lineup
+from agents.arena.candidates import Lineup
 from agents.arena.statistics import Difference
 from agents.players.genetic import kind_of, mukhar
 from monopoly_env.board import GROUP_OF, GROUPS

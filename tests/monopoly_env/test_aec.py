@@ -322,7 +322,7 @@ def test_seeds() -> None:
     ("wrong", "named"),
     [
         ({"num_players": 9}, "2 to 8"),
-        ({"num_players": "4"}, "integer"),
+        ({"num_players": "4"}, "whole number"),
         ({"rules": "oficial"}, "'official'"),
         ({"encoding": "standart"}, "'standard'"),
         ({"reward": "wins"}, "'win'"),

@@ -407,8 +407,8 @@ def test_some_games_begin_again() -> None:
         ([True] * 3, None, r"bools of shape \(2,\)"),
         ([0, 1], None, r"bools of shape \(2,\)"),
         (None, [1], "1 seeds are given for 2 games"),
-        (None, [1, -1], "Seed -1"),
-        (None, [1, 0.5], "Seed 0.5"),
+        (None, [1, -1], "seed=-1"),
+        (None, [1, 0.5], "seed=0.5"),
     ],
 )
 def test_games_that_cannot_begin(games: Any, seeds: Any, named: str) -> None:
@@ -509,7 +509,7 @@ def test_padded_encoding() -> None:
         ({"num_players": 1}, "2 to 8"),
         ({"threads": 0}, "threads=0"),
         ({"turn_limit": True}, "turn_limit=True"),
-        ({"seed": -1}, "Seed -1"),
+        ({"seed": -1}, "seed=-1"),
         ({"rules": "oficial"}, "'official'"),
         ({"encoding": "standart"}, "'standard'"),
         ({"encoding": "ocnaru100"}, "2 players"),

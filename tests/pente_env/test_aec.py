@@ -130,7 +130,7 @@ def test_order_of_calls() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        ({"num_players": 4}, ConfigurationError, "2 or 3 players"),
+        ({"num_players": 4}, ConfigurationError, "whole number from 2 to 3"),
         ({"rules": "chess"}, RulesError, "'chess'"),
         ({"rules": 7}, RulesError, "7"),
         ({"encoding": "standart"}, ConfigurationError, "'standard'"),

@@ -52,7 +52,7 @@ def test_an_action_is_a_whole_number(action: Any) -> None:
 
 @pytest.mark.parametrize("players", [1, 4, 8, 2.0, True, None, "2"])
 def test_a_table_of_four(players: Any) -> None:
-    with pytest.raises(ConfigurationError, match="2 or 3 players"):
+    with pytest.raises(ConfigurationError, match="whole number from 2 to 3"):
         pe.new_game(players)
 
 
@@ -100,7 +100,7 @@ def test_unknown_presets() -> None:
         ({"board": EMPTY[:6]}, "no stone|lines of"),
         ({"board": [*EMPTY[:6], "......"]}, "7 lines of 7 points"),
         ({"board": [*EMPTY[:6], "...3..."]}, "Row 6, column 3: '3' is no stone"),
-        ({"board": EMPTY, "player": 2}, "seat from 0 to 1"),
+        ({"board": EMPTY, "player": 2}, "player=2 must be a whole number from 0 to 1"),
         ({"board": EMPTY, "captured": [10, 0]}, "0 to 9"),
         ({"board": EMPTY, "captured": [3, 0]}, "pairs: 3 is odd"),
         ({"board": EMPTY, "captured": [0, 0, 0]}, "3 numbers for 2 seats"),

@@ -115,8 +115,8 @@ def test_an_illegal_choice_is_an_error() -> None:
 @pytest.mark.parametrize(
     ("players", "options", "words"),
     [
-        (["better"], {}, "2 or 3 players"),
-        (["better"] * 4, {}, "2 or 3 players"),
+        (["better"], {}, "whole number from 2 to 3"),
+        (["better"] * 4, {}, "whole number from 2 to 3"),
         (["better", "bettter"], {}, "'better'"),
         (["better", "random"], {"games": 0}, "from 1 on"),
         (["better", "random"], {"seed": -1}, "seed"),
@@ -186,7 +186,7 @@ def test_rows_play_the_same_games_if_they_are_paired() -> None:
         (lambda: Experiment.preset("three"), "'three'"),
         (lambda: Experiment(()), "one or more"),
         (lambda: Experiment((("random",), ("random", "better"))), "equally many"),
-        (lambda: Experiment((("random",) * 3,)), "2 or 3 players"),
+        (lambda: Experiment((("random",) * 3,)), "whole number from 2 to 3"),
         (lambda: Experiment.preset("two", matches=0), "matches=0"),
         (lambda: Fitness(moves_max="49"), "Valid: moves, points"),
         (lambda: Fitness(factor=float("nan")), "factor"),

@@ -70,7 +70,7 @@ def test_match(capsys: pytest.CaptureFixture[str]) -> None:
     ("words", "message"),
     [
         (["--players", "beter", "random"], "Did you mean 'better'?"),
-        (["--players", "random"], "2 or 3 players"),
+        (["--players", "random"], "whole number from 2 to 3"),
         (["--players", "human", "random", "--games", "10"], "nobody can be human"),
         (["--rules", "chess"], "'chess'"),
         (["--size", "4"], "size=4"),
@@ -78,7 +78,7 @@ def test_match(capsys: pytest.CaptureFixture[str]) -> None:
         (["--delay", "-1"], "--delay"),
         (["--json"], "--games"),
         (["--games", "-1", "--players", "random", "random"], "games=-1"),
-        (["--seed", "-1"], "Seed -1"),
+        (["--seed", "-1"], "seed=-1"),
     ],
 )
 def test_wrong_options(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -107,15 +107,15 @@ def test_an_opponent_that_fails() -> None:
     ("options", "words"),
     [
         ({"num_games": 0}, "num_games=0"),
-        ({"num_players": 4}, "2 or 3 players"),
-        ({"num_players": 0}, "2 or 3 players"),
+        ({"num_players": 4}, "whole number from 2 to 3"),
+        ({"num_players": 0}, "whole number from 2 to 3"),
         ({"num_players": 2, "opponents": ["random", "random"]}, "a table of 3"),
         ({"opponents": "random"}, "must be a list"),
         ({"opponents": ["rundom"]}, "'random'"),
         ({"seat": 2}, "seat from 0 to 1"),
         ({"encoding": "planes"}, "standard"),
         ({"threads": 0}, "threads=0"),
-        ({"seed": -1}, "Seed -1"),
+        ({"seed": -1}, "seed=-1"),
     ],
 )
 def test_wrong_arguments(options: dict[str, Any], words: str) -> None:

@@ -15,7 +15,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 import agents
 from agents import arena
-from agents.arena.matches import Score
+from agents.arena.candidates import Score
 from agents.players import genetic
 from agents.players.expert import Bargainer
 from agents.players.expert.parameters import NAMES, Expert

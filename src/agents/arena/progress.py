@@ -5,6 +5,9 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+Progress: TypeAlias = bool | Callable[[int], None]
 
 
 @contextlib.contextmanager
@@ -18,11 +21,14 @@ def games_bar(games: int, finished: int = 0) -> Iterator[Callable[[int], None]]:
     Yields:
         A function to call with the number of games that have just ended.
     """
+    from rich import progress
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("games"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[speed]}"), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bar:
+    columns = (
+        progress.TextColumn("games"), progress.BarColumn(), progress.MofNCompleteColumn(), progress.TextColumn("{task.fields[speed]}"),
+        progress.TimeRemainingColumn(),
+    )  # fmt: skip
+    with progress.Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task("games", total=games, completed=finished, speed="")
         began, played = time.perf_counter(), 0
 
@@ -32,3 +38,15 @@ def games_bar(games: int, finished: int = 0) -> Iterator[Callable[[int], None]]:
             bar.update(task, advance=count, speed=f"{played / max(time.perf_counter() - began, 1e-9):,.0f}/s")
 
         yield done
+
+
+@contextlib.contextmanager
+def reported(progress: Progress, games: int) -> Iterator[Callable[[int], None]]:
+    """What is called with the games that have just ended: nothing, a bar on stderr, or the caller's own function."""
+    if callable(progress):
+        yield progress
+    elif not progress:
+        yield lambda count: None
+    else:
+        with games_bar(games) as done:
+            yield done

@@ -45,6 +45,11 @@ def orders_of(sitting: NDArray[np.int16]) -> int:
     return int((arrangements(sitting, 100, 0)[1] == 0).sum())
 
 
+def game_seeds(seed: int, unit: NDArray[np.int32]) -> NDArray[np.uint64]:
+    """(G,) the seeds of games of these units."""
+    return (np.uint64(seed) << np.uint64(32)) + unit.astype(np.uint64)
+
+
 def _different(orders: NDArray[np.int16]) -> NDArray[np.int16]:
     """The orders without duplicates: a policy that sits twice would play the same game again with its seats swapped."""
     return np.array(list(dict.fromkeys(map(tuple, orders.tolist()))), np.int16)

@@ -9,7 +9,7 @@ import numpy as np
 
 from agents.text.player import TextPlayer
 from monopoly_env import core, replays
-from monopoly_env.errors import ConfigurationError
+from monopoly_env.errors import whole_number
 from monopoly_env.game import Game
 from monopoly_env.policy.loop import answers, let_watch
 from monopoly_env.policy.protocol import MEMORY, Decisions, Policy
@@ -51,8 +51,7 @@ def play(
     Raises:
         MonopolyError: A policy is unknown, does not play at this table, or fails.
     """
-    if turn_limit < 1:
-        raise ConfigurationError(f"turn_limit={turn_limit} must be a whole number of turns, 1 or more.")
+    whole_number("turn_limit", turn_limit, 1)
     seated, rules = resolve_all(policies), Rules.preset(rules) if isinstance(rules, str) else rules
     replay = Replay(rules, seed, len(seated), tuple(policy.name for policy in seated), np.zeros(0, np.uint8), turn_limit)
     said = Talk() if talk else None

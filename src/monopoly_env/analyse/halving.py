@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monopoly_env.analyse.playouts import MOST_PLAYOUTS, rollout
-from monopoly_env.errors import ConfigurationError, shortened
+from monopoly_env.errors import ConfigurationError, shortened, whole_number
 from monopoly_env.game import Games
 from monopoly_env.intervals import lead_interval
 
@@ -86,8 +86,7 @@ def halve(  # noqa: PLR0913 - the options of a search
 
 def check_limits(n: object, until: object = None, seconds: object = None) -> None:
     """Raise ConfigurationError unless the limits of `halve` make sense."""
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 1 <= n <= MOST_PLAYOUTS:
-        raise ConfigurationError(f"n={shortened(n)} must be a whole number from 1 to {MOST_PLAYOUTS:,}.")
+    whole_number("n", n, 1, MOST_PLAYOUTS)
     for name, given in (("until", until), ("seconds", seconds)):
         is_number = isinstance(given, (int, float, np.integer, np.floating)) and not isinstance(given, bool)
         if given is not None and not (is_number and given >= 0):  # type: ignore[operator]  # and not NaN

@@ -24,11 +24,11 @@ from monopoly_env.engine.agenda import OVER, SEALED_BID
 from monopoly_env.engine.auction import forget_sealed_bids
 from monopoly_env.engine.decks import shuffle_unseen
 from monopoly_env.engine.step import apply, settle
-from monopoly_env.errors import ConfigurationError, GameOverError, shortened
+from monopoly_env.errors import ConfigurationError, GameOverError, shortened, whole_number
 from monopoly_env.game import GAME, Game, Games, empty_games
 from monopoly_env.intervals import CONFIDENCE, wilson
 from monopoly_env.kernels import borrowed, entry, kernel
-from monopoly_env.philox import philox
+from monopoly_env.philox import philox, split_seeds
 from monopoly_env.policy.loop import ILLEGAL, NO_LIMIT, PROGRESS, Players, begin, check, next_action
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
 from monopoly_env.policy.resolve import PolicyLike, resolve_all
@@ -178,12 +178,11 @@ def rollout(  # noqa: PLR0913 - the options of playouts
         ("turns", turns, 1, 1 << 24),
         ("threads", threads, 1, 1024),
     ):
-        absent = given is None and name in ("turns", "threads")
-        if not absent and (isinstance(given, bool) or not isinstance(given, (int, np.integer)) or not least <= given <= most):
-            raise ConfigurationError(f"{name}={shortened(given)} must be a whole number from {least} to {most:,}.")
+        if given is not None or name not in ("turns", "threads"):
+            whole_number(name, given, least, most)
     if not isinstance(shuffle, (bool, np.bool_)):
         raise ConfigurationError(f"shuffle={shortened(shuffle)} must be True or False.")
-    low, high = (int(word) for word in core.split_seeds([seed])[0])
+    low, high = (int(word) for word in split_seeds([seed])[0])
     state = values.resolve(value)
     state.check_players(players)
     seated, seats = _seat(policies, players, n, first, (low, high))

@@ -38,7 +38,7 @@ import numpy.typing as npt
 from monopoly_env import core
 from monopoly_env.callbacks import Callback, caller
 from monopoly_env.encoding import ocnaru, standard
-from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.errors import ConfigurationError, nearest, whole_number
 from monopoly_env.game import GAME, MAX_PLAYERS, MIN_PLAYERS, Game, Games
 from monopoly_env.kernels import borrowed, entry
 
@@ -153,7 +153,7 @@ def register(name: str, features: Features, kernel: Kernel, num_players: Sequenc
     if name in NAMES:
         raise ConfigurationError(f"The encoding {name!r} is built in: choose another name.")
     for count in num_players:
-        _check_players("num_players", count, MIN_PLAYERS)
+        whole_number("num_players", count, MIN_PLAYERS, MAX_PLAYERS)
     made = kernel if isinstance(kernel, EncodingKernel) else EncodingKernel(kernel)
     if callable(features):
         names_of = features
@@ -177,9 +177,9 @@ def make(name: str = "standard", num_players: int = 4, pad_to: int | None = None
     if name not in _FAMILIES:
         raise ConfigurationError(f"Unknown encoding {name!r}. {nearest(name, _FAMILIES)} encoding.register adds your own.")
     family = _FAMILIES[name]
-    _check_players("num_players", num_players, MIN_PLAYERS)
+    whole_number("num_players", num_players, MIN_PLAYERS, MAX_PLAYERS)
     if pad_to is not None:
-        _check_players("pad_to", pad_to, num_players)
+        whole_number("pad_to", pad_to, num_players, MAX_PLAYERS)
     count = int(pad_to or num_players)
     if num_players not in family.players or count not in family.players:
         sizes = ", ".join(map(str, family.players))
@@ -245,11 +245,6 @@ def _too_long(encoding: Encoding, num_players: int) -> ConfigurationError:
         f"Encoding {encoding.name!r} has {encoding.size} features, but writes more than that for {num_players} players. "
         "Name one feature for each number of a row."
     )
-
-
-def _check_players(argument: str, value: object, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value <= MAX_PLAYERS:
-        raise ConfigurationError(f"{argument}={value!r} must be a whole number from {least} to {MAX_PLAYERS}.")
 
 
 def names(name: str = "standard", num_players: int = 4, pad_to: int | None = None) -> tuple[str, ...]:

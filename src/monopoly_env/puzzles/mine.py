@@ -19,7 +19,7 @@ from monopoly_env import core
 from monopoly_env.actions import DECISION_NAMES, HEAD_NAMES, HEAD_OF, HEADS
 from monopoly_env.analyse import Candidate, Comparison, compare_actions
 from monopoly_env.board import GROUP_OF
-from monopoly_env.errors import ConfigurationError
+from monopoly_env.errors import ConfigurationError, whole_number
 from monopoly_env.game import Game, Games
 from monopoly_env.policy.loop import answers, let_watch
 from monopoly_env.policy.protocol import MEMORY, Decisions, Policy
@@ -125,8 +125,7 @@ def mine(  # noqa: PLR0913 - the options of a search
 
 def _check(count: int, players: Sequence[str], playouts: int, lead: float, games: int) -> None:
     for name, given in (("count", count), ("playouts", playouts), ("games", games)):
-        if isinstance(given, bool) or not isinstance(given, (int, np.integer)) or given < 1:
-            raise ConfigurationError(f"{name}={given!r} must be a whole number from 1.")
+        whole_number(name, given, 1)
     if len(set(players)) < 2 or len(set(players)) < len(players):
         raise ConfigurationError(f"players={list(players)!r} must be two policies or more, each once: puzzles are where they disagree.")
     if not 0 <= lead < 1:

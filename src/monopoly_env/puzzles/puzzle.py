@@ -17,8 +17,9 @@ from typing import Any, Final
 from monopoly_env import core, replays
 from monopoly_env.actions import describe
 from monopoly_env.analyse import Candidate
-from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, nearest, shortened
+from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, nearest, shortened, whole_number
 from monopoly_env.game import Game
+from monopoly_env.philox import MAX_SEED
 from monopoly_env.replays import Replay
 from monopoly_env.text import to_text
 
@@ -149,7 +150,7 @@ def _from_dict(data: Mapping[str, Any]) -> Puzzle:
     policies = tuple(data["policies"])
     if len(policies) not in (1, replay.num_players) or not all(isinstance(policy, str) for policy in policies):
         raise FormatError(f"policies {shortened(policies)} must be one name, or one for each of {replay.num_players} seats.")
-    core.split_seeds([data["seed"]])
+    whole_number("seed", data["seed"], 0, MAX_SEED)
     game = replays.final(replay)
     legal = set(core.legal_actions(game).tolist())
     candidates = tuple(_candidate(entry, game, legal) for entry in data["candidates"])

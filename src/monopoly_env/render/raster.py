@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from monopoly_env.errors import ConfigurationError
+from monopoly_env.errors import ConfigurationError, whole_number
 
 WIDTH: Final = 732  # pixels, unless another width is asked for: one a user unit
 _WIDTHS: Final = range(64, 4097)
@@ -29,8 +29,7 @@ def png(svg: str, width: int = WIDTH) -> bytes:
     Raises:
         ConfigurationError: The width is out of range, or the libraries for it are not installed.
     """
-    if isinstance(width, bool) or not isinstance(width, (int, np.integer)) or width not in _WIDTHS:
-        raise ConfigurationError(f"width={width!r} must be a whole number of pixels from {_WIDTHS[0]} to {_WIDTHS[-1]:,}.")
+    whole_number("width", width, _WIDTHS[0], _WIDTHS[-1])
     tools = libraries()
     fonts = [tools.font.Lato, tools.font.LatoBold]
     return bytes(

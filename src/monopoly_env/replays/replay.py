@@ -20,9 +20,10 @@ from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.engine.agenda import OVER
 from monopoly_env.engine.players import finish
 from monopoly_env.engine.step import apply, is_legal
-from monopoly_env.errors import ConfigurationError, FormatError, IllegalActionError, PositionError, shortened
+from monopoly_env.errors import ConfigurationError, FormatError, IllegalActionError, PositionError, whole_number
 from monopoly_env.game import BY_CAP, Game, Games
 from monopoly_env.kernels import entry
+from monopoly_env.philox import MAX_SEED
 from monopoly_env.rules import Rules
 from monopoly_env.talk import MOST_MESSAGES, Message
 
@@ -60,13 +61,10 @@ class Replay:
 
     def __post_init__(self) -> None:
         core.check_players(self.num_players)
-        core.split_seeds([self.seed])
+        whole_number("seed", self.seed, 0, MAX_SEED)
         if len(self.names) != self.num_players:
             raise ConfigurationError(f"A game of {self.num_players} players needs as many names, not {len(self.names)}.")
-        if isinstance(self.turn_limit, bool) or not isinstance(self.turn_limit, (int, np.integer)) or self.turn_limit < 0:
-            raise ConfigurationError(f"turn_limit={self.turn_limit!r} must be a whole number, 0 for none.")
-        if self.turn_limit > _MOST_TURNS:
-            raise ConfigurationError(f"turn_limit={shortened(self.turn_limit)} must be {_MOST_TURNS} at most.")
+        whole_number("turn_limit", self.turn_limit, 0, _MOST_TURNS)
         actions = np.asarray(self.actions)
         if actions.size > MOST_DECISIONS:
             raise ConfigurationError(f"A recorded game has {MOST_DECISIONS:,} decisions at most, not {actions.size:,}.")

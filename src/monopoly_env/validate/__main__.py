@@ -16,7 +16,7 @@ from rich.table import Table
 
 from monopoly_env.board import SQUARE_NAME
 from monopoly_env.core import write_atomically
-from monopoly_env.errors import ConfigurationError, MonopolyError
+from monopoly_env.errors import ConfigurationError, MonopolyError, whole_number
 from monopoly_env.text import to_text
 from monopoly_env.validate import fuzz as fuzzer
 from monopoly_env.validate import landing as odds
@@ -133,8 +133,7 @@ class Fuzz:
 def check_whole(**numbers: int) -> None:
     """Raise a ConfigurationError for a number below 1."""
     for name, value in numbers.items():
-        if value < 1:
-            raise ConfigurationError(f"{name}={value} must be 1 or more.")
+        whole_number(name, value, 1)
 
 
 def main() -> int:

@@ -15,7 +15,7 @@ from monopoly_env.core import new_games
 from monopoly_env.engine import agenda, decks
 from monopoly_env.engine.legal import is_legal, nth_legal
 from monopoly_env.engine.step import answer, settle_one
-from monopoly_env.errors import ConfigurationError
+from monopoly_env.errors import whole_number
 from monopoly_env.game import Games
 from monopoly_env.kernels import entry
 from monopoly_env.rules import Rules
@@ -119,10 +119,8 @@ def measure(board: Board = "us", jail: Jail = "leave", throws: int = _TOLERANCE_
     Raises:
         ConfigurationError: `throws` is less than 1, or `seed` is negative.
     """
-    if throws < 1:
-        raise ConfigurationError(f"throws={throws} must be at least 1.")
-    if seed < 0:
-        raise ConfigurationError(f"seed={seed} must not be negative.")
+    whole_number("throws", throws, 1)
+    whole_number("seed", seed, 0)
     seeds = np.random.SeedSequence(seed).generate_state(GAMES, np.uint64)
     games: Games = new_games(seeds, 2, landing_rules(board, jail))
     counts = np.zeros((GAMES, NUM_SQUARES + 1), np.int64)

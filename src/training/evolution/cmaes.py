@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from agents.arena.matches import Score
+from agents.arena.candidates import Score
 from monopoly_env.errors import ConfigurationError, FormatError, nearest
 from monopoly_env.policy.protocol import Policy
 from training.cluster import HERE, Place

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from agents.arena.matches import Score, against
+from agents.arena.candidates import Score, against
 from agents.networks.esp import FORMS, QUESTIONS, EspPlayer, architecture, rows
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.policy.protocol import CompiledPolicy

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.arena.batch import GameBatch
-from agents.arena.matches import Lineup, Progress, Score, against
+from agents.arena.candidates import Lineup, Score, against
+from agents.arena.progress import Progress
 from agents.arena.table import Table
 from monopoly_env.board import GROUP_LOTS, NUM_GROUPS, NUM_LOTS
 from monopoly_env.errors import ConfigurationError

@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 
 from agents.arena.batch import GameBatch
-from agents.arena.matches import Lineup, against
+from agents.arena.candidates import Lineup, against
 from agents.arena.table import MAX_POLICIES, Table
 from agents.players.genetic import GenomeKind, kind_of
 from agents.players.genetic.kinds import PREFIX

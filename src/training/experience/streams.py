@@ -26,7 +26,7 @@ from monopoly_env import encoding as encodings
 from monopoly_env import rewards
 from monopoly_env.actions import HEAD_NAMES, HEADS, NUM_ACTIONS
 from monopoly_env.encoding import Encoding
-from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.errors import ConfigurationError, nearest, whole_number
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS, empty_games
 from monopoly_env.policy.loop import PROGRESS, Players, check
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
@@ -91,9 +91,9 @@ def stream(
         ("games", games, 1, MAX_GAMES), ("seed", seed, 0, MAX_SEED), ("block", block, 1, 1 << 24),
         ("first", first, 0, games), ("turn_limit", turn_limit, 1, 1 << 24),
     ):  # fmt: skip
-        _check_number(name, given, low, high)
+        whole_number(name, given, low, high)
     if threads is not None:
-        _check_number("threads", threads, 1, 1024)
+        whole_number("threads", threads, 1, 1024)
     setup = _Setup(tables, Rules.coerce(rules), encoding, heads, seed, reward, turn_limit)
     starts = iter(range(first, games, block))
     return _blocks(setup, (range(start, min(start + block, games)) for start in starts), threads or os.cpu_count() or 1)
@@ -249,8 +249,3 @@ def _words(heads: Sequence[str] | None) -> NDArray[np.int64]:
         for action in range(HEADS[head].start, HEADS[head].stop):
             words[action >> 5] |= 1 << (action & 31)
     return words
-
-
-def _check_number(name: str, given: object, low: int, high: int) -> None:
-    if isinstance(given, bool) or not isinstance(given, (int, np.integer)) or not low <= given <= high:
-        raise ConfigurationError(f"{name} must be a whole number from {low} to {high}, not {given!r}.")

@@ -8,7 +8,7 @@ from typing import Any, Final
 from rich.table import Table as RichTable
 
 from agents import arena
-from agents.arena.matches import Lineup
+from agents.arena.candidates import Lineup
 from agents.arena.table import Table
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.rules import Rules

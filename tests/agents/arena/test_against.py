@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 import agents
 import monopoly_env as me
 from agents import arena
-from agents.arena.matches import Lineup
+from agents.arena.candidates import Lineup
 
 ALONE = Lineup(("random",), "ocnaru")
 THREE = Lineup(("algorithmic", "random"), "short", turn_limit=40)
@@ -94,9 +94,9 @@ def test_games_are_told_as_they_end() -> None:
 @pytest.mark.parametrize(
     ("lineup", "games", "message"),
     [
-        (Lineup(("random",) * 8), 2, "policies at a table must be a whole number from 2 to 8, not 9"),
-        (Lineup(("random",)), 0, "games must be"),
-        (Lineup(("random",), turn_limit=0), 2, "turn_limit must be"),
+        (Lineup(("random",) * 8), 2, "policies at a table: 9 must be a whole number from 2 to 8"),
+        (Lineup(("random",)), 0, "games=0 must be"),
+        (Lineup(("random",), turn_limit=0), 2, "turn_limit=0 must be"),
         (Lineup(("randm",)), 2, "Did you mean 'random'"),
         (Lineup(("random",), "oficial"), 2, "Did you mean 'official'"),
     ],

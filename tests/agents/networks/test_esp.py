@@ -10,7 +10,7 @@ import pytest
 
 import agents
 import monopoly_env as me
-from agents.arena.matches import Lineup, against
+from agents.arena.candidates import Lineup, against
 from agents.networks.esp import FORMS, INPUTS, QUESTIONS, EspPlayer
 from agents.networks.esp.inputs import DEED, LOT, STREET, TABLE, write_deed, write_lot, write_street, write_table
 from agents.networks.esp.play import FIRST, STATE

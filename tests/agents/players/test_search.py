@@ -251,7 +251,7 @@ def test_it_is_saved_as_its_options(tmp_path: Any) -> None:
         ({"others": ["algoritmic"]}, "Did you mean 'algorithmic'"),
         ({"time": 0.0}, "time=0.0 must be a positive number"),
         ({"time": "short"}, "time='short' must be a positive number"),
-        ({"turns": 0}, "turns=0 must be a whole number from 1, or None"),
+        ({"turns": 0}, "turns=0 must be a whole number from 1"),
         ({"turns": "a"}, "turns='a' must be a whole number"),
         ({"threads": 0}, "threads=0 must be a whole number from 1"),
         ({"offers": -1}, "offers=-1"),

@@ -338,7 +338,7 @@ def breaks_rules(game: Any, mask: Any, params: Any, memory: Any) -> int:
         ({"shuffle": "no"}, me.ConfigurationError, "shuffle='no' must be True or False"),
         ({"turns": 0}, me.ConfigurationError, "turns=0"),
         ({"threads": 0}, me.ConfigurationError, "threads=0"),
-        ({"seed": -1}, me.ConfigurationError, "Seed -1"),
+        ({"seed": -1}, me.ConfigurationError, "seed=-1"),
         ({"value": "worht"}, me.ConfigurationError, "Unknown value 'worht'.*worth"),
         ({"policies": ["random"]}, me.ConfigurationError, "1 policies are given for 4 seats"),
         ({"policies": ["random", [], "random", "random"]}, me.ConfigurationError, "one is empty"),

@@ -315,12 +315,12 @@ def test_a_mask_is_written_for_those_that_read_it() -> None:
         (THREE, {"encoding": "ocnaru100"}, "for 2 players"),
         (THREE, {"encoding": encodings.make("standard", 2)}, "no room for 3 players"),
         (PAIRS, {"reward": "win_shaped"}, "Reward 'win_shaped' is paid at every step.*Did you mean 'win'"),
-        (PAIRS, {"games": 0}, "games must be a whole number from 1"),
-        (PAIRS, {"seed": -1}, "seed must be a whole number from 0"),
-        (PAIRS, {"block": 0}, "block must be a whole number from 1"),
-        (PAIRS, {"first": 11}, "first must be a whole number from 0 to 10, not 11"),
-        (PAIRS, {"threads": 0}, "threads must be a whole number from 1"),
-        (PAIRS, {"turn_limit": 2.5}, "turn_limit must be a whole number"),
+        (PAIRS, {"games": 0}, "games=0 must be a whole number from 1"),
+        (PAIRS, {"seed": -1}, "seed=-1 must be a whole number from 0"),
+        (PAIRS, {"block": 0}, "block=0 must be a whole number from 1"),
+        (PAIRS, {"first": 11}, "first=11 must be a whole number from 0 to 10"),
+        (PAIRS, {"threads": 0}, "threads=0 must be a whole number from 1"),
+        (PAIRS, {"turn_limit": 2.5}, "turn_limit=2.5 must be a whole number"),
     ],
 )
 def test_wrong_arguments_are_refused_before_anything_is_played(tables: Any, changes: dict[str, Any], reason: str) -> None:

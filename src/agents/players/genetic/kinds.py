@@ -15,7 +15,7 @@ from agents.players.genetic import mukhar, pring
 from agents.players.strategic import Strategic
 from agents.players.vocabulary.parameters import Parameters
 from monopoly_env.board import LOT_NAME, NUM_LOTS, NUM_SQUARES, SQUARE_LOT, SQUARE_NAME
-from monopoly_env.errors import ConfigurationError, FormatError, nearest
+from monopoly_env.errors import ConfigurationError, FormatError, nearest, whole_number
 from monopoly_env.policy.protocol import CompiledPolicy, PolicyKernel, Row
 
 Genes: TypeAlias = NDArray[Any]  # (N, G), a genome a row: float64, or uint8 zeros and ones
@@ -361,9 +361,7 @@ def _factory(kind: GenomeKind) -> Callable[..., GeneticPolicy]:
         """Make the player of given genes (G,), or of random ones by seed; other parameters are those that are not in the genes."""
         if genes is not None:
             return kind.policy(genes, **scripted)
-        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-            raise ConfigurationError(f"Option seed={seed!r} must be a whole number from 0 on.")
-        return kind.policy(kind.random(1, np.random.default_rng(int(seed)))[0], **scripted)
+        return kind.policy(kind.random(1, np.random.default_rng(whole_number("seed", seed, 0)))[0], **scripted)
 
     return make
 

@@ -16,7 +16,7 @@ from monopoly_env.analyse.actions import Comparison, compare_actions
 from monopoly_env.analyse.moves import TRADES, Move, moves_of
 from monopoly_env.analyse.offers import may_offer
 from monopoly_env.analyse.values import Value
-from monopoly_env.errors import ConfigurationError, shortened
+from monopoly_env.errors import ConfigurationError, whole_number
 from monopoly_env.game import Game, Games
 from monopoly_env.policy.loop import answers
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy, Decisions, Policy, draw_keys
@@ -75,12 +75,11 @@ def find_offers(game: Game, policies: Any = "expert", most: int = 4, value: str 
             f"Player {game.player} can't begin an offer at this decision ({name}): compare_offers needs a 'turn' with an action such as "
             "'trade with player +1'. For other decisions there is compare_actions."
         )
-    if isinstance(most, bool) or not isinstance(most, (int, np.integer)) or most < 0:
-        raise ConfigurationError(f"most={shortened(most)} must be a whole number from 0.")
+    most = whole_number("most", most, 0)
     judge, seats = values.resolve(value), _seats(policies, int(game.num_players))
     judge.check_players(len(seats))
     own, *others = resolve_all([seats[int(game.player)], *ADVISERS])
-    proposed = propose(core.batch_of(game).copy(), judge, int(most), seats) if most else []
+    proposed = propose(core.batch_of(game).copy(), judge, most, seats) if most else []
     offers = [_composed(game, _plan(offer)) for offer in proposed] + [_composed(game, _advice(policy)) for policy in (own, *others)]
     return [_no_offer(game, own), *dict.fromkeys(offer for offer in offers if offer is not None)]
 

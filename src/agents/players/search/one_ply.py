@@ -15,7 +15,7 @@ from monopoly_env.analyse import values
 from monopoly_env.analyse.values import write_shares
 from monopoly_env.engine.decks import shuffle_unseen
 from monopoly_env.engine.step import apply
-from monopoly_env.errors import ConfigurationError
+from monopoly_env.errors import ConfigurationError, whole_number
 from monopoly_env.game import Games, empty_games
 from monopoly_env.kernels import borrowed, entry
 from monopoly_env.philox import philox
@@ -45,8 +45,7 @@ class OnePlyPolicy(BatchedPolicy):
         Raises:
             ConfigurationError: The value or the policy is unknown, the policy is not compiled, or `draws` is not 1 or more.
         """
-        if isinstance(draws, bool) or not isinstance(draws, (int, np.integer)) or draws < 1:
-            raise ConfigurationError(f"draws={draws!r} must be a whole number from 1.")
+        whole_number("draws", draws, 1)
         self.base = resolve(base)
         if not isinstance(self.base, CompiledPolicy):
             raise ConfigurationError(f"Policy {self.base.name!r} is not compiled.")

@@ -22,7 +22,7 @@ from monopoly_env.analyse import values
 from monopoly_env.analyse.actions import compare_actions
 from monopoly_env.analyse.playouts import rollout
 from monopoly_env.analyse.resemblance import resemblance
-from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.errors import ConfigurationError, nearest, whole_number
 from monopoly_env.game import Games
 from monopoly_env.policy.protocol import BatchedPolicy, CompiledPolicy, Decisions
 from monopoly_env.policy.resolve import resolve
@@ -111,12 +111,8 @@ class SearchPolicy(BatchedPolicy):
                 of range.
         """
         for option, number, least in (("playouts", playouts, 0), ("offers", offers, 0), ("turns", turns, 1), ("threads", threads, 1)):
-            if number is None and least:
-                continue
-            if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < least:
-                raise ConfigurationError(
-                    f"{option}={number!r} must be a whole number from {least}, {'or None' if least else '0 for none'}."
-                )
+            if number is not None or not least:
+                whole_number(option, number, least)
         if not margin >= 0:
             raise ConfigurationError(f"margin={margin!r} must not be negative.")
         if time is not None and not (isinstance(time, (int, float)) and time > 0):

@@ -1,0 +1,207 @@
+"""Candidates at the same tables: each plays the same seats and seeds against the same opponents (`against`)."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.arena.batch import GameBatch
+from agents.arena.match import check_numbers, title_of, unique_names
+from agents.arena.progress import Progress, reported
+from agents.arena.results import Results
+from agents.arena.seating import arrangements, game_seeds, orders_of
+from agents.arena.statistics import Difference, clustered, paired_difference, per_unit
+from agents.arena.table import Table
+from monopoly_env.errors import whole_number
+from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS
+from monopoly_env.policy.protocol import CompiledPolicy, Policy
+from monopoly_env.policy.resolve import PolicyLike, resolve_all
+from monopoly_env.rules import Rules
+
+
+@dataclass(frozen=True)
+class Lineup:
+    """The opponents of a candidate at a table, and how they play.
+
+    Attributes:
+        opponents: One for each other seat: names, saved files or policies. One that is given twice sits twice.
+        rules: A preset or `Rules`.
+        turn_limit: Turns of each player after which the score decides a game.
+    """
+
+    opponents: tuple[PolicyLike, ...]
+    rules: Rules | str = "official"
+    turn_limit: int = 1000
+
+    def __str__(self) -> str:
+        """The names of the opponents, such as "3 x expert"."""
+        names = [opponent.name if isinstance(opponent, Policy) else str(opponent) for opponent in self.opponents]
+        counts = {name: names.count(name) for name in names}
+        return ", ".join(name if count == 1 else f"{count} x {name}" for name, count in counts.items())
+
+    @property
+    def orders(self) -> int:
+        """Games that a seed takes: one for each order of seats."""
+        return orders_of(_sitting(self.opponents))
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a candidate won in G games.
+
+    Attributes:
+        name: Of the candidate.
+        won: (G,) float64, its share of the win in each game: 1, 0, or a fraction in a draw.
+        unit: (G,) int, games of one unit share their seed.
+        results: The same games by lineup; the candidate is policy 0 in each.
+    """
+
+    name: str
+    won: NDArray[np.float64]
+    unit: NDArray[Any]
+    results: tuple[Results, ...] = ()
+
+    @cached_property
+    def by_unit(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(U,) wins and (U,) games in each unit."""
+        return per_unit(self.won, self.unit)
+
+    @property
+    def rate(self) -> float:
+        """The share of its games that it won."""
+        won, games = self.by_unit
+        return float(won.sum() / games.sum())
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95% interval of the rate, from the spread between seeds."""
+        return clustered(self.won, self.unit)
+
+    def less(self, other: Score) -> Difference:
+        """How much more it won than another candidate at the same tables, paired by seed."""
+        (won, games), (other_won, other_games) = self.by_unit, other.by_unit
+        return paired_difference(self.name, other.name, (won, other_won), (games, other_games))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Its row of `Results.rows()` for each lineup."""
+        return [next(row for row in results.rows() if row["name"] == results.names[0]) for results in self.results]
+
+
+def against(
+    candidates: Sequence[PolicyLike],
+    lineups: Sequence[Lineup],
+    games: Sequence[int],
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress = False,
+    *,
+    same_seeds: bool = True,
+    table_type: type[Table] = Table,
+) -> list[Score]:
+    """Let each candidate play the same seats and seeds against the same opponents.
+
+    `score.rate` and `score.interval` say how much a candidate wins, `first.less(second)` how much more than another one, `score.rows()`
+    what its games were like at each table.
+
+    Args:
+        candidates: Names, saved files or policies. Each sits alone at its tables; an opponent of the same name is another policy.
+        lineups: The tables. They may differ in size, rules and turn limit.
+        games: Games of each candidate, a number for each lineup.
+        seed: As in `play`.
+        threads: As in `play`.
+        progress: As in `play`.
+        same_seeds: Whether all lineups play the same seeds, as the tables of a `round_robin` do; otherwise no two share one.
+        table_type: Plays the games, which a subclass of `Table` may do on other machines.
+
+    Returns:
+        A score for each candidate. With compiled policies they are a function of the arguments; the last bits of a network may depend on
+        how many candidates there are.
+
+    Raises:
+        ConfigurationError: And the others that `play` raises.
+    """
+    for lineup, count in zip(lineups, games, strict=True):
+        whole_number("policies at a table:", 1 + len(lineup.opponents), MIN_PLAYERS, MAX_PLAYERS)
+        check_numbers(count, seed, lineup.turn_limit, threads)
+    players = resolve_all(candidates)
+    opponents = iter(resolve_all([opponent for lineup in lineups for opponent in lineup.opponents]))
+    parts: list[_Part] = []
+    batches: dict[Any, list[_Part]] = defaultdict(list)  # lineups that are one batch for all cores
+    first = 0
+    for lineup, count in zip(lineups, games, strict=True):
+        seated = [next(opponents) for _ in lineup.opponents]
+        seats, unit = arrangements(_sitting(seated), count, seed)
+        parts.append(_Part(lineup, list(dict.fromkeys(seated)), seats, unit + np.int32(first)))
+        first += 0 if same_seeds else int(unit[-1]) + 1
+        compiled = all(isinstance(policy, CompiledPolicy) for policy in (*players, *seated))
+        # The last bits of a network depend on how many decisions it is asked at once: with one, each lineup is a batch of its own.
+        key = seats.shape[1], Rules.coerce(lineup.rules), lineup.turn_limit, 0 if compiled else len(parts)
+        batches[key].append(parts[-1])
+    with reported(progress, len(players) * sum(games)) as done:
+        for (_, rules, turn_limit, _), together in batches.items():
+            others = list(dict.fromkeys(policy for part in together for policy in part.opponents))
+            _play_parts(players, others, together, table_type([*players, *others], rules, turn_limit, threads), seed, done)
+    return [_score(policy, tuple(part.results[number] for part in parts)) for number, policy in enumerate(players)]
+
+
+@dataclass
+class _Part:
+    """The games of each candidate at a lineup.
+
+    Attributes:
+        lineup: What is played.
+        opponents: Each once.
+        seats: (G, P), 0 for the candidate, 1 for the first opponent.
+        unit: (G,).
+        results: Of each candidate.
+    """
+
+    lineup: Lineup
+    opponents: list[Policy]
+    seats: NDArray[np.int16]
+    unit: NDArray[np.int32]
+    results: list[Results] = field(default_factory=list)
+
+
+def _play_parts(
+    players: list[Policy], others: list[Policy], parts: list[_Part], table: Table, seed: int, done: Callable[[int], None]
+) -> None:
+    """Play parts at a table of the players and the others, and fill in their results."""
+    seats = []
+    for part in parts:
+        numbers = [len(players) + others.index(policy) for policy in part.opponents]
+        seats += [np.array([number, *numbers], np.int16)[part.seats] for number in range(len(players))]
+    unit = np.concatenate([part.unit for part in parts for _ in players])
+    batch = GameBatch(game_seeds(seed, unit), np.concatenate(seats))
+    began = time.perf_counter()
+    table.play(batch, done)
+    seconds = (time.perf_counter() - began) / len(unit)
+    stop = 0
+    for part in parts:
+        for player in players:
+            start, stop = stop, stop + len(part.unit)
+            part.results.append(
+                Results(
+                    tuple(unique_names([player, *part.opponents])), title_of(part.lineup.rules), seed, table.turn_limit, part.seats,
+                    batch.place[start:stop], part.unit, batch.first[start:stop], batch.capped[start:stop], batch.seat_counts[start:stop],
+                    batch.game_counts[start:stop], seconds * len(part.unit),
+                )
+            )  # fmt: skip
+
+
+def _score(policy: Policy, results: tuple[Results, ...]) -> Score:
+    won = np.concatenate([part.wins[part.seats == 0] for part in results])
+    return Score(policy.name, won, np.concatenate([part.unit for part in results]), results)
+
+
+def _sitting(opponents: Sequence[PolicyLike]) -> NDArray[np.int16]:
+    """(P,) the numbers at a table: 0, and those of the opponents."""
+    distinct = list(dict.fromkeys(opponents))
+    return np.array([0, *(1 + distinct.index(opponent) for opponent in opponents)], np.int16)
