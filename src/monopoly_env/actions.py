@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from monopoly_env.board import EDITIONS, LOT_NAME, NUM_LOTS, NUM_STREETS
+from monopoly_env.board import LOT_NAME, NUM_EDITIONS, NUM_LOTS, NUM_STREETS
 from monopoly_env.errors import ConfigurationError, PositionError, nearest, shortened
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def _asked(game: Game) -> tuple[str, int]:
         PositionError: The record has no such decision or board.
     """
     decision, edition = int(game.decision), int(game.rules.board)
-    if not (0 <= decision < len(DECISION_NAMES) and 0 <= edition < len(EDITIONS)):
+    if not (0 <= decision < len(DECISION_NAMES) and 0 <= edition < NUM_EDITIONS):
         raise PositionError(f"No game can reach this record: decision {decision}, board {edition}.")
     return DECISION_NAMES[decision], edition
 
@@ -229,7 +229,7 @@ _TOLD: Final[dict[str, dict[int, str]]] = {
 
 def _texts() -> dict[str, int]:
     texts = {text.casefold(): action for told in _TOLD.values() for action, text in told.items()}  # the heads below prevail
-    for edition in reversed(range(len(EDITIONS))):
+    for edition in reversed(range(NUM_EDITIONS)):
         for head in HEADS.values():
             for index, label in enumerate(head.labels):
                 texts[label.format(*LOT_NAME[edition]).casefold()] = head.start + index

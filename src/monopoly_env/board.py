@@ -7,15 +7,12 @@ lots is an integer with bit i set for lot i.
 
 from __future__ import annotations
 
-import csv
-import tomllib
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import numpy as np
 
-DATA: Final = Path(__file__).parent / "data"
+from monopoly_env.editions import EDITIONS, Edition, Row, cell
+from monopoly_env.errors import ConfigurationError, nearest, shortened
 
 NUM_SQUARES: Final = 40
 NUM_LOTS: Final = 28
@@ -39,38 +36,49 @@ GROUP_OF: Final = np.repeat(np.arange(NUM_GROUPS), GROUP_SIZE)
 GROUP_LOTS: Final = ((1 << GROUP_SIZE) - 1) << GROUP_START
 ALL_LOTS: Final = (1 << NUM_LOTS) - 1
 HOTEL: Final = 5  # a level of 1 to 4 is that many houses
+JAIL_SQUARE: Final = 10
+
+NUM_EDITIONS: Final = len(EDITIONS)
+_BOARDS: Final = [edition.squares for edition in EDITIONS]
+_SHAPE: Final = (NUM_EDITIONS, NUM_LOTS)
+
+_MOST_DOLLARS: Final = 100_000  # of a price or rent
+_MOST_DICE: Final = 1000  # times the dice
+_LONGEST_NAME: Final = 40
 
 
-@dataclass(frozen=True)
-class Edition:
-    """One edition: its board file, its decks, and the card columns with its amounts and labels (see data/editions.toml)."""
+def _check_squares(edition: Edition, rows: list[Row], lots_by_name: dict[str, int]) -> None:
+    """Raise ConfigurationError unless the rows are a board.
 
-    name: str
-    title: str
-    board: str
-    deck: str
-    amount: str
-    label: str
+    A name is the same lot in all editions, `lots_by_name`, so that the text of an action has one meaning.
+    """
+    where = edition.folder / edition.board
+    if [row.get("index") for row in rows] != [str(square) for square in range(NUM_SQUARES)]:
+        raise ConfigurationError(f"{where}: the index must count the squares from 0 to {NUM_SQUARES - 1}; there are {len(rows)} rows.")
+    for row in rows:
+        if row["kind"] not in KINDS:
+            raise ConfigurationError(f"{where}, square {row['index']}: unknown kind {row['kind']!r}. {nearest(row['kind'], KINDS)}")
+        if not (row["name"].isprintable() and 0 < len(row["name"].strip()) <= _LONGEST_NAME):
+            raise ConfigurationError(
+                f"{where}, square {row['index']}: {shortened(row['name'])} is no name of 1 to {_LONGEST_NAME} letters."
+            )
+    for kind, square in ((GO, 0), (JAIL, JAIL_SQUARE)):
+        if [row["kind"] for row in rows].count(KINDS[kind]) != 1 or rows[square]["kind"] != KINDS[kind]:
+            raise ConfigurationError(f"{where}: square {square}, and no other, must be of the kind {KINDS[kind]!r}.")
+    lots = [row for kind in (STREET, RAILROAD, UTILITY) for row in rows if row["kind"] == KINDS[kind]]
+    if [row["group"] for row in lots] != [GROUPS[group] for group in GROUP_OF]:
+        sizes = ", ".join(f"{size} {group}" for group, size in zip(GROUPS, GROUP_SIZE, strict=True))
+        raise ConfigurationError(f"{where}: the lots must be {sizes}, streets in this order.")
+    for lot, row in enumerate(lots):
+        if row["kind"] == "street" and row["house_cost"] != lots[GROUP_START[GROUP_OF[lot]]]["house_cost"]:
+            raise ConfigurationError(f"{where}, square {row['index']}: the house_cost must be the same for all streets of a group.")
+        if lots_by_name.setdefault(row["name"].casefold(), lot) != lot:
+            raise ConfigurationError(f"{where}, square {row['index']}: {row['name']!r} is another lot's name, here or in another edition.")
 
-
-def _editions() -> tuple[Edition, ...]:
-    with (DATA / "editions.toml").open("rb") as file:
-        return tuple(Edition(name, **table) for name, table in tomllib.load(file).items())
-
-
-def read_table(name: str) -> list[dict[str, str]]:
-    """The rows of a CSV file of the data folder."""
-    with (DATA / name).open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-EDITIONS: Final = _editions()
-_BOARDS: Final = [read_table(edition.board) for edition in EDITIONS]
-_SHAPE: Final = (len(EDITIONS), NUM_LOTS)
 
 # Tables indexed by [edition, square] or [edition, lot]; money in dollars.
 SQUARE_NAME: Final = [[row["name"] for row in rows] for rows in _BOARDS]
-SQUARE_KIND: Final = np.array([[KINDS.index(row["kind"]) for row in rows] for rows in _BOARDS])
+SQUARE_KIND: Final = np.zeros((NUM_EDITIONS, NUM_SQUARES), np.int64)
 LOT_SQUARE: Final = np.zeros(_SHAPE, np.int64)
 SQUARE_LOT: Final = np.full((len(EDITIONS), NUM_SQUARES), -1)
 PRICE: Final = np.zeros(_SHAPE, np.int64)
@@ -85,28 +93,27 @@ _RENT_COLUMNS: Final = {
 }
 
 
-def _fill(edition: int, rows: list[dict[str, str]]) -> None:
-    kinds = SQUARE_KIND[edition]
+def _fill(number: int, rows: list[Row]) -> None:
+    edition, kinds = EDITIONS[number], SQUARE_KIND[number]
+    kinds[:] = [KINDS.index(row["kind"]) for row in rows]
     squares = [square for kind in (STREET, RAILROAD, UTILITY) for square in np.flatnonzero(kinds == kind)]
-    groups = [GROUPS.index(rows[square]["group"]) for square in squares]
-    if groups != GROUP_OF.tolist():
-        raise ValueError(f"board {EDITIONS[edition].board}: the groups must be {GROUPS} of sizes {GROUP_SIZE}")
     for lot, square in enumerate(squares):
-        row = rows[square]
-        LOT_SQUARE[edition, lot] = square
-        SQUARE_LOT[edition, square] = lot
-        PRICE[edition, lot] = int(row["price"])
-        MORTGAGE[edition, lot] = int(row["mortgage"])
-        HOUSE_PRICE[edition, lot] = int(row["house_cost"] or 0)
-        for level, column in enumerate(_RENT_COLUMNS[int(kinds[square])]):
-            RENT[edition, lot, level] = int(row[column])
+        row, place, kind = rows[square], f"{edition.folder / edition.board}, {rows[square]['name']}", int(kinds[square])
+        LOT_SQUARE[number, lot] = square
+        SQUARE_LOT[number, square] = lot
+        PRICE[number, lot] = cell(row, "price", 1, _MOST_DOLLARS, place)
+        MORTGAGE[number, lot] = cell(row, "mortgage", 0, int(PRICE[number, lot]), place)
+        HOUSE_PRICE[number, lot] = cell(row, "house_cost", 1, _MOST_DOLLARS, place) if kind == STREET else 0
+        for level, column in enumerate(_RENT_COLUMNS[kind]):
+            RENT[number, lot, level] = cell(row, column, 0, _MOST_DICE if kind == UTILITY else _MOST_DOLLARS, place)
 
 
-for _edition, _rows in enumerate(_BOARDS):
-    _fill(_edition, _rows)
+_lots_by_name: dict[str, int] = {}
+for _number, _rows in enumerate(_BOARDS):
+    _check_squares(EDITIONS[_number], _rows, _lots_by_name)
+    _fill(_number, _rows)
 
-JAIL_SQUARE: Final = int(np.flatnonzero(SQUARE_KIND[0] == JAIL)[0])
-LOT_NAME: Final = [[SQUARE_NAME[e][square] for square in LOT_SQUARE[e]] for e in range(len(EDITIONS))]
+LOT_NAME: Final = [[SQUARE_NAME[e][square] for square in LOT_SQUARE[e]] for e in range(NUM_EDITIONS)]
 # Lots in the order of their squares: the lots of an estate are auctioned and taken over "in board order" (rules 37 and 57).
 BOARD_ORDER: Final = np.argsort(LOT_SQUARE, axis=1)
 

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from monopoly_env import actions, board
+from monopoly_env.editions import EDITION_NAMES
 from monopoly_env.engine import decks, invariants, legal, players, setup
 from monopoly_env.engine import step as engine_step
 from monopoly_env.engine.agenda import FAULTS, OVER
@@ -411,7 +412,7 @@ def save(game: Game, path: str | os.PathLike[str]) -> Path:
         "format": "monopoly_env game",
         "version": FORMAT_VERSION,
         "rules_version": RULES_VERSION,
-        "board": board.EDITIONS[game.rules.board].name,
+        "board": EDITION_NAMES[game.rules.board],
         "tables": table_hash(int(game.rules.board)),
         "digest": digest(game),
     }
@@ -446,13 +447,13 @@ def load(path: str | os.PathLike[str]) -> Game:
     except PositionError as error:
         raise FormatError(f"{name!r} holds an impossible record. {error}") from None
     if header.get("tables") != table_hash(int(game.rules.board)):
-        raise FormatError(f"{name!r} was saved with another version of the board {board.EDITIONS[game.rules.board].name!r}.")
+        raise FormatError(f"{name!r} was saved with another version of the board {EDITION_NAMES[game.rules.board]!r}.")
     return game
 
 
 def board_number(rules: Rules) -> int:
     """The index of the rules' edition in the board and card tables."""
-    return [edition.name for edition in board.EDITIONS].index(rules.board)
+    return EDITION_NAMES.index(rules.board)
 
 
 def read_file(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:

@@ -27,6 +27,8 @@ from numba import types
 from numba.core.cgutils import unpack_tuple
 from numba.extending import intrinsic, overload
 
+from monopoly_env import editions
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 Arrays = TypeVar("Arrays")
 
@@ -35,7 +37,6 @@ _OPTIONS: Final[dict[str, Any]] = {"nogil": True, "error_model": "numpy"}
 _STALE_AFTER_DAYS: Final = 30
 _PACKAGES: Final = ("monopoly_env", "pente_env", "agents", "training")
 _OURS: Final = re.compile("[0-9a-f]{16}")
-_DATA: Final = Path(__file__).parent / "data"
 _DATA_SUFFIXES: Final = (".json", ".safetensors")
 
 
@@ -187,7 +188,7 @@ def source_hash(module: str) -> str:
     modules = _closure(module)
     for name in sorted(modules):
         digest.update(name.encode() + _own_hash(name))
-    for path in sorted({*_DATA.iterdir(), *(file for name in modules for file in _data_beside(name))}):
+    for path in sorted({*editions.files(), *(file for name in modules for file in _data_beside(name))}):
         digest.update(_file_hash(path))
     return digest.hexdigest()[:16]
 

@@ -13,14 +13,13 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from monopoly_env.board import EDITIONS, PRICE
+from monopoly_env.board import PRICE
+from monopoly_env.editions import EDITION_NAMES
 from monopoly_env.errors import RulesError, nearest, shortened
 
 RULES_VERSION: Final = 2  # raised when the same seed and actions may lead to a different game
 
 _HIGHEST_PRICE: Final = int(PRICE.max())
-
-EDITION_NAMES: Final = tuple(edition.name for edition in EDITIONS)
 
 
 def _choice(rule: str, doc: str, *choices: str) -> Any:

@@ -90,7 +90,7 @@ _FAVOURITES: Final = (
 _PURSES: Final = (0.7, 0.6)  # shares of a buyer's cash that the aggressive version asks for if the rest is more than a salary
 # [edition, place] -> lot: mortgages are lifted in alphabetical order
 _ALPHABET: Final = np.array(
-    [sorted(range(board.NUM_LOTS), key=board.LOT_NAME[edition].__getitem__) for edition in range(len(board.EDITIONS))]
+    [sorted(range(board.NUM_LOTS), key=board.LOT_NAME[edition].__getitem__) for edition in range(board.NUM_EDITIONS)]
 )
 _ANY_PRICE: Final = 1 << 30  # dollars
 

@@ -7,7 +7,7 @@ the same position, are compared over the same luck, and the result does not depe
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -172,16 +172,7 @@ def rollout(  # noqa: PLR0913 - the options of playouts
     games, single = (game, False) if isinstance(game, np.ndarray) and game.ndim == 1 else (core.batch_of(game), True)
     players = _check_games(games)
     firsts = _first_actions(games, actions)
-    for name, given, least, most in (
-        ("n", n, 1, MOST_PLAYOUTS),
-        ("first", first, 0, 1 << 31),
-        ("turns", turns, 1, 1 << 24),
-        ("threads", threads, 1, 1024),
-    ):
-        if given is not None or name not in ("turns", "threads"):
-            whole_number(name, given, least, most)
-    if not isinstance(shuffle, (bool, np.bool_)):
-        raise ConfigurationError(f"shuffle={shortened(shuffle)} must be True or False.")
+    _check_options(n, first, turns, threads, shuffle)
     low, high = (int(word) for word in split_seeds([seed])[0])
     state = values.resolve(value)
     state.check_players(players)
@@ -202,24 +193,28 @@ def rollout(  # noqa: PLR0913 - the options of playouts
         records, progress = empty_games(1), np.zeros(1, PROGRESS)
         memory, mask, shares = np.zeros((players, MEMORY)), np.zeros(NUM_ACTIONS, np.bool_), np.zeros(players)
         _play_out(
-            games,
-            firsts,
-            numbers.start,
-            numbers.stop,
-            seats,
-            setting,
-            compiled,
-            state.params,
-            records,
-            memory,
-            progress,
-            mask,
-            shares,
+            games, firsts, numbers.start, numbers.stop, seats, setting, compiled, state.params, records, memory, progress, mask, shares,
             results,
-        )
+        )  # fmt: skip
         check(records, progress, lambda _, seat: seated[seats[progress["answered"][0], seat]])
 
-    total, cores = len(games) * n, threads or os.cpu_count() or 1
+    _in_parts(play, len(games) * n, threads or os.cpu_count() or 1)
+    at: Any = 0 if single else ...
+    return Playouts(*(array[at] for array in results))
+
+
+def _check_options(n: int, first: int, turns: int | None, threads: int | None, shuffle: bool) -> None:
+    whole_number("n", n, 1, MOST_PLAYOUTS)
+    whole_number("first", first, 0, 1 << 31)
+    for name, given, most in (("turns", turns, 1 << 24), ("threads", threads, 1024)):
+        if given is not None:
+            whole_number(name, given, 1, most)
+    if not isinstance(shuffle, (bool, np.bool_)):
+        raise ConfigurationError(f"shuffle={shortened(shuffle)} must be True or False.")
+
+
+def _in_parts(play: Callable[[range], None], total: int, cores: int) -> None:
+    """Play the playouts from 0 to `total`, a part of them at a time on each core."""
     size = max(1, min(_SLICE, -(-total // (4 * cores))))
     parts = [range(start, min(start + size, total)) for start in range(0, total, size)]
     if cores == 1:
@@ -228,8 +223,6 @@ def rollout(  # noqa: PLR0913 - the options of playouts
     else:
         with ThreadPoolExecutor(cores, "playouts") as pool:
             list(pool.map(play, parts))
-    at: Any = 0 if single else ...
-    return Playouts(*(array[at] for array in results))
 
 
 def _check_games(games: Games) -> int:

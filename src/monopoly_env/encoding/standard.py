@@ -244,7 +244,7 @@ def _write_decision(game: Game, seat: int, out: Any) -> None:
     if stake >= 0:
         out[_STAKE + stake] = 1.0
         if stake < NUM_LOTS:
-            out[_PRICE] = PRICE[game.rules.board, stake] * (1.0 / 400.0)
+            out[_PRICE] = min(PRICE[game.rules.board, stake] * (1.0 / 400.0), 1.0)
 
 
 @array_kernel

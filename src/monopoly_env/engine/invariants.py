@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from monopoly_env.board import ALL_LOTS, EDITIONS, GROUP_LOTS, GROUP_OF, HOTEL, JAIL_SQUARE, NUM_LOTS, NUM_SQUARES, NUM_STREETS
+from monopoly_env.board import ALL_LOTS, GROUP_LOTS, GROUP_OF, HOTEL, JAIL_SQUARE, NUM_EDITIONS, NUM_LOTS, NUM_SQUARES, NUM_STREETS
 from monopoly_env.cards import DECK_SIZE, JAIL_CARD_NUMBER
 from monopoly_env.engine import agenda
 from monopoly_env.engine.building import (
@@ -43,7 +43,6 @@ from monopoly_env.game import (
 )
 from monopoly_env.kernels import kernel
 
-NUM_EDITIONS: Final = len(EDITIONS)
 MOST_DOLLARS: Final = 2_000_000_000  # fits in 32 bits
 _WORD: Final = 0xFFFFFFFF
 

@@ -7,6 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from monopoly_env import board, cards
+from monopoly_env.editions import EDITION_NAMES
 from monopoly_env.render.svg import GROUP_COLOURS, PLAYER_COLOURS
 from monopoly_env.render.text import PLAYERS
 from monopoly_env.serve import safety, setups
@@ -35,8 +36,8 @@ def _tables() -> dict[str, Any]:
         "colours": list(PLAYER_COLOURS),
         "letters": list(PLAYERS),
         "groups": groups,
-        "boards": {edition.name: _board(number) for number, edition in enumerate(board.EDITIONS)},
-        "cards": {edition.name: _cards(number) for number, edition in enumerate(board.EDITIONS)},
+        "boards": {edition: _board(number) for number, edition in enumerate(EDITION_NAMES)},
+        "cards": {edition: _cards(number) for number, edition in enumerate(EDITION_NAMES)},
         "limits": {"upload": safety.MOST_UPLOAD, "players": [2, 8], "speed": [0, 10]},
     }
 

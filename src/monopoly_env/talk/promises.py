@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from monopoly_env import actions
-from monopoly_env.board import EDITIONS, GROUP_OF, GROUPS, LOT_NAME, NUM_LOTS, NUM_STREETS
+from monopoly_env.board import GROUP_OF, GROUPS, LOT_NAME, NUM_EDITIONS, NUM_LOTS, NUM_STREETS
 from monopoly_env.errors import ConfigurationError, FormatError, nearest, shortened
 from monopoly_env.game import Game
 
@@ -28,7 +28,7 @@ MOST_DOLLARS: Final = 100_000
 _MOST_SEATS: Final = 8
 _ABSTAIN: Final = re.compile(r"(no bid|no building) on (.{1,40}) for (\d{1,3}) rounds?\.?", re.IGNORECASE | re.ASCII)
 _SALE: Final = re.compile(r"sell (.{1,40}) to player (\d) for \$?([\d,]{1,9}) within (\d{1,3}) rounds?\.?", re.IGNORECASE | re.ASCII)
-_LOTS: Final = {name.casefold(): lot for edition in range(len(EDITIONS)) for lot, name in enumerate(LOT_NAME[edition])}
+_LOTS: Final = {name.casefold(): lot for edition in range(NUM_EDITIONS) for lot, name in enumerate(LOT_NAME[edition])}
 
 
 @dataclass(frozen=True)

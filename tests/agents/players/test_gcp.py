@@ -12,6 +12,7 @@ import agents
 import monopoly_env as me
 from agents.players import gcp
 from monopoly_env import board
+from monopoly_env.editions import EDITION_NAMES
 from tests.agents.players.trading import asked_of, landed, proposed, trades
 from tests.play import act, asked, offer
 
@@ -21,7 +22,7 @@ LIGHT_BLUE = ["Oriental Avenue", "Vermont Avenue", "Connecticut Avenue"]
 GREEN = ["Pacific Avenue", "North Carolina Avenue", "Pennsylvania Avenue"]
 RAILROADS = ["Reading Railroad", "Pennsylvania Railroad", "B. & O. Railroad", "Short Line"]
 SWAP = {0: [*ORANGE[:2], LIGHT_BLUE[2]], 1: [*LIGHT_BLUE[:2], ORANGE[2]]}  # lists 200 and 120
-UK_LOTS = board.LOT_NAME[[edition.name for edition in board.EDITIONS].index("uk")]
+UK_LOTS = board.LOT_NAME[EDITION_NAMES.index("uk")]
 SWAP_UK = {seat: [UK_LOTS[board.LOT_NAME[0].index(name)] for name in names] for seat, names in SWAP.items()}
 
 

@@ -98,25 +98,25 @@ def _long_run(arrivals: Table, ends: Table) -> Table:
     return standing[: board.NUM_SQUARES] @ arrivals[: board.NUM_SQUARES]
 
 
-_TURNS: Final = [_turn(edition) for edition in range(len(board.EDITIONS))]
+_TURNS: Final = [_turn(edition) for edition in range(board.NUM_EDITIONS)]
 _LATER: Final = np.array([_long_run(*turn) for turn in _TURNS])
-_SQUARES: Final = [board.LOT_SQUARE[edition] for edition in range(len(board.EDITIONS))]
+_SQUARES: Final = [board.LOT_SQUARE[edition] for edition in range(board.NUM_EDITIONS)]
 
 # [edition, square or IN_JAIL, square]: rent-weighted arrivals within the next turn.
 NEXT: Final = np.array([arrivals for arrivals, _ in _TURNS])
 # [edition, square or IN_JAIL, lot]: the same for lots.
 NEXT_LOT: Final = np.array([arrivals[:, _SQUARES[edition]] for edition, (arrivals, _) in enumerate(_TURNS)])
 # [edition, lot]: the same per turn, in the long run.
-LATER_LOT: Final = np.array([_LATER[edition, _SQUARES[edition]] for edition in range(len(board.EDITIONS))])
+LATER_LOT: Final = np.array([_LATER[edition, _SQUARES[edition]] for edition in range(board.NUM_EDITIONS)])
 
 # Sums over a part of a group, which is given as bits from the group's first lot on.
 _PARTS: Final = 1 << int(board.GROUP_SIZE.max())
 # [edition, group, part]: printed prices (dollars).
-PART_PRICE: Final = np.zeros((len(board.EDITIONS), board.NUM_GROUPS, _PARTS))
+PART_PRICE: Final = np.zeros((board.NUM_EDITIONS, board.NUM_GROUPS, _PARTS))
 # [edition, group, part]: rent per turn of one opponent (dollars): streets at the base rent, railroads and utilities by their number.
-PART_INCOME: Final = np.zeros((len(board.EDITIONS), board.NUM_GROUPS, _PARTS))
+PART_INCOME: Final = np.zeros((board.NUM_EDITIONS, board.NUM_GROUPS, _PARTS))
 # [edition, group, level]: the same for a complete colour with this level on every street; level 0 has the doubled base rent.
-SET_INCOME: Final = np.zeros((len(board.EDITIONS), board.NUM_GROUPS, board.HOTEL + 1))
+SET_INCOME: Final = np.zeros((board.NUM_EDITIONS, board.NUM_GROUPS, board.HOTEL + 1))
 
 
 def _fill(edition: int) -> None:
@@ -134,7 +134,7 @@ def _fill(edition: int) -> None:
                 SET_INCOME[edition, group, level] = factor * (LATER_LOT[edition, lots] * board.RENT[edition, lots, level]).sum()
 
 
-for _edition in range(len(board.EDITIONS)):
+for _edition in range(board.NUM_EDITIONS):
     _fill(_edition)
 
-assert NEXT_LOT.shape == (len(board.EDITIONS), _ROWS, board.NUM_LOTS)
+assert NEXT_LOT.shape == (board.NUM_EDITIONS, _ROWS, board.NUM_LOTS)

@@ -47,7 +47,7 @@ _ZONE: Final = (6, 9)  # squares past jail that a token leaving it is most likel
 
 # [edition, lot, owned of its group, up to 4] -> what the value of a lot starts from (dollars). Streets: price, ten rents of the complete
 # group, a quarter of the rents with houses, a fifth of the hotel's. Railroads: price and ten rents of one more. Utilities: price and eight.
-BASE: Final = np.zeros((len(board.EDITIONS), board.NUM_LOTS, 5))
+BASE: Final = np.zeros((board.NUM_EDITIONS, board.NUM_LOTS, 5))
 for _lot in range(board.NUM_LOTS):
     for _owned in range(5):
         if _lot < board.NUM_STREETS:
@@ -60,8 +60,8 @@ for _lot in range(board.NUM_LOTS):
         BASE[:, _lot, _owned] = board.PRICE[:, _lot] + _earned
 
 # [edition, group, level] -> rent of all streets of a group (dollars); without houses, that of the complete group
-GROUP_RENT: Final = np.zeros((len(board.EDITIONS), building.COLOURS, board.HOTEL + 1))
-GROUP_PRICE: Final = np.zeros((len(board.EDITIONS), building.COLOURS))  # [edition, group] -> a house on each street (dollars)
+GROUP_RENT: Final = np.zeros((board.NUM_EDITIONS, building.COLOURS, board.HOTEL + 1))
+GROUP_PRICE: Final = np.zeros((board.NUM_EDITIONS, building.COLOURS))  # [edition, group] -> a house on each street (dollars)
 for _lot in range(board.NUM_STREETS):
     GROUP_RENT[:, board.GROUP_OF[_lot]] += board.RENT[:, _lot] * np.array([2, 1, 1, 1, 1, 1])
     GROUP_PRICE[:, board.GROUP_OF[_lot]] += board.HOUSE_PRICE[:, _lot]

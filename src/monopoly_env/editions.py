@@ -1,0 +1,145 @@
+"""The editions: ours, and those of a folder of one's own, which the environment variable `MONOPOLY_ENV_EDITIONS` names.
+
+A folder holds `editions.toml`, the board files that it names, and a `cards.csv` if its decks are not ours; `data/` is the model. An
+edition's tables become constants of the compiled code, so they are read once, when the library is imported, and every number in them is
+checked: compiled code trusts it.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import tomllib
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from monopoly_env.errors import ConfigurationError, nearest, shortened, whole_number
+
+Row: TypeAlias = dict[str, str]
+
+DATA: Final = Path(__file__).parent / "data"
+VARIABLE: Final = "MONOPOLY_ENV_EDITIONS"
+_NAME: Final = re.compile("[a-z][a-z0-9_]{0,31}")
+_WHOLE: Final = re.compile(r"-?[0-9]{1,9}")
+_MOST_BYTES: Final = 1 << 20  # of a file
+
+
+@dataclass(frozen=True)
+class Edition:
+    """One edition.
+
+    Attributes:
+        name: The value of `Rules.board`.
+        title: For people.
+        board: Its board file.
+        deck: The name of its decks in `cards.csv`.
+        amount: The column of the cards with its amounts.
+        label: The column of the cards with its texts.
+        folder: Where the files lie.
+    """
+
+    name: str
+    title: str
+    board: str
+    deck: str = "us"
+    amount: str = "amount_2008"
+    label: str = "label_2008"
+    folder: Path = DATA
+
+    @property
+    def squares(self) -> list[Row]:
+        """The rows of its board."""
+        return read_table(self.board, self.folder)
+
+    @property
+    def cards(self) -> list[Row]:
+        """The rows of both of its decks: in its own folder, or else in ours."""
+        for folder in dict.fromkeys((self.folder, DATA)):
+            rows = read_table("cards.csv", folder) if (folder / "cards.csv").exists() else []
+            if found := [row for row in rows if row["board"] == self.deck]:
+                return found
+        raise ConfigurationError(f"Edition {self.name!r}: there are no cards of the deck {self.deck!r} in {self.folder}.")
+
+
+def read_table(name: str, folder: Path = DATA) -> list[Row]:
+    """The rows of a CSV file of a folder.
+
+    Raises:
+        ConfigurationError: The file can't be read.
+    """
+    text = _read(folder / name)
+    return [{column: cell or "" for column, cell in row.items() if column} for row in csv.DictReader(text.splitlines())]
+
+
+def cell(row: Row, column: str, low: int, high: int, place: str) -> int:
+    """A whole number in a row.
+
+    Args:
+        row: Of a CSV file.
+        column: Its name.
+        low: The least valid number.
+        high: The greatest.
+        place: Where the row stands, for the message.
+
+    Raises:
+        ConfigurationError: It is missing, no whole number, or out of range.
+    """
+    text = row.get(column, "")
+    return whole_number(f"{place}, {column}:", int(text) if _WHOLE.fullmatch(text) else text, low, high)
+
+
+def _read(path: Path) -> str:
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise ConfigurationError(f"{path} is too large for a file of an edition: {_MOST_BYTES:,} bytes are the most.")
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path} can't be read: {error}.") from error
+
+
+def _editions(folder: Path, taken: tuple[str, ...] = ()) -> tuple[Edition, ...]:
+    """The editions of a folder, in the order of its `editions.toml`."""
+    path = folder / "editions.toml"
+    try:
+        tables = tomllib.loads(_read(path))
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(f"{path} is no TOML: {error}.") from error
+    known = [field.name for field in fields(Edition) if field.name not in ("name", "folder")]
+    for name, table in tables.items():
+        if not _NAME.fullmatch(name) or name in taken:
+            why = "is taken" if name in taken else "must be small letters, digits and _"
+            raise ConfigurationError(f"{path}: the name of an edition, {shortened(name)}, {why}.")
+        if not isinstance(table, dict) or not all(isinstance(value, str) for value in table.values()):
+            raise ConfigurationError(f'{path}: {name} must be a table of texts, such as title = "My town".')
+        for key in table:
+            if key not in known:
+                raise ConfigurationError(f"{path}: {name} has no {shortened(key)}. {nearest(key, known)}")
+        for key in ("title", "board"):
+            if not table.get(key):
+                raise ConfigurationError(f"{path}: {name} needs a {key}.")
+        if Path(table["board"]).name != table["board"]:
+            raise ConfigurationError(f"{path}: {name}: the board {shortened(table['board'])} must be a file beside it.")
+    return tuple(Edition(name, **table, folder=folder) for name, table in tables.items())
+
+
+def _folders() -> tuple[Path, ...]:
+    own = os.environ.get(VARIABLE)
+    if own and not Path(own).is_dir():
+        raise ConfigurationError(f"{VARIABLE}={own!r} must be a folder with an editions.toml.")
+    return (DATA, Path(own).absolute()) if own else (DATA,)
+
+
+def files() -> list[Path]:
+    """The files of all editions, on which compiled code depends."""
+    return [path for folder in FOLDERS for path in folder.iterdir() if path.suffix in (".csv", ".toml")]
+
+
+FOLDERS: Final = _folders()
+_OURS: Final = _editions(DATA)
+EDITIONS: Final = (
+    *_OURS,
+    *(edition for folder in FOLDERS[1:] for edition in _editions(folder, tuple(edition.name for edition in _OURS))),
+)
+EDITION_NAMES: Final = tuple(edition.name for edition in EDITIONS)
