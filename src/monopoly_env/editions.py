@@ -143,3 +143,4 @@ EDITIONS: Final = (
     *(edition for folder in FOLDERS[1:] for edition in _editions(folder, tuple(edition.name for edition in _OURS))),
 )
 EDITION_NAMES: Final = tuple(edition.name for edition in EDITIONS)
+OWN_NAMES: Final = EDITION_NAMES[len(_OURS) :]

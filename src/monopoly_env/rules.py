@@ -14,7 +14,7 @@ from typing import Any, Final, Self
 import numpy as np
 
 from monopoly_env.board import PRICE
-from monopoly_env.editions import EDITION_NAMES
+from monopoly_env.editions import EDITION_NAMES, OWN_NAMES
 from monopoly_env.errors import RulesError, nearest, shortened
 
 RULES_VERSION: Final = 2  # raised when the same seed and actions may lead to a different game
@@ -304,6 +304,10 @@ PRESETS: Final[dict[str, dict[str, Any]]] = {
     "mukhar_trading": _MUKHAR | {"trade": "official"},
     "mukhar_thesis": _MUKHAR | {"max_turns": 500},
 }  # fmt: skip
+for _name in OWN_NAMES:  # an edition of the user's is a preset too: its board, and the official rules
+    if _name in PRESETS:
+        raise RulesError(f"The edition {_name!r} has the name of a preset. Taken: {', '.join(PRESETS)}.")
+    PRESETS[_name] = {"board": _name}
 
 
 def number(option: str, value: str) -> int:

@@ -44,6 +44,7 @@ from monopoly_env import actions, replays
 from monopoly_env.testing import check_rules
 
 rules = me.Rules(board="seaside")
+assert me.Rules.preset("seaside") == rules
 check_rules(rules, num_players=[3], games=1, decisions=150)
 at_sea = {"positions": {0: 37}, "throws": [(1, 1)]}
 game = me.position(2, rules, **at_sea)
@@ -164,6 +165,12 @@ for folder in sys.argv[1:]:
         told.append(str(error))
 print(json.dumps(told))
 """
+
+
+def test_an_edition_with_the_name_of_a_preset_is_refused(tmp_path: Path) -> None:
+    folder = seaside(tmp_path / "town")
+    replaced("editions.toml", "seaside", "short")(folder)
+    assert "The edition 'short' has the name of a preset" in run("import monopoly_env", folder).stderr
 
 
 def test_a_folder_with_a_fault_is_refused_with_the_reason(tmp_path: Path) -> None:
