@@ -291,7 +291,7 @@ def test_a_game_has_an_end() -> None:
     replay, _ = recorded()
     with pytest.raises(me.ConfigurationError, match="1,000,000 decisions at most, not 1,000,001"):
         dataclasses.replace(replay, actions=np.zeros(1_000_001, np.uint8))
-    with pytest.raises(me.ConfigurationError, match="turn_limit=1000000000 must be 16777216 at most"):
+    with pytest.raises(me.ConfigurationError, match="turn_limit=1000000000 must be a whole number from 0 to 16,777,216"):
         dataclasses.replace(replay, turn_limit=10**9)
 
 
