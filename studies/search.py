@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
 from rich.console import Console
-from rich.progress import track
 
 from agents import arena
 from agents.arena.candidates import Lineup
@@ -86,31 +86,30 @@ class Options:
     """Print one JSON object instead of the table."""
 
 
-def measure(options: Options, console: Console) -> list[dict[str, Any]]:
-    """Play all games; returns a row for each opponent, size and number of playouts.
+def measure(options: Options, console: Console) -> Iterator[dict[str, Any]]:
+    """Play all games; yields a row for each opponent, size and number of playouts.
 
     Raises:
         ConfigurationError: A policy is unknown or not compiled, or a number is out of range.
     """
-    base = resolve(options.base)
-    tables = [(opponent, size) for size in options.sizes for opponent in options.against]
-    rows = []
-    for opponent, size in track(tables, "playing", console=console):
-        lineup = Lineup((resolve(opponent),) * (size - 1), options.rules)
+    base, shown = resolve(options.base), console.is_terminal and not console.quiet
+    opponents = [(name, resolve(name)) for name in options.against]
+    for size, (opponent, policy) in product(options.sizes, opponents):
+        lineup = Lineup((policy,) * (size - 1), options.rules)
         (alone,) = arena.against([base], [lineup], [options.games], options.seed)
         for player in _players(options):
+            console.print(f"{player.name} against {opponent}, {size} players")
             began = time.process_time()
-            (score,) = arena.against([player], [lineup], [options.games], options.seed)
+            (score,) = arena.against([player], [lineup], [options.games], options.seed, progress=shown)
             seconds = time.process_time() - began
             lead, games = score.less(alone), score.results[0].games
             low, high = score.interval
             playouts, searched = (player.options()["playouts"], player.searched) if isinstance(player, SearchPolicy) else (0, 0)
-            rows.append({
+            yield {
                 "opponent": opponent, "players": size, "playouts": playouts, "games": games, "win_rate": score.rate, "low": low,
                 "high": high, "lead": lead.difference, "lead_low": lead.low, "lead_high": lead.high, "searched": searched / games,
                 "seconds": seconds / max(1, searched),
-            })  # fmt: skip
-    return rows
+            }  # fmt: skip
 
 
 def _players(options: Options) -> list[Policy]:
@@ -166,11 +165,13 @@ def _names(names: Sequence[str]) -> str:
 
 
 def execute(options: Options, console: Console) -> dict[str, Any]:
-    """Measure, and write the page."""
+    """Measure, and write the page after each row: a run that is ended keeps those that it has."""
     page = Page(options.out, TEMPLATE)
     page.check(options.section)
-    rows = measure(options, console)
-    page.write(options.section, section(rows, options))
+    rows = list[dict[str, Any]]()
+    for row in measure(options, console):
+        rows.append(row)
+        page.write(options.section, section(rows, options))
     return {"rows": rows}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,24 @@ def test_another_player_is_told_by_its_name(tmp_path: Path) -> None:
     )
     assert "`algorithmic`, rules `official`, seed 11." in page.read_text()
     assert "| - | - |" in page.read_text()
+
+
+def test_a_run_that_is_ended_keeps_its_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = Options(
+        player="algorithmic", base="algorithmic", sizes=(2,), games=2, against=("random", "strategic"), out=tmp_path / "search.md"
+    )
+    rows, first = search.measure(options, Console(quiet=True)), []
+
+    def ended(*_: object) -> Iterator[dict[str, object]]:
+        first.append(next(rows))
+        yield first[0]
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(search, "measure", ended)
+    with pytest.raises(KeyboardInterrupt):
+        search.execute(options, Console(quiet=True))
+    assert first[0]["opponent"] == "random"
+    assert "| `random` | 2 |" in options.out.read_text()
 
 
 def test_the_strongest_player_is_called_by_its_name() -> None:
