@@ -66,9 +66,9 @@ class LearnerOptions(RunOptions):
     start: str = NONE
     """A saved agent of this kind to continue from, for instance `ppo/best/ocnaru`, instead of new networks: with its hidden layers, and
     nothing is watched then."""
-    opponents: tuple[str, ...] = (SELF, PAST, "expert", "algorithmic", "strategic")
-    """Opponents, each in an equal share of the games: names of policies, files, `self` (all seats), `past` (earlier copies) or `exploiters`
-    (copies that were trained to beat the learner)."""
+    opponents: tuple[str, ...] = (SELF, PAST, "expert", "expert", "expert", "algorithmic", "strategic")
+    """Opponents, each in an equal share of the games, so that a name given three times has three shares: names of policies, files, `self`
+    (all seats), `past` (earlier copies) or `exploiters` (copies that were trained to beat the learner)."""
     past: int = 8
     """Earlier copies of the learner that are kept as opponents; as many exploiters."""
     past_every: int = 10
