@@ -54,19 +54,19 @@ _MAX_NORM: Final = 1.0  # gradients are clipped to it
 class LearnerOptions(RunOptions):
     """What `training.dqn` and `training.ppo` have in common."""
 
-    steps: int = 6_000_000
+    steps: int = 3_000_000
     """Budget of the own games: choices of the learner."""
     rules: RulesName = "ocnaru"
     num_players: int = 2
     """Seats at the table: 2 to 4."""
     expert: str = "expert"
     """Policy that is watched first, playing itself; `none`: learn from own games only."""
-    watch: int = 2_000_000
+    watch: int = 1_000_000
     """Choices of the expert that are watched."""
     start: str = NONE
     """A saved agent of this kind to continue from, for instance `ppo/best/ocnaru`, instead of new networks: with its hidden layers, and
     nothing is watched then."""
-    opponents: tuple[str, ...] = (SELF, PAST, "expert", "expert", "expert", "algorithmic", "strategic")
+    opponents: tuple[str, ...] = ("expert", "expert", "expert", "algorithmic", "strategic")
     """Opponents, each in an equal share of the games, so that a name given three times has three shares: names of policies, files, `self`
     (all seats), `past` (earlier copies) or `exploiters` (copies that were trained to beat the learner)."""
     past: int = 8
