@@ -34,7 +34,7 @@ from monopoly_env.policy.protocol import CompiledPolicy, Policy
 from monopoly_env.rules import Rules
 from training.cluster import HERE, PlayGames
 from training.experience.choices import Choices, lambda_returns
-from training.league import EXPLOITERS, LEARNER, PAST, SELF, WORDS, League, Trained
+from training.league import EXPLOITERS, LEARNER, PAST, WORDS, League, Trained
 from training.networks import Networks, arrays_of, optimizer_arrays, set_arrays_of, set_optimizer_arrays
 from training.run.checkpoints import Parts
 from training.run.devices import device_of
