@@ -34,7 +34,7 @@ train: $(READY)  ## train an agent for some minutes, with a table of its win rat
 	$(BIN)/python -m training.dqn $(ARGS)
 
 test: $(READY)  ## run all tests
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)  # the kernels of a file are compiled by one worker
+	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
 
 bounds: $(READY)  ## play with checks of every index
 	$(BIN)/python -m pytest tests/bounds $(ARGS)
