@@ -92,7 +92,7 @@ def measure(options: Options, console: Console) -> Iterator[dict[str, Any]]:
     Raises:
         ConfigurationError: A policy is unknown or not compiled, or a number is out of range.
     """
-    base, shown = resolve(options.base), console.is_terminal and not console.quiet
+    base = resolve(options.base)
     opponents = [(name, resolve(name)) for name in options.against]
     for size, (opponent, policy) in product(options.sizes, opponents):
         lineup = Lineup((policy,) * (size - 1), options.rules)
@@ -100,7 +100,7 @@ def measure(options: Options, console: Console) -> Iterator[dict[str, Any]]:
         for player in _players(options):
             console.print(f"{player.name} against {opponent}, {size} players")
             began = time.process_time()
-            (score,) = arena.against([player], [lineup], [options.games], options.seed, progress=shown)
+            (score,) = arena.against([player], [lineup], [options.games], options.seed, progress=console.is_terminal)
             seconds = time.process_time() - began
             lead, games = score.less(alone), score.results[0].games
             low, high = score.interval

@@ -329,7 +329,7 @@ class ChoiceLearner(ABC):
     def play(self) -> Choices:
         """Play a block of own games."""
         options = self.options
-        if self.blocks % options.past_every == 0:
+        if PAST in options.opponents and self.blocks % options.past_every == 0:
             self.league.remember(self.agent().drawing(self.temperature, PAST))
         policies, seats = self.league.seat(self.agent().drawing(self.temperature), options.games, self.blocks)
         choices = self._play_games(
