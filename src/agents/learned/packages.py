@@ -21,7 +21,7 @@ from agents.players.vocabulary.offers import OFFICIAL
 from agents.players.vocabulary.parts import PART_GROUPS, PARTS
 from monopoly_env.board import NUM_GROUPS
 from monopoly_env.game import Game
-from monopoly_env.kernels import kernel
+from monopoly_env.kernels import array_kernel, kernel
 from monopoly_env.policy.protocol import MEMORY, Row
 
 # The columns of a table with a row for each place: the lots asked for and given, a bit each (both 0: the place is free); what the maker
@@ -31,8 +31,12 @@ ASKED, LENT, OWN_GAIN, THEIR_GAIN, RATED_AT, PROMISE, WINS, FIELDS = range(8)
 
 _JUDGES: Final = bargainer.POLICIES["expert/bargaining"]().params  # by the size of the table
 _MODEL: Final = Expert().row()
-_NUM_PARTS: Final = len(PARTS)
 _SINGLES: Final = 1 + NUM_GROUPS  # parts of one group at most
+
+# What is known of a part: what `list_parts` tells of its groups together, and these, a bit each. Of a package, the price and its promise.
+GROUPS: Final = COLUMNS
+_COLUMNS: Final = COLUMNS + 1
+DOLLARS, RISE, _RATINGS = range(3)
 
 
 @kernel
@@ -49,51 +53,77 @@ def write_packages(game: Game, maker: int, partner: int, table: Any, at_limit: i
     """
     table[:] = 0.0
     params, memory = bargainer.at_this_table(game, _JUDGES), np.zeros(MEMORY)
-    official = game.rules.trade == OFFICIAL
-    asks, gives = np.empty((_NUM_PARTS, COLUMNS)), np.empty((_NUM_PARTS, COLUMNS))
-    _write_parts(game, partner, maker, official, params, asks)
-    _write_parts(game, maker, partner, official, params, gives)
+    asks, gives = np.empty((_COLUMNS, len(PARTS))), np.empty((_COLUMNS, len(PARTS)))
+    num_asks, num_gives = _write_parts(game, partner, maker, params, asks), _write_parts(game, maker, partner, params, gives)
     total = fill_strengths(game, turns_left(game, params), params, memory[SLOT.strengths :])
     two = trading.sides(game, maker, partner, total, params, _MODEL, memory)
     at_list = np.zeros((len(table), FIELDS))
-    for i in range(_NUM_PARTS):
-        for j in range(_NUM_PARTS if asks[i, PART] >= 0 else 0):
-            if gives[j, PART] >= 0 and PART_GROUPS[i] & PART_GROUPS[j] == 0 and min(i, j) >= (not official) and i + j > 0:
-                _rate(game, two, asks[i], gives[j], params, memory, table[:at_limit], at_list, spends_all)
+    tables, rated = (table[:at_limit], at_list), np.empty((2, _RATINGS, len(PARTS)))
+    for i in range(num_asks):
+        asked = asks[:, i]
+        _, most = trading.purses(game, maker, partner, int(asked[PART]), 0, asked[FEES], 0.0, params)
+        if spends_all:
+            most = game.cash[maker] - asked[FEES]
+        _rate(two, float(game.cash[partner]), asked, gives[:, :num_gives], memory, rated[:, :, :num_gives])
+        for k in range(2):
+            _keep(game, two, asked, gives, rated[k, :, :num_gives], most, tables[k])
     _merge(table, at_list, at_limit)
 
 
 @kernel
-def _write_parts(game: Game, giver: int, taker: int, official: bool, params: Row, parts: Any) -> None:
-    """Write what is known of each part; its lots are -1 where the giver does not have something of all its groups."""
+def _write_parts(game: Game, giver: int, taker: int, params: Row, parts: Any) -> int:
+    """Write what is known of each part that the giver has something of, a column each; returns how many there are."""
+    official = game.rules.trade == OFFICIAL
     groups = np.empty(COLUMNS * (NUM_GROUPS + 1))
     list_parts(game, giver, taker, not official, params, _MODEL, groups)
-    parts[:] = 0.0
-    for part in range(1, _NUM_PARTS):
-        for group in range(NUM_GROUPS):
-            if PART_GROUPS[part] >> group & 1:
-                if groups[COLUMNS * group + PART] == 0 or (part >= _SINGLES and not official):
-                    parts[part, PART] = -1
-                    break
-                parts[part] += groups[COLUMNS * group : COLUMNS * (group + 1)]
+    count = 0
+    for part in range(len(PARTS) if official else _SINGLES):
+        if _has_all(groups, int(PART_GROUPS[part])) and (official or part > 0):
+            parts[:, count] = 0.0
+            parts[GROUPS, count] = PART_GROUPS[part]
+            for group in range(NUM_GROUPS):
+                if PART_GROUPS[part] >> group & 1:
+                    parts[:COLUMNS, count] += groups[COLUMNS * group : COLUMNS * (group + 1)]
+            count += 1
+    return count
 
 
 @kernel
-def _rate(game: Game, two: Sides, asked: Any, given: Any, params: Row, memory: Row, at_limit: Any, at_list: Any, spends_all: bool) -> None:
-    """Rate a package at both prices, or at the nearest that can be paid, and keep it where it is among the most promising."""
-    ask, give = int(asked[PART]), int(given[PART])
-    own, theirs = asked[TAKEN] + given[GIVEN], asked[GIVEN] + given[TAKEN]
-    a, b = trading.weights(two, own, theirs, memory)
-    least, most = trading.purses(game, two.seat, two.partner, ask, give, asked[FEES], given[FEES], params)
-    if spends_all:
-        most = game.cash[two.seat] - asked[FEES]
-    judged, their_judged = asked[JUDGED_TAKEN] + given[JUDGED_GIVEN], asked[JUDGED_GIVEN] + given[JUDGED_TAKEN]
-    for table, wanted in ((at_limit, trading.least_dollars(two, judged, their_judged)), (at_list, asked[WANTED] - given[PAID])):
-        price = max(least, np.ceil(wanted))
-        promise = a * own - b * theirs - (a + b) * price
-        if promise > table[-1, PROMISE] and price <= most and not trading.was_refused(game, two.seat, two.partner, ask, give, price):
-            row = table[make_room(table, PROMISE, promise)]
-            row[ASKED], row[LENT], row[OWN_GAIN], row[THEIR_GAIN], row[RATED_AT], row[PROMISE] = ask, give, own, theirs, price, promise
+def _has_all(groups: Any, wanted: int) -> bool:
+    """Whether there is something of each of these groups."""
+    for group in range(NUM_GROUPS):
+        if wanted >> group & 1 and groups[COLUMNS * group + PART] == 0:
+            return False
+    return True
+
+
+@array_kernel
+def _rate(two: Sides, cash: float, asked: Any, gives: Any, memory: Row, rated: Any) -> None:
+    """Rate what may be given for one part: at the partner's limit, and at list prices, or at the nearest price that it can pay.
+
+    Two players have thousands of packages, nearly all of which are dropped at once: this loop has no branch, so it is vectorized.
+    """
+    for j in range(gives.shape[1]):
+        own, theirs = asked[TAKEN] + gives[GIVEN, j], asked[GIVEN] + gives[TAKEN, j]
+        a, b = trading.weights(two, own, theirs, memory)
+        least = gives[FEES, j] - cash if gives[PART, j] > 0 else 1.0
+        limit = trading.least_dollars(two, asked[JUDGED_TAKEN] + gives[JUDGED_GIVEN, j], asked[JUDGED_GIVEN] + gives[JUDGED_TAKEN, j])
+        at_limit, at_list = max(least, np.ceil(limit)), max(least, np.ceil(asked[WANTED] - gives[PAID, j]))
+        rated[0, DOLLARS, j], rated[1, DOLLARS, j] = at_limit, at_list
+        rated[0, RISE, j], rated[1, RISE, j] = a * own - b * theirs - (a + b) * at_limit, a * own - b * theirs - (a + b) * at_list
+
+
+@kernel
+def _keep(game: Game, two: Sides, asked: Any, gives: Any, rated: Any, most: float, table: Any) -> None:
+    """Keep the packages that are among the most promising and can be offered."""
+    for j in range(rated.shape[1]):
+        promise = rated[RISE, j]
+        if promise > table[-1, PROMISE] and rated[DOLLARS, j] <= most and not int(asked[GROUPS]) & int(gives[GROUPS, j]):
+            ask, give, price = int(asked[PART]), int(gives[PART, j]), rated[DOLLARS, j]
+            if ask | give and not trading.was_refused(game, two.seat, two.partner, ask, give, price):
+                row = table[make_room(table, PROMISE, promise)]
+                row[ASKED], row[LENT], row[RATED_AT], row[PROMISE] = ask, give, price, promise
+                row[OWN_GAIN], row[THEIR_GAIN] = asked[TAKEN] + gives[GIVEN, j], asked[GIVEN] + gives[TAKEN, j]
 
 
 @kernel
