@@ -15,8 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.learned.choices import NO_CHOICE, NUM_CHOICES, is_asked, write_open
+from agents.learned.options import new_options, work_out
 from agents.learned.play import first_action
 from agents.players.vocabulary.offers import compose
+from monopoly_env.engine import agenda
 from monopoly_env.errors import GameOverError, IllegalActionError
 from monopoly_env.game import Games
 from monopoly_env.gym import MonopolyEnv
@@ -104,14 +106,16 @@ def _next_action(games: Games, choice: int, open_: NDArray[np.bool_], memory: ND
 
     Marks the open choices where something is asked.
     """
-    game = games[0]
+    game, options = games[0], new_options()
+    if choice == NO_CHOICE and not is_asked(game):
+        return int(compose(game, memory))
+    if agenda.ASK <= game.decision <= agenda.CASH:  # elsewhere only the observation tells of offers
+        work_out(game, int(game.player), options)
     if choice == NO_CHOICE:
-        if not is_asked(game):
-            return int(compose(game, memory))
-        count = write_open(game, open_)
+        count = write_open(game, options, open_)
         if count > 1:
             return _ASKED
         for number in range(NUM_CHOICES):
             if open_[number]:
                 choice = number
-    return int(first_action(game, choice, memory))
+    return int(first_action(game, choice, options, memory))

@@ -20,9 +20,9 @@ from typing import Any, Final
 import numpy as np
 
 from agents.learned import prices
-from agents.learned.menu import NUM_PACKAGES, is_chosen_by, write_menu
-from agents.learned.packages import FIELDS
-from agents.learned.prices import NO_PRICE, NUM_PRICES, write_prices
+from agents.learned.menu import NUM_PACKAGES, is_chosen_by
+from agents.learned.options import Options
+from agents.learned.prices import NO_PRICE, NUM_PRICES
 from agents.players.vocabulary.offers import ONE_FOR_ONE
 from monopoly_env.actions import A_BID, A_MORTGAGE, A_REPLY, A_UNMORTGAGE, NUM_ACTIONS, RAISES
 from monopoly_env.board import NUM_LOTS
@@ -58,27 +58,12 @@ def is_asked(game: Game) -> bool:
 
 
 @kernel
-def price_at(game: Game, level: int) -> int:
-    """The dollars that the maker of the half-made offer gives at a price that is open."""
-    dollars = np.empty(NUM_PRICES, np.int64)
-    write_prices(game, dollars)
-    return int(dollars[level])
-
-
-@kernel
-def price_of(game: Game, cash: int) -> int:
-    """The open choice of a price that is nearest to a sum."""
-    dollars = np.empty(NUM_PRICES, np.int64)
-    write_prices(game, dollars)
-    return PRICE + prices.nearest(dollars, cash)
-
-
-@kernel
-def write_open(game: Game, mask: Any) -> int:
+def write_open(game: Game, options: Options, mask: Any) -> int:
     """Mark the open choices.
 
     Args:
         game: It waits for a decision, which is a choice.
+        options: What its player may offer, worked out for this decision.
         mask: (NUM_CHOICES,) bool, filled.
 
     Returns:
@@ -86,15 +71,11 @@ def write_open(game: Game, mask: Any) -> int:
     """
     mask[:] = False
     if game.decision == agenda.ASK:
-        table = np.empty((NUM_PACKAGES, FIELDS))
-        write_menu(game, int(game.offer_from), int(game.offer_to), table)
         for place in range(NUM_PACKAGES):
-            mask[PACKAGE + place] = is_chosen_by(table, place)
+            mask[PACKAGE + place] = is_chosen_by(options.menus[int(game.offer_to)], place)
     elif game.decision == agenda.CASH:
-        dollars = np.empty(NUM_PRICES, np.int64)
-        write_prices(game, dollars)
         for level in range(NUM_PRICES):
-            mask[PRICE + level] = dollars[level] != NO_PRICE
+            mask[PRICE + level] = options.prices[level] != NO_PRICE
     else:
         for action in range(NUM_ACTIONS):
             mask[action] = (int(game.legal[action >> 5]) >> (action & 31)) & 1

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import numpy as np
-
-from agents.learned.packages import ASKED, FIELDS, LENT, PROMISE, write_packages
+from agents.learned.packages import ASKED, LENT, PROMISE, write_packages
 from agents.learned.valued import is_asked_now, share_without, write_valued
 from agents.values.saved import make
 from monopoly_env.game import Game
@@ -56,11 +54,3 @@ def find_place(menu: Any, ask: int, give: int) -> int:
 def is_chosen_by(menu: Any, place: int) -> bool:
     """Whether there is a package in a place, and it stands in no later one."""
     return bool(menu[place, PROMISE] > 0.0 and find_place(menu, int(menu[place, ASKED]), int(menu[place, LENT])) == place)
-
-
-@kernel
-def find_package(game: Game, maker: int, partner: int, ask: int, give: int) -> int:
-    """As `find_place`, on the menu of an offer."""
-    menu = np.empty((NUM_PACKAGES, FIELDS))
-    write_menu(game, maker, partner, menu)
-    return find_place(menu, ask, give)

@@ -16,13 +16,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from agents.learned.menu import BEST_AT_LIMIT, BEST_AT_LIST, BEST_VALUED, NUM_PACKAGES, NUM_VALUED, write_menu
-from agents.learned.packages import ASKED, FIELDS, LENT, OWN_GAIN, PROMISE, RATED_AT, THEIR_GAIN, WINS
+from agents.learned.menu import BEST_AT_LIMIT, BEST_AT_LIST, BEST_VALUED, NUM_PACKAGES, NUM_VALUED
+from agents.learned.options import Options, new_options, work_out
+from agents.learned.packages import ASKED, LENT, OWN_GAIN, PROMISE, RATED_AT, THEIR_GAIN, WINS
 from agents.players.expert.odds import IN_JAIL, LATER_LOT, NEXT_LOT
 from agents.players.expert.packages import COLUMNS, GIVEN, PART, TAKEN, add_gains
 from agents.players.expert.parameters import Expert
 from agents.players.expert.values import present_strength, turns_left
-from agents.players.vocabulary.offers import may_offer_to
 from monopoly_env import encoding as encodings
 from monopoly_env.actions import DECISION_NAMES
 from monopoly_env.board import GROUP_LOTS, GROUP_OF, GROUP_SIZE, GROUPS, NUM_GROUPS, NUM_LOTS, NUM_STREETS, PRICE, RAILROADS
@@ -149,19 +149,22 @@ def length(num_players: int) -> int:
 
 @EncodingKernel
 def _compact(game: Game, seat: int, row: Any) -> None:
-    write(game, seat, row)
+    options = new_options()
+    work_out(game, seat, options)
+    write(game, seat, options, row)
 
 
 encodings.register(NAME, names, _compact, range(MIN_PLAYERS, MOST_PLAYERS + 1))
 
 
 @array_kernel
-def write(game: Game, seat: int, row: Any) -> None:
+def write(game: Game, seat: int, options: Options, row: Any) -> None:
     """Fill a row with what a seat sees.
 
     Args:
         game: A game of 2 to 4 players that is not over.
         seat: The observing player.
+        options: What it may offer, worked out for this decision.
         row: (length,) float32.
     """
     players, board = int(game.num_players), int(game.rules.board)
@@ -179,9 +182,9 @@ def write(game: Game, seat: int, row: Any) -> None:
             _write_player(game, player, worth, row[SHARED_SIZE + offset * EACH_SIZE : SHARED_SIZE + (offset + 1) * EACH_SIZE])
     _write_rents(game, seat, board, row)
     if game.decision == agenda.ASK:
-        _write_packages(game, seat, row)
+        _write_packages(game, seat, options.menus[int(game.offer_to)], row)
     elif game.decision == agenda.WINDOW or game.decision == agenda.DEBT:
-        _write_promises(game, seat, row)
+        _write_promises(game, seat, options, row)
 
 
 @array_kernel
@@ -297,14 +300,13 @@ def _balance(dollars: float) -> float:
 
 
 @array_kernel
-def _write_promises(game: Game, seat: int, row: Any) -> None:
+def _write_promises(game: Game, seat: int, options: Options, row: Any) -> None:
     """Write what the best packages promise with each partner to whom an offer may be made."""
-    players, table = int(game.num_players), np.empty((NUM_PACKAGES, FIELDS))
+    players = int(game.num_players)
     for offset in range(1, players):
         partner = (seat + offset) % players
-        if game.place[partner] == 0 and may_offer_to(game, seat, partner):
-            write_menu(game, seat, partner, table)
-            at = SHARED_SIZE + offset * EACH_SIZE
+        if options.maker[partner] == seat:
+            table, at = options.menus[partner], SHARED_SIZE + offset * EACH_SIZE
             row[at + _PROMISES] = _promise(table[BEST_AT_LIMIT, PROMISE])
             row[at + _PROMISES + 1] = _promise(table[BEST_AT_LIST, PROMISE])
             row[at + _RAISES] = _wins(table[BEST_VALUED, WINS])
@@ -321,11 +323,9 @@ def _wins(rise: float) -> float:
 
 
 @array_kernel
-def _write_packages(game: Game, seat: int, row: Any) -> None:
+def _write_packages(game: Game, seat: int, table: Any, row: Any) -> None:
     """Write what the packages of an offer are that begins."""
-    partner, table = int(game.offer_to), np.empty((NUM_PACKAGES, FIELDS))
-    write_menu(game, seat, partner, table)
-    first = SHARED_SIZE + int(game.num_players) * EACH_SIZE
+    partner, first = int(game.offer_to), SHARED_SIZE + int(game.num_players) * EACH_SIZE
     for place in range(NUM_PACKAGES):
         if table[place, PROMISE] > 0.0:
             at, get, give = first + place, int(table[place, ASKED]), int(table[place, LENT])

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from agents.learned.choices import NO_CHOICE, NUM_CHOICES, PACKAGE, PRICE, is_asked, price_at, write_open
-from agents.learned.menu import NUM_PACKAGES, write_menu
+from agents.learned.choices import NO_CHOICE, NUM_CHOICES, PACKAGE, PRICE, is_asked, write_open
 from agents.learned.networks import NAMES, NETWORK_OF, OUTPUT
 from agents.learned.observation import EACH_SIZE, MOST_PLAYERS, PACKAGES_SIZE, SHARED_SIZE, length, write
-from agents.learned.packages import ASKED, FIELDS, LENT
+from agents.learned.options import Options, forget, new_options, work_out
+from agents.learned.packages import ASKED, LENT
 from agents.networks.forward import forward
 from agents.networks.layout import AT_LAYERS, SIZES
 from agents.players.vocabulary.offers import compose, plan
@@ -56,11 +56,24 @@ def score(game: Game, params: Row, seen: Any, outputs: Any) -> int:
 
 
 @kernel
+def look(game: Game, options: Options, open_: Any, seen: Any) -> int:
+    """Work out what is open, and if that is more than one choice what its player sees; returns how many are open."""
+    seat, offering = int(game.player), agenda.ASK <= game.decision <= agenda.CASH
+    if offering:
+        work_out(game, seat, options)
+    count = write_open(game, options, open_)
+    if count > 1:
+        if not offering:
+            work_out(game, seat, options)
+        write(game, seat, options, seen)
+    elif not offering:
+        forget(options)
+    return count
+
+
+@kernel
 def _best(game: Game, params: Row, open_: Any, seen: Any, outputs: Any) -> int:
-    """Score all choices; returns the open one of the highest score, NO_CHOICE if none is open."""
-    if write_open(game, open_) == 0:
-        return NO_CHOICE
-    write(game, int(game.player), seen)
+    """Score all choices; returns the open one of the highest score."""
     number, table = score(game, params, seen, outputs), OUTPUT
     best, high = NO_CHOICE, -math.inf
     for choice in range(NUM_CHOICES):
@@ -70,10 +83,21 @@ def _best(game: Game, params: Row, open_: Any, seen: Any, outputs: Any) -> int:
 
 
 @kernel
-def choose(game: Game, params: Row, open_: Any, seen: Any, outputs: Any) -> int:
-    """The open choice of the highest score, or one drawn by the scores; NO_CHOICE if none is open."""
+def _only(open_: Any) -> int:
+    """The only open choice; NO_CHOICE if none is open."""
+    for choice in range(NUM_CHOICES):
+        if open_[choice]:
+            return choice
+    return NO_CHOICE
+
+
+@kernel
+def choose(game: Game, params: Row, count: int, open_: Any, seen: Any, outputs: Any) -> int:
+    """The open choice of the highest score, or one drawn by the scores, after a `look` that found so many; NO_CHOICE if none is open."""
+    if count < 2:
+        return _only(open_)
     best, heat = _best(game, params, open_, seen, outputs), params[TEMPERATURE]
-    if best == NO_CHOICE or heat <= 0.0:
+    if heat <= 0.0:
         return best
     number, table = NETWORK_OF[game.decision], OUTPUT
     high = float(outputs[table[number, best]])
@@ -91,12 +115,12 @@ def choose(game: Game, params: Row, open_: Any, seen: Any, outputs: Any) -> int:
 
 
 @kernel
-def write_probabilities(game: Game, params: Row, open_: Any, seen: Any, outputs: Any, probabilities: Any) -> None:
-    """Write how likely each choice is if one is drawn by exp(score): (NUM_CHOICES,), zeros where nothing is open."""
-    probabilities[:] = 0.0
-    best = _best(game, params, open_, seen, outputs)
-    if best == NO_CHOICE:
+def write_probabilities(game: Game, params: Row, count: int, open_: Any, seen: Any, outputs: Any, probabilities: Any) -> None:
+    """Write how likely each choice is if one is drawn by exp(score), after a `look` that found so many: (NUM_CHOICES,)."""
+    probabilities[:] = open_
+    if count < 2:
         return
+    best = _best(game, params, open_, seen, outputs)
     number, table = NETWORK_OF[game.decision], OUTPUT
     high = float(outputs[table[number, best]])
     for choice in range(NUM_CHOICES):
@@ -112,31 +136,30 @@ def play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
         return ILLEGAL
     if not is_asked(game):
         return compose(game, memory)
-    open_, seen = np.empty(NUM_CHOICES, np.bool_), np.empty(_LONGEST, np.float32)
-    outputs = np.empty(NUM_CHOICES, np.float32)
-    choice = choose(game, params, open_, seen[: SHARED_SIZE + int(game.num_players) * EACH_SIZE + PACKAGES_SIZE], outputs)
-    return first_action(game, choice, memory)
+    options, open_, outputs = new_options(), np.empty(NUM_CHOICES, np.bool_), np.empty(NUM_CHOICES, np.float32)
+    seen = np.empty(_LONGEST, np.float32)[: SHARED_SIZE + int(game.num_players) * EACH_SIZE + PACKAGES_SIZE]
+    count = look(game, options, open_, seen)
+    return first_action(game, choose(game, params, count, open_, seen, outputs), options, memory)
 
 
 @kernel
-def first_action(game: Game, choice: int, memory: Row) -> int:
+def first_action(game: Game, choice: int, options: Options, memory: Row) -> int:
     """The action with which a choice begins; `compose` tells the picks that follow."""
     if 0 <= choice < PACKAGE:
         return choice
     if choice == NO_CHOICE and game.decision != agenda.ASK:  # a debtor who could only trade
         return nth_legal(game, 0)
-    _plan(game, choice, memory)
+    _plan(game, choice, options, memory)
     return compose(game, memory)
 
 
 @kernel
-def _plan(game: Game, choice: int, memory: Row) -> None:
+def _plan(game: Game, choice: int, options: Options, memory: Row) -> None:
     """Go on with an offer: with the package or the price; without a choice it ends in nothing."""
     ask, give, cash = int(game.offer_ask), int(game.offer_give), 0
     if choice >= PRICE:
-        cash = price_at(game, choice - PRICE)
+        cash = int(options.prices[choice - PRICE])
     elif choice >= PACKAGE:
-        table = np.empty((NUM_PACKAGES, FIELDS))
-        write_menu(game, int(game.offer_from), int(game.offer_to), table)
-        ask, give = int(table[choice - PACKAGE, ASKED]), int(table[choice - PACKAGE, LENT])
+        package = options.menus[int(game.offer_to), choice - PACKAGE]
+        ask, give = int(package[ASKED]), int(package[LENT])
     plan(ask, give, cash, memory)

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from agents.learned.choices import NUM_CHOICES, is_asked
 from agents.learned.networks import NAMES, architectures
 from agents.learned.observation import MOST_PLAYERS, NAME, length, names
-from agents.learned.play import play, write_probabilities
+from agents.learned.options import forget, new_options
+from agents.learned.play import look, play, write_probabilities
 from agents.learned.prices import BARGAINERS_MARGINS, MARGINS, PREMIUMS
 from agents.networks import layout
 from agents.networks.saved import NetworksPolicy
@@ -117,11 +118,13 @@ class LearnedAgent(NetworksPolicy):
 
 @entry()
 def _write_probabilities(games: Games, params: Row, chances: NDArray[np.float64], features: int) -> None:
-    params, chances = borrowed(params), borrowed(chances)
+    params, chances, options = borrowed(params), borrowed(chances), new_options()
     open_, seen, outputs = np.empty(NUM_CHOICES, np.bool_), np.empty(features, np.float32), np.empty(NUM_CHOICES, np.float32)
     for row in range(len(games)):
+        forget(options)  # each row is another game
         if is_asked(games[row]):
-            write_probabilities(games[row], params, open_, seen, outputs, chances[row])
+            count = look(games[row], options, open_, seen)
+            write_probabilities(games[row], params, count, open_, seen, outputs, chances[row])
 
 
 def _digest(num_players: int) -> str:

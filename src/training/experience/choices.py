@@ -16,15 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.learned import observation
-from agents.learned.choices import NO_CHOICE, NUM_CHOICES, PACKAGE, is_asked, price_of, write_open
-from agents.learned.menu import NO_PACKAGE, find_package
+from agents.learned.choices import NO_CHOICE, NUM_CHOICES, PACKAGE, PRICE, is_asked
+from agents.learned.menu import NO_PACKAGE, find_place
 from agents.learned.networks import NETWORK_OF
+from agents.learned.options import Options, forget, new_options
+from agents.learned.play import PLAYERS, choose, first_action, look, play
+from agents.learned.prices import nearest
 from monopoly_env.actions import A_BID, A_REPLY, NUM_ACTIONS, RAISES
 from monopoly_env.engine import agenda, trade
 from monopoly_env.engine.step import apply
 from monopoly_env.game import Game, Games, empty_games
 from monopoly_env.kernels import borrowed, entry, kernel
-from monopoly_env.policy.loop import PROGRESS, Players, check, next_action
+from monopoly_env.policy.loop import OUTSIDE, PROGRESS, Players, check, next_action
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
 from monopoly_env.rules import Rules
 from training.experience.recording import begin_games, write_halves
@@ -112,22 +115,26 @@ def play_games(
         IllegalActionError: A policy chose an illegal action, or never ended its turn.
     """
     players, features = Players.of(policies), observation.length(seats.shape[1])
+    played_here = np.array([policy.kernel is play and policy.params[PLAYERS] == seats.shape[1] for policy in policies], np.bool_)
     empty = empty_games(1)
     empty["rules"] = rules.to_record()
 
-    def play(start: int) -> list[Choices]:
+    def play_slice(start: int) -> list[Choices]:
         seated = seats[start : start + SLICE]
         count = len(seated)
         games, progress = empty_games(count), np.zeros(count, PROGRESS)
         begin_games(games, empty, seats.shape[1], seed, first + start)
         memory, pending = np.zeros((count, seats.shape[1], MEMORY)), np.full((count, seats.shape[1], 2), NO_CHOICE)
-        buffers = np.zeros(NUM_ACTIONS, np.bool_), np.zeros(NUM_CHOICES, np.bool_), np.zeros(features, np.float32)
+        buffers = (
+            np.zeros(NUM_ACTIONS, np.bool_), np.zeros(NUM_CHOICES, np.bool_), np.zeros(features, np.float32),
+            np.zeros(NUM_CHOICES, np.float32),
+        )  # fmt: skip
         parts: list[Choices] = []
         full = True
         while full:
             rows = Choices.empty(_ROWS, features)
             written = _record(
-                games, memory, seated, progress, pending, players, turn_limit * seats.shape[1], recorded, *buffers,
+                games, memory, seated, progress, pending, players, turn_limit * seats.shape[1], recorded, played_here, *buffers,
                 rows._replace(observation=rows.observation.view(np.uint16)),
             )  # fmt: skip
             full = written == _ROWS
@@ -139,37 +146,48 @@ def play_games(
         return [part._replace(outcome=shares[part.game, part.player], game=part.game + np.int32(start)) for part in parts]
 
     with ThreadPoolExecutor(threads or os.cpu_count() or 1, "games") as pool:
-        return Choices.joined([part for parts in pool.map(play, range(0, len(seats), SLICE)) for part in parts])
+        return Choices.joined([part for parts in pool.map(play_slice, range(0, len(seats), SLICE)) for part in parts])
 
 
 @entry()
 def _record(
     games: Games, memory: NDArray[np.float64], seats: NDArray[np.int64], progress: NDArray[Any], pending: NDArray[np.int64],
-    players: Players, turn_limit: int, recorded: NDArray[np.bool_], mask: NDArray[np.bool_], open_: NDArray[np.bool_],
-    seen: NDArray[np.float32], rows: Choices,
+    players: Players, turn_limit: int, recorded: NDArray[np.bool_], played_here: NDArray[np.bool_],
+    mask: NDArray[np.bool_], open_: NDArray[np.bool_], seen: NDArray[np.float32], outputs: NDArray[np.float32], rows: Choices,
 ) -> int:  # fmt: skip
     """Play games, one after the other, until all have ended or the rows are full; returns the number of rows written.
 
+    `played_here` (K,) tells which policies are networks: their choices that are recorded are also made here, by what was worked out and
+    seen for the record. For the loop they are then policies outside it.
     `pending` (B, P, 2) has the rows of the package and the price that each player offers, which are not known yet; NO_CHOICE: none.
     """
     memory, seats, players, mask, rows = borrowed(memory), borrowed(seats), borrowed(players), borrowed(mask), borrowed(rows)
     pending[:] = NO_CHOICE
-    count = 0
+    options, count = new_options(), 0
     for i in range(len(games)):
-        game = games[i]
+        game, asked = games[i], seats[i].copy()
+        forget(options)
         while count < len(rows.choice):
-            action = next_action(game, players, seats[i], memory[i], mask, progress[i], turn_limit)
+            seat, found = int(game.player), NO_CHOICE
+            number = seats[i, seat]
+            if game.decision != agenda.OVER and recorded[number] and is_asked(game):
+                found = look(game, options, open_, seen)
+            asked[seat] = number
+            if found >= 0 and played_here[number]:
+                choice = choose(game, players.params[number][: players.lengths[number]], found, open_, seen, outputs)
+                progress[i].answer, progress[i].answered = first_action(game, choice, options, memory[i, seat]), 1
+                asked[seat] = OUTSIDE
+            action = next_action(game, players, asked, memory[i], mask, progress[i], turn_limit)
             if action < 0:
                 break
-            seat = int(game.player)
-            if game.decision == agenda.ASK and game.offer_ask == 0:
-                pending[i, seat] = NO_CHOICE  # an offer begins; the one before was perhaps given up
-            if recorded[seats[i, seat]] and is_asked(game) and write_open(game, open_) > 1:
+            if game.decision == agenda.REPLY or (game.decision == agenda.ASK and game.offer_ask == 0):
+                pending[i, seat] = NO_CHOICE  # an offer begins or is answered; the player's last one was perhaps given up
+            if found > 1:
                 _note(game, i, seat, action, open_, seen, pending[i, seat], rows, count)
                 count += 1
             apply(game, action)
             if game.decision == agenda.REPLY:
-                _resolve(game, pending[i, int(game.offer_from)], rows)
+                _resolve(game, options, pending[i, int(game.offer_from)], rows)
     return count
 
 
@@ -178,7 +196,6 @@ def _note(
     game: Game, number: int, seat: int, action: int, open_: Any, seen: Any, pending: Any, rows: Choices, at: int
 ) -> None:  # fmt: skip
     """Write a choice down; which package or price it is shows later."""
-    observation.write(game, seat, seen)
     write_halves(seen, seen.view(np.int32), rows.observation[at])
     for byte in range(PACKED):
         bits = 0
@@ -201,14 +218,13 @@ def _note(
 
 
 @kernel
-def _resolve(game: Game, pending: Any, rows: Choices) -> None:
+def _resolve(game: Game, options: Options, pending: Any, rows: Choices) -> None:
     """An offer was made: note its parts and its price."""
-    maker, partner = int(game.offer_from), int(game.offer_to)
     if pending[0] != NO_CHOICE:
-        package = find_package(game, maker, partner, int(game.offer_ask), int(game.offer_give))
+        package = find_place(options.menus[int(game.offer_to)], int(game.offer_ask), int(game.offer_give))
         _settle(rows, int(pending[0]), NO_CHOICE if package == NO_PACKAGE else PACKAGE + package)
     if pending[1] != NO_CHOICE:
-        _settle(rows, int(pending[1]), price_of(game, int(game.offer_cash)))
+        _settle(rows, int(pending[1]), PRICE + nearest(options.prices, int(game.offer_cash)))
     pending[:] = NO_CHOICE
 
 

@@ -15,6 +15,7 @@ from agents.learned import choices, observation
 from agents.learned.choices import NO_CHOICE, NUM_CHOICES, PACKAGE, PRICE
 from agents.learned.menu import BEST_VALUED
 from agents.learned.networks import CHOICES, NAMES, NETWORKS, OUTPUT, STATE, architectures
+from agents.learned.options import Options, new_options, work_out
 from agents.learned.policy import LearnedAgent
 from agents.learned.prices import BARGAINERS_MARGINS, MARGINS, NUM_PRICES, PREMIUMS
 from agents.networks.forward import evaluate
@@ -42,9 +43,15 @@ def choose(agent: LearnedAgent, game: Any) -> int:
     return int(agent.act(Decisions(me.core.batch_of(game).copy()))[0])
 
 
+def worked_out(game: Any, seat: int) -> Options:
+    options = new_options()
+    work_out(game, seat, options)
+    return options
+
+
 def open_choices(game: Any) -> set[int]:
     mask = np.zeros(NUM_CHOICES, np.bool_)
-    count = choices.write_open(game, mask)
+    count = choices.write_open(game, worked_out(game, int(game.player)), mask)
     assert count == mask.sum()
     return set(np.flatnonzero(mask).tolist())
 
@@ -73,7 +80,7 @@ def test_an_offer_is_a_partner_a_package_and_a_price(trading: Any) -> None:
     assert choices.describe(PACKAGE) == "package 1"
     for text in ("ask for New York Avenue", "ask: done", "give: done"):
         me.step(trading, actions.parse(text))
-    paid = {choice - PRICE: choices.price_at(trading, choice - PRICE) for choice in sorted(open_choices(trading))}
+    paid = {choice - PRICE: int(worked_out(trading, 0).prices[choice - PRICE]) for choice in sorted(open_choices(trading))}
     assert paid[PREMIUMS.index(0)] == 200  # the printed price
     premiums = [price for level, price in paid.items() if level < len(PREMIUMS)]
     assert premiums == sorted(premiums)
@@ -100,7 +107,7 @@ def test_a_margin_counts_from_the_least_that_the_partner_accepts(level: int, par
     game = me.position(3, lots=lots, cash={0: 1500, 1: 900, 2: 900})
     for text in ("trade with player +1", "ask for New York Avenue", "ask: done", "give for Reading Railroad", "give: done"):
         me.step(game, actions.parse(text.replace("give for", "give")))
-    dollars = choices.price_at(game, level)
+    dollars = int(worked_out(game, 0).prices[level])
     assert 0 < dollars < 1500
     memory = np.zeros(64)
     plan(int(game.offer_ask), int(game.offer_give), dollars, memory)
@@ -197,7 +204,7 @@ def test_every_choice_is_that_of_the_highest_score() -> None:
         agent = agent_of(3, seed)
         for game, action in walk(agent, me.new_game(3, seed=8 + seed), 300):
             mask = np.zeros(NUM_CHOICES, np.bool_)
-            if choices.is_asked(game) and choices.write_open(game, mask) > 0:
+            if choices.is_asked(game) and choices.write_open(game, worked_out(game, int(game.player)), mask) > 0:
                 number = next(n for n, name in enumerate(NAMES) if actions.DECISION_NAMES[game.decision] in NETWORKS[name][0])
                 seen = np.zeros((1, observation.length(3)), np.float32)
                 encodings.make("compact", 3).write(game, int(game.player), seen[0])
@@ -206,6 +213,28 @@ def test_every_choice_is_that_of_the_highest_score() -> None:
                 asked.add(NAMES[number])
                 assert best >= PACKAGE or action == best
     assert {"buy", "bid", "turn", "package", "price", "reply"} <= asked
+
+
+@pytest.mark.parametrize("rules", ["official", "ocnaru"])
+def test_an_offer_has_the_menu_of_its_window(rules: str) -> None:
+    """Options that are kept from decision to decision are those worked out anew: menus to the bit, and prices."""
+    kept, offers = new_options(), 0
+    for seed in range(4):
+        agent = agent_of(3, seed, temperature=1.0)
+        for game, _ in walk(agent, me.new_game(3, seed=seed, rules=me.Rules.preset(rules)), 500):
+            if not choices.is_asked(game):
+                continue
+            seat = int(game.player)
+            work_out(game, seat, kept)
+            fresh = worked_out(game, seat)
+            if game.decision == agenda.ASK:
+                offers += 1
+                assert kept.menus[int(game.offer_to)].tobytes() == fresh.menus[int(game.offer_to)].tobytes()
+            elif game.decision == agenda.CASH:
+                assert kept.prices.tolist() == fresh.prices.tolist()
+            else:
+                assert kept.maker.tolist() == fresh.maker.tolist()
+    assert offers > 50
 
 
 def walk(agent: LearnedAgent, game: Any, decisions: int) -> Iterator[tuple[Any, int]]:
@@ -311,7 +340,7 @@ def test_gains_are_those_of_what_changes_hands(trading: Any) -> None:
 def gains(game: Any, seat: int) -> dict[str, dict[str, float]]:
     """What a seat sees of gains and losses: by block and group."""
     row = np.zeros(observation.length(2), np.float32)
-    observation.write(game, seat, row)
+    observation.write(game, seat, worked_out(game, seat), row)
     names = observation.names(2)
     blocks = ("gain by", "partner's loss by", "partner's gain by", "loss by")
     return {block: {group: float(row[names.index(f"{block}: {group}")]) for group in GROUPS} for block in blocks}

@@ -16,10 +16,11 @@ from agents.learned.menu import (
     BEST_VALUED,
     NO_PACKAGE,
     NUM_PACKAGES,
-    find_package,
+    find_place,
     is_chosen_by,
     write_menu,
 )
+from agents.learned.options import Options, new_options, work_out
 from agents.learned.packages import ASKED, FIELDS, LENT, OWN_GAIN, PROMISE, RATED_AT, WINS
 from agents.learned.valued import is_asked_now
 from agents.players.vocabulary.parts import groups_of
@@ -31,6 +32,12 @@ from monopoly_env.policy.protocol import Decisions
 RATED = (slice(BEST_AT_LIMIT, BEST_AT_LIST), slice(BEST_AT_LIST, BEST_VALUED))
 VALUED = slice(BEST_VALUED, NUM_PACKAGES)
 TRADE = actions.parse("trade with player +1")
+
+
+def worked_out(game: Any) -> Options:
+    options = new_options()
+    work_out(game, 0, options)
+    return options
 
 
 def packages(game: Any, maker: int, partner: int) -> np.ndarray:
@@ -86,7 +93,7 @@ def test_every_package_can_be_offered(rules: str, num_players: int) -> None:
             chosen = [place for place in range(NUM_PACKAGES) if is_chosen_by(table, place)]
             assert len(set(lots_of(table[chosen]))) == len(chosen) == len(set(lots_of(held)))  # each package by one place
             for place in chosen[:1]:
-                assert find_package(game, maker, partner, int(table[place, ASKED]), int(table[place, LENT])) == place
+                assert find_place(table, int(table[place, ASKED]), int(table[place, LENT])) == place
             found += len(held)
     assert found > 30
 
@@ -115,26 +122,26 @@ def test_a_refused_package_is_not_offered_again(swap: Any) -> None:
     best = packages(swap, 0, 1)[0].copy()
     swap.refused_from[0], swap.refused_to[0], swap.num_refused = 0, 1, 1
     swap.refused_ask[0], swap.refused_give[0], swap.refused_cash[0] = int(best[ASKED]), int(best[LENT]), 1500  # with all one's money
-    assert find_package(swap, 0, 1, int(best[ASKED]), int(best[LENT])) == NO_PACKAGE
+    assert find_place(packages(swap, 0, 1), int(best[ASKED]), int(best[LENT])) == NO_PACKAGE
     swap.refused_cash[0] = int(best[RATED_AT]) - 1  # a worse price was refused
-    assert find_package(swap, 0, 1, int(best[ASKED]), int(best[LENT])) != NO_PACKAGE
+    assert find_place(packages(swap, 0, 1), int(best[ASKED]), int(best[LENT])) != NO_PACKAGE
 
 
 def test_no_package_is_no_place(swap: Any) -> None:
-    assert find_package(swap, 0, 1, int(ALL_LOTS), 0) == NO_PACKAGE
+    assert find_place(packages(swap, 0, 1), int(ALL_LOTS), 0) == NO_PACKAGE
 
 
 def test_a_player_sees_what_the_best_packages_promise(swap: Any) -> None:
     names, row = observation.names(3), np.zeros(observation.length(3), np.float32)
     promises = [packages(swap, 0, partner)[0, PROMISE] for partner in (1, 2)]
-    observation.write(swap, 0, row)
+    observation.write(swap, 0, worked_out(swap), row)
     seen = [float(row[names.index(f"player +{offset} promises: at the limit")]) for offset in (1, 2)]
     assert seen == pytest.approx([promise / (promise + 0.2) for promise in promises])
     raises = [packages(swap, 0, partner)[BEST_VALUED, WINS] for partner in (1, 2)]
     seen_raises = [float(row[names.index(f"player +{offset} raises the win")]) for offset in (1, 2)]
     assert seen_raises == pytest.approx([rise / (rise + 0.02) for rise in raises])
     me.step(swap, TRADE)
-    observation.write(swap, 0, row)
+    observation.write(swap, 0, worked_out(swap), row)
     told = dict(zip(names, row.tolist(), strict=True))
     assert told["package promises: 1"] == pytest.approx(seen[0])
     assert told["package completes: 1"] == told["package lets complete: 1"] == 1
@@ -151,7 +158,7 @@ def test_the_menu_is_the_same_at_every_step_of_an_offer(swap: Any) -> None:
         assert packages(game, 0, 1)[VALUED].tolist() == menu[VALUED].tolist(), agenda.TASK_NAMES[game.decision]
         me.step(game, _next_step(game, ask, give))
     assert packages(game, 0, 1)[VALUED].tolist() == menu[VALUED].tolist()
-    assert find_package(game, 0, 1, ask, give) == BEST_VALUED
+    assert find_place(packages(game, 0, 1), ask, give) == BEST_VALUED
 
 
 def test_a_debtor_is_not_shown_packages_by_their_value() -> None:

@@ -100,3 +100,13 @@ def test_lambda_returns_by_hand() -> None:
     assert goals == pytest.approx([0.5 * 0.6 + 0.5 * middle, 0.0, middle, last, 0.0])
     lambda_returns(values, outcome, game, player, 1.0, goals)
     assert goals == pytest.approx(outcome)
+
+
+def test_a_network_plays_the_same_whether_it_is_recorded_or_not(agent: LearnedAgent) -> None:
+    """Recorded choices are made beside the record, the others by the policy's kernel, with the same draws."""
+    twins, rows = [agent.drawing(0.5, "one"), agent.drawing(0.5, "other"), agents.make("expert")], [[0, 1, 2]] * 10
+    one = play(twins, rows, [True, False, False], seed=4)
+    other, both = play(twins, rows, [False, True, False], seed=4), play(twins, rows, [True, True, False], seed=4)
+    assert same(one, both.take(both.player == 0))
+    assert same(other, both.take(both.player == 1))
+    assert min(one.size, other.size) > 500

@@ -1,0 +1,69 @@
+"""What a player may offer at a decision: packages and prices, worked out once for all that reads them.
+
+A menu takes ten times as long as the rest of an observation. The open choices, the observation, the picks that follow and a record of
+them all need the same one.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.learned.menu import NUM_PACKAGES, write_menu
+from agents.learned.packages import FIELDS
+from agents.learned.prices import NUM_PRICES, write_prices
+from agents.players.vocabulary.offers import may_offer_to
+from monopoly_env.engine import agenda
+from monopoly_env.game import MAX_PLAYERS, NOBODY, Game
+from monopoly_env.kernels import kernel
+
+
+class Options(NamedTuple):
+    """The packages and prices of a decision.
+
+    Attributes:
+        menus: (MAX_PLAYERS, NUM_PACKAGES, FIELDS) float64, by the partner's seat: the menu of the last decision that had one.
+        maker: (MAX_PLAYERS,) int64, by the partner's seat: who may begin an offer with this menu now; NOBODY: there is none.
+        prices: (NUM_PRICES,) int64, those of the last offer whose goods were picked.
+    """
+
+    menus: NDArray[np.float64]
+    maker: NDArray[np.int64]
+    prices: NDArray[np.int64]
+
+
+@kernel
+def new_options() -> Options:
+    """Options of which nothing is worked out."""
+    menus, prices = np.empty((MAX_PLAYERS, NUM_PACKAGES, FIELDS)), np.empty(NUM_PRICES, np.int64)
+    return Options(menus, np.full(MAX_PLAYERS, NOBODY, np.int64), prices)
+
+
+@kernel
+def forget(options: Options) -> None:
+    """No offer begins with the menus of before: for another game, or a decision that nothing was worked out for."""
+    options.maker[:] = NOBODY
+
+
+@kernel
+def work_out(game: Game, seat: int, options: Options) -> None:
+    """Work out what a seat may offer: in a window or a debt to each partner, then to the one it has chosen, then at which price.
+
+    An offer has the menu of the window in which it began. So use the same options for decisions that follow each other in one game.
+    """
+    if game.decision == agenda.ASK:
+        partner = int(game.offer_to)
+        if options.maker[partner] != seat:
+            write_menu(game, seat, partner, options.menus[partner])
+        forget(options)
+        return
+    forget(options)
+    if game.decision == agenda.WINDOW or game.decision == agenda.DEBT:
+        for partner in range(game.num_players):
+            if partner != seat and game.place[partner] == 0 and may_offer_to(game, seat, partner):
+                write_menu(game, seat, partner, options.menus[partner])
+                options.maker[partner] = seat
+    elif game.decision == agenda.CASH:
+        write_prices(game, options.prices)
