@@ -14,7 +14,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.learned.choices import NO_CHOICE, NUM_CHOICES, is_asked, write_open
+from agents.learned.choices import NO_CHOICE, NUM_CHOICES, is_asked, only_open, write_open
 from agents.learned.options import new_options, work_out
 from agents.learned.play import first_action
 from agents.players.vocabulary.offers import compose
@@ -115,7 +115,5 @@ def _next_action(games: Games, choice: int, open_: NDArray[np.bool_], memory: ND
         count = write_open(game, options, open_)
         if count > 1:
             return _ASKED
-        for number in range(NUM_CHOICES):
-            if open_[number]:
-                choice = number
+        choice = only_open(open_)
     return int(first_action(game, choice, options, memory))

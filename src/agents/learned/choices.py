@@ -93,6 +93,15 @@ def write_open(game: Game, options: Options, mask: Any) -> int:
 
 
 @kernel
+def only_open(mask: Any) -> int:
+    """The only open choice; NO_CHOICE if none is open."""
+    for choice in range(NUM_CHOICES):
+        if mask[choice]:
+            return choice
+    return NO_CHOICE
+
+
+@kernel
 def _close_detours(game: Game, mask: Any) -> None:
     """Close the ways from a mortgage to its lifting and back in one turn, each of which costs a tenth of the price.
 

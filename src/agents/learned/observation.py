@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from agents.learned.menu import BEST_AT_LIMIT, BEST_AT_LIST, BEST_VALUED, NUM_PACKAGES, NUM_VALUED
-from agents.learned.options import Options, new_options, work_out
+from agents.learned.options import Options, worked_out
 from agents.learned.packages import ASKED, LENT, OWN_GAIN, PROMISE, RATED_AT, THEIR_GAIN, WINS
 from agents.players.expert.odds import IN_JAIL, LATER_LOT, NEXT_LOT
 from agents.players.expert.packages import COLUMNS, GIVEN, PART, TAKEN, add_gains
@@ -149,9 +149,7 @@ def length(num_players: int) -> int:
 
 @EncodingKernel
 def _compact(game: Game, seat: int, row: Any) -> None:
-    options = new_options()
-    work_out(game, seat, options)
-    write(game, seat, options, row)
+    write(game, seat, worked_out(game, seat), row)
 
 
 encodings.register(NAME, names, _compact, range(MIN_PLAYERS, MOST_PLAYERS + 1))

@@ -53,12 +53,8 @@ def work_out(game: Game, seat: int, options: Options) -> None:
 
     An offer has the menu of the window in which it began. So use the same options for decisions that follow each other in one game.
     """
-    if game.decision == agenda.ASK:
-        partner = int(game.offer_to)
-        if options.maker[partner] != seat:
-            write_menu(game, seat, partner, options.menus[partner])
-        forget(options)
-        return
+    if game.decision == agenda.ASK and options.maker[int(game.offer_to)] != seat:
+        write_menu(game, seat, int(game.offer_to), options.menus[int(game.offer_to)])
     forget(options)
     if game.decision == agenda.WINDOW or game.decision == agenda.DEBT:
         for partner in range(game.num_players):
@@ -67,3 +63,11 @@ def work_out(game: Game, seat: int, options: Options) -> None:
                 options.maker[partner] = seat
     elif game.decision == agenda.CASH:
         write_prices(game, options.prices)
+
+
+@kernel
+def worked_out(game: Game, seat: int) -> Options:
+    """What a seat may offer at a decision that stands alone."""
+    options = new_options()
+    work_out(game, seat, options)
+    return options

@@ -61,9 +61,7 @@ def write_packages(game: Game, maker: int, partner: int, table: Any, at_limit: i
     tables, rated = (table[:at_limit], at_list), np.empty((2, _RATINGS, len(PARTS)))
     for i in range(num_asks):
         asked = asks[:, i]
-        _, most = trading.purses(game, maker, partner, int(asked[PART]), 0, asked[FEES], 0.0, params)
-        if spends_all:
-            most = game.cash[maker] - asked[FEES]
+        most = game.cash[maker] - asked[FEES] if spends_all else trading.most_paid(game, maker, int(asked[PART]), asked[FEES], params)
         _rate(two, float(game.cash[partner]), asked, gives[:, :num_gives], memory, rated[:, :, :num_gives])
         for k in range(2):
             _keep(game, two, asked, gives, rated[k, :, :num_gives], most, tables[k])
@@ -77,8 +75,8 @@ def _write_parts(game: Game, giver: int, taker: int, params: Row, parts: Any) ->
     groups = np.empty(COLUMNS * (NUM_GROUPS + 1))
     list_parts(game, giver, taker, not official, params, _MODEL, groups)
     count = 0
-    for part in range(len(PARTS) if official else _SINGLES):
-        if _has_all(groups, int(PART_GROUPS[part])) and (official or part > 0):
+    for part in range(int(not official), len(PARTS) if official else _SINGLES):
+        if _has_all(groups, int(PART_GROUPS[part])):
             parts[:, count] = 0.0
             parts[GROUPS, count] = PART_GROUPS[part]
             for group in range(NUM_GROUPS):
@@ -101,12 +99,12 @@ def _has_all(groups: Any, wanted: int) -> bool:
 def _rate(two: Sides, cash: float, asked: Any, gives: Any, memory: Row, rated: Any) -> None:
     """Rate what may be given for one part: at the partner's limit, and at list prices, or at the nearest price that it can pay.
 
-    Two players have thousands of packages, nearly all of which are dropped at once: this loop has no branch, so it is vectorized.
+    Two players have thousands of packages, nearly all of which are dropped at once: this loop has no branch and no integers, so it is vectorized.
     """
     for j in range(gives.shape[1]):
         own, theirs = asked[TAKEN] + gives[GIVEN, j], asked[GIVEN] + gives[TAKEN, j]
         a, b = trading.weights(two, own, theirs, memory)
-        least = gives[FEES, j] - cash if gives[PART, j] > 0 else 1.0
+        least = trading.least_paid(cash, gives[PART, j], gives[FEES, j])
         limit = trading.least_dollars(two, asked[JUDGED_TAKEN] + gives[JUDGED_GIVEN, j], asked[JUDGED_GIVEN] + gives[JUDGED_TAKEN, j])
         at_limit, at_list = max(least, np.ceil(limit)), max(least, np.ceil(asked[WANTED] - gives[PAID, j]))
         rated[0, DOLLARS, j], rated[1, DOLLARS, j] = at_limit, at_list

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from agents.learned.choices import NO_CHOICE, NUM_CHOICES, PACKAGE, PRICE, is_asked, write_open
+from agents.learned.choices import NO_CHOICE, NUM_CHOICES, PACKAGE, PRICE, is_asked, only_open, write_open
 from agents.learned.networks import NAMES, NETWORK_OF, OUTPUT
 from agents.learned.observation import EACH_SIZE, MOST_PLAYERS, PACKAGES_SIZE, SHARED_SIZE, length, write
 from agents.learned.options import Options, forget, new_options, work_out
@@ -83,19 +83,10 @@ def _best(game: Game, params: Row, open_: Any, seen: Any, outputs: Any) -> int:
 
 
 @kernel
-def _only(open_: Any) -> int:
-    """The only open choice; NO_CHOICE if none is open."""
-    for choice in range(NUM_CHOICES):
-        if open_[choice]:
-            return choice
-    return NO_CHOICE
-
-
-@kernel
 def choose(game: Game, params: Row, count: int, open_: Any, seen: Any, outputs: Any) -> int:
     """The open choice of the highest score, or one drawn by the scores, after a `look` that found so many; NO_CHOICE if none is open."""
     if count < 2:
-        return _only(open_)
+        return only_open(open_)
     best, heat = _best(game, params, open_, seen, outputs), params[TEMPERATURE]
     if heat <= 0.0:
         return best

@@ -15,7 +15,7 @@ from agents.learned import choices, observation
 from agents.learned.choices import NO_CHOICE, NUM_CHOICES, PACKAGE, PRICE
 from agents.learned.menu import BEST_VALUED
 from agents.learned.networks import CHOICES, NAMES, NETWORKS, OUTPUT, STATE, architectures
-from agents.learned.options import Options, new_options, work_out
+from agents.learned.options import new_options, work_out, worked_out
 from agents.learned.policy import LearnedAgent
 from agents.learned.prices import BARGAINERS_MARGINS, MARGINS, NUM_PRICES, PREMIUMS
 from agents.networks.forward import evaluate
@@ -41,12 +41,6 @@ def agent_of(num_players: int = 2, seed: int = 0, temperature: float = 0.0) -> L
 
 def choose(agent: LearnedAgent, game: Any) -> int:
     return int(agent.act(Decisions(me.core.batch_of(game).copy()))[0])
-
-
-def worked_out(game: Any, seat: int) -> Options:
-    options = new_options()
-    work_out(game, seat, options)
-    return options
 
 
 def open_choices(game: Any) -> set[int]:

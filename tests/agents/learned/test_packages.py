@@ -20,7 +20,7 @@ from agents.learned.menu import (
     is_chosen_by,
     write_menu,
 )
-from agents.learned.options import Options, new_options, work_out
+from agents.learned.options import worked_out
 from agents.learned.packages import ASKED, FIELDS, LENT, OWN_GAIN, PROMISE, RATED_AT, WINS
 from agents.learned.valued import is_asked_now
 from agents.players.vocabulary.parts import groups_of
@@ -32,12 +32,6 @@ from monopoly_env.policy.protocol import Decisions
 RATED = (slice(BEST_AT_LIMIT, BEST_AT_LIST), slice(BEST_AT_LIST, BEST_VALUED))
 VALUED = slice(BEST_VALUED, NUM_PACKAGES)
 TRADE = actions.parse("trade with player +1")
-
-
-def worked_out(game: Any) -> Options:
-    options = new_options()
-    work_out(game, 0, options)
-    return options
 
 
 def packages(game: Any, maker: int, partner: int) -> np.ndarray:
@@ -134,14 +128,14 @@ def test_no_package_is_no_place(swap: Any) -> None:
 def test_a_player_sees_what_the_best_packages_promise(swap: Any) -> None:
     names, row = observation.names(3), np.zeros(observation.length(3), np.float32)
     promises = [packages(swap, 0, partner)[0, PROMISE] for partner in (1, 2)]
-    observation.write(swap, 0, worked_out(swap), row)
+    observation.write(swap, 0, worked_out(swap, 0), row)
     seen = [float(row[names.index(f"player +{offset} promises: at the limit")]) for offset in (1, 2)]
     assert seen == pytest.approx([promise / (promise + 0.2) for promise in promises])
     raises = [packages(swap, 0, partner)[BEST_VALUED, WINS] for partner in (1, 2)]
     seen_raises = [float(row[names.index(f"player +{offset} raises the win")]) for offset in (1, 2)]
     assert seen_raises == pytest.approx([rise / (rise + 0.02) for rise in raises])
     me.step(swap, TRADE)
-    observation.write(swap, 0, worked_out(swap), row)
+    observation.write(swap, 0, worked_out(swap, 0), row)
     told = dict(zip(names, row.tolist(), strict=True))
     assert told["package promises: 1"] == pytest.approx(seen[0])
     assert told["package completes: 1"] == told["package lets complete: 1"] == 1

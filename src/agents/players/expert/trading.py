@@ -312,11 +312,16 @@ def rate(game: Game, two: Sides, package: Package, params: Row, memory: Row) -> 
 
 
 @kernel
-def purses(game: Game, seat: int, partner: int, ask: int, give: int, fees: float, their_fees: float, params: Row) -> tuple[float, float]:
-    """The least and the most dollars that the two can pay for a package, where money may change hands."""
-    low = 1.0 if give == 0 else -float(game.cash[partner]) + their_fees
+def least_paid(their_cash: float, give: float, their_fees: float) -> float:
+    """The least dollars that a player pays for a package, where money may change hands: minus what its partner can pay."""
+    return 1.0 if give == 0 else -their_cash + their_fees
+
+
+@kernel
+def most_paid(game: Game, seat: int, ask: int, fees: float, params: Row) -> float:
+    """The most dollars that a player pays for a package, where money may change hands."""
     high = params[AT.purse] * game.cash[seat] - fees
-    return low, min(high, -1.0) if ask == 0 else high
+    return min(high, -1.0) if ask == 0 else high
 
 
 @kernel
@@ -324,7 +329,7 @@ def price_range(
     game: Game, seat: int, partner: int, ask: int, give: int, fees: float, their_fees: float, params: Row
 ) -> tuple[float, float]:
     """The least and the most dollars that can be offered for a package; the most is below the least if no offer is possible."""
-    low, high = purses(game, seat, partner, ask, give, fees, their_fees, params)
+    low, high = least_paid(float(game.cash[partner]), give, their_fees), most_paid(game, seat, ask, fees, params)
     if game.rules.trade == offers.ONE_FOR_ONE:
         high, low = min(0.0, high), max(0.0, low)
     return low, high
