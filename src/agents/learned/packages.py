@@ -99,7 +99,8 @@ def _has_all(groups: Any, wanted: int) -> bool:
 def _rate(two: Sides, cash: float, asked: Any, gives: Any, memory: Row, rated: Any) -> None:
     """Rate what may be given for one part: at the partner's limit, and at list prices, or at the nearest price that it can pay.
 
-    Two players have thousands of packages, nearly all of which are dropped at once: this loop has no branch and no integers, so it is vectorized.
+    Two players have thousands of packages, nearly all of which are dropped at once. This loop has no branch and no integers, so that it is
+    vectorized.
     """
     for j in range(gives.shape[1]):
         own, theirs = asked[TAKEN] + gives[GIVEN, j], asked[GIVEN] + gives[TAKEN, j]
