@@ -17,6 +17,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -28,6 +29,7 @@ from numba.core.cgutils import unpack_tuple
 from numba.extending import intrinsic, overload
 
 from monopoly_env import editions
+from monopoly_env.linking import linked
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Arrays = TypeVar("Arrays")
@@ -41,13 +43,26 @@ _DATA_SUFFIXES: Final = (".json", ".safetensors")
 
 
 def kernel(function: Function) -> Function:
-    """Compile an internal function on first use, and only once: all integer arguments become 64 bits wide."""
-    return _compiled_once(function, vectorize=0)
+    """Compile an internal function on first use, and only once: all integer arguments become 64 bits wide.
 
+    Its compiled callers take it in as code (`linking`). Only if Python calls it too, it gets machine code of its own.
+    """
+    if numba.config.DISABLE_JIT:
+        return function
+    dispatcher: Any = entry()(function)
+    with _caching(function) as on_disk:
+        inner = linked(function, cached=on_disk, **_OPTIONS)
+    inner._compiling_counter = dispatcher._compiling_counter  # so that Numba notices a kernel that calls itself
+    resolve = inner.get_call_template
 
-def array_kernel(function: Function) -> Function:
-    """Like `kernel`, for a function that fills arrays: its loops are vectorized, which takes a third longer to compile."""
-    return _compiled_once(function, vectorize=1)
+    def resolve_widened(args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
+        return resolve(tuple(map(_widened, args)), {name: _widened(kind) for name, kind in kws.items()})
+
+    # Otherwise Numba would compile a kernel again for each mix of integer widths and literals, which takes half as long again.
+    dispatcher.get_call_template = resolve_widened
+    dispatcher.get_overload = inner.get_overload
+    dispatcher.linked = inner
+    return dispatcher  # type: ignore[no-any-return]
 
 
 def inlined(function: Function) -> Function:
@@ -57,29 +72,6 @@ def inlined(function: Function) -> Function:
     costs as much as half a random decision.
     """
     return njit(inline="always")(function)
-
-
-def _compiled_once(function: Function, vectorize: int) -> Function:
-    if numba.config.DISABLE_JIT:
-        return function
-    dispatcher: Any = entry()(function)
-    resolve, translate = dispatcher.get_call_template, dispatcher.compile
-
-    def resolve_widened(args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
-        return resolve(tuple(map(_widened, args)), {name: _widened(kind) for name, kind in kws.items()})
-
-    def translate_as_told(signature: Any) -> Any:
-        before = numba.config.LOOP_VECTORIZE
-        numba.config.LOOP_VECTORIZE = vectorize
-        try:
-            return translate(signature)
-        finally:
-            numba.config.LOOP_VECTORIZE = before
-
-    # Otherwise Numba would compile a kernel again for each mix of integer widths and literals, which takes half as long again.
-    dispatcher.get_call_template = resolve_widened
-    dispatcher.compile = translate_as_told
-    return dispatcher  # type: ignore[no-any-return]
 
 
 def _widened(kind: Any) -> Any:
@@ -144,16 +136,22 @@ def entry(*signature: Any, **options: Any) -> Callable[[Function], Function]:
     def decorate(function: Function) -> Function:
         if numba.config.DISABLE_JIT:
             return function
-        folder = cache_folder(function.__module__)
-        on_disk = folder is not None and Path(function.__code__.co_filename).is_file()  # not at an interactive prompt
-        before = numba.config.CACHE_DIR
-        numba.config.CACHE_DIR = str(folder)  # read by Numba while it decorates
-        try:
+        with _caching(function) as on_disk:
             return njit(*signature, cache=on_disk, **options)(function)
-        finally:
-            numba.config.CACHE_DIR = before
 
     return decorate
+
+
+@contextmanager
+def _caching(function: Callable[..., Any]) -> Iterator[bool]:
+    """Point Numba, which reads it while it decorates, to the function's cache folder; tells whether it has one."""
+    folder = cache_folder(function.__module__)
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(folder)
+    try:
+        yield folder is not None and Path(function.__code__.co_filename).is_file()  # not at an interactive prompt
+    finally:
+        numba.config.CACHE_DIR = before
 
 
 def cache_root() -> Path:

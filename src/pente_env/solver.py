@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from monopoly_env.errors import ConfigurationError
-from monopoly_env.kernels import array_kernel, borrowed, entry, kernel
+from monopoly_env.kernels import borrowed, entry, kernel
 from pente_env.core import legal_actions, step
 from pente_env.game import RUNNING, SMALL, Game
 from pente_env.rules import number
@@ -220,7 +220,7 @@ def transposed(bits: int) -> int:
     return bits
 
 
-@array_kernel
+@kernel
 def write_key(position: Any, side: int, key: Any) -> None:
     """Write two numbers that are the same for a position turned and mirrored, and for no other."""
     mine, theirs, first = int(position[_MINE]), int(position[_THEIRS]), True
@@ -240,7 +240,7 @@ def write_key(position: Any, side: int, key: Any) -> None:
 # --- the table ----------------------------------------------------------------------------------------------------------------------
 
 
-@array_kernel
+@kernel
 def _place(keys: Any, key: Any) -> int:
     """Where the entries begin among which a position may be."""
     mixed = (int(key[0]) * 0x1E3779B97F4A7C15) ^ (int(key[1]) * 0x3F58476D1CE4E5B9)
@@ -248,7 +248,7 @@ def _place(keys: Any, key: Any) -> int:
     return (mixed * 0x14D049BB133111EB >> 17) & (len(keys) - 1)
 
 
-@array_kernel
+@kernel
 def _look_up(keys: Any, numbers: Any, key: Any, out: Any) -> bool:
     """Write the two numbers of a position; whether it is in the table."""
     place = _place(keys, key)
@@ -260,7 +260,7 @@ def _look_up(keys: Any, numbers: Any, key: Any, out: Any) -> bool:
     return False
 
 
-@array_kernel
+@kernel
 def _store(keys: Any, numbers: Any, key: Any, wish: int, fear: int, spent: int) -> None:
     """Keep the two numbers of a position, in place of the entry that took the least work."""
     place, chosen, least = _place(keys, key), -1, _WORD
@@ -283,7 +283,7 @@ def _store(keys: Any, numbers: Any, key: Any, wish: int, fear: int, spent: int) 
 # one who attacks; otherwise that the attacker does not win), and `fear`, the same for its opponent. 0 is proved, `_FAR` is refuted.
 
 
-@array_kernel
+@kernel
 def _judge(position: Any, attacks: bool, side: int, takes: bool, keys: Any, numbers: Any, key: Any, out: Any) -> None:
     """Write the key of a position and what is known of it: proved if it can be seen, else what the table has, else a guess."""
     mine, theirs = int(position[_MINE]), int(position[_THEIRS])
@@ -307,7 +307,7 @@ def _board(side: int) -> int:
     return bits
 
 
-@array_kernel
+@kernel
 def _expand(node: Any, attacks: bool, side: int, takes: bool, keys: Any, numbers: Any, positions: Any, names: Any, found: Any) -> int:
     """Write the positions after each move worth trying, their keys and their numbers; returns how many there are."""
     mine, theirs = int(node[_MINE]), int(node[_THEIRS])
@@ -323,7 +323,7 @@ def _expand(node: Any, attacks: bool, side: int, takes: bool, keys: Any, numbers
     return count
 
 
-@array_kernel
+@kernel
 def _sum_up(found: Any, count: int, out: Any) -> None:
     """Write of the children of a node: its wish, its fear, the child to look at, and the second smallest fear among them."""
     least, second, best, fear = _FAR, _FAR, 0, 0

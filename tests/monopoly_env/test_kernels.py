@@ -251,7 +251,8 @@ heavy = "torch pandas matplotlib rich tyro stable_baselines3 sb3_contrib tensorb
 print(*[name for name in heavy if name in sys.modules], sep=",")
 compiled = [
     f"{name}.{key}" for name, module in list(sys.modules.items()) if name.split(".")[0] in ("monopoly_env", "agents")
-    for key, value in vars(module).items() if isinstance(value, numba.core.dispatcher.Dispatcher) and value.overloads
+    for key, value in vars(module).items() if isinstance(value, numba.core.dispatcher.Dispatcher)
+    if value.overloads or vars(value).get("linked", value).overloads
 ]
 print(len(compiled), *compiled)
 """
@@ -306,7 +307,68 @@ def test_a_kernel_is_compiled_once_for_all_integers() -> None:
     import numpy as np
 
     assert sums(np.array([1], np.int16), np.array([2], np.int32)) == 2 + 3 + 4
-    assert len(one_more.overloads) == 1  # type: ignore[attr-defined]
+    assert len(one_more.linked.overloads) == 1  # type: ignore[attr-defined]
+    assert not one_more.overloads, "machine code that nobody calls"  # type: ignore[attr-defined]
+
+
+# --- linking ------------------------------------------------------------------------------------------------------------
+
+TALKATIVE = """
+import sys
+import numba
+from monopoly_env.kernels import entry, kernel
+
+@kernel
+def tell(x):
+    print("told", x)
+    if x > 5:
+        raise ValueError("too much", x)
+    return x + 1
+
+@entry()
+def ask(x):
+    return tell(x)
+
+@entry()
+def ask_again(x):
+    return tell(x)
+
+@numba.njit
+def ask_from_outside(x):
+    return tell(x)
+
+try:
+    globals()[sys.argv[1]](int(sys.argv[2]))
+except ValueError as error:
+    print(*error.args)
+print(sum(tell.linked.stats.cache_misses.values()))
+"""
+
+
+def test_a_linked_kernel_may_print_and_raise_compiled_and_from_disk(tmp_path: Path) -> None:
+    (tmp_path / "talkative.py").write_text(TALKATIVE)
+
+    def told(name: str, x: int) -> list[str]:
+        program = f"import runpy, sys; sys.argv[1:] = [{name!r}, {str(x)!r}]; runpy.run_path('talkative.py', run_name='talkative')"
+        return run(program, SOURCES, tmp_path / "cache")
+
+    assert told("ask", 2) == ["told", "2", "1"]
+    assert told("ask", 7) == ["told", "7", "too", "much", "7", "0"]
+    assert told("ask_again", 7) == ["told", "7", "too", "much", "7", "0"], "new machine code of old code"
+    assert told("ask_from_outside", 7) == ["told", "7", "too", "much", "7", "0"]
+    assert told("tell", 3) == ["told", "3", "0"]
+
+
+def test_a_kernel_may_call_itself() -> None:
+    @kernels.kernel
+    def factorial(n: int) -> int:
+        return 1 if n <= 1 else n * factorial(n - 1)
+
+    @kernels.entry()
+    def of_five() -> int:
+        return factorial(5)
+
+    assert of_five() == factorial(5) == 120
 
 
 # --- arrays without owners ----------------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ from monopoly_env.engine.players import total_worth
 from monopoly_env.engine.rent import ordinary_rent
 from monopoly_env.engine.sets import has, size
 from monopoly_env.game import MIN_PLAYERS, Game
-from monopoly_env.kernels import array_kernel
+from monopoly_env.kernels import kernel
 
 NAME: Final = "compact"
 MOST_PLAYERS: Final = 4
@@ -155,7 +155,7 @@ def _compact(game: Game, seat: int, row: Any) -> None:
 encodings.register(NAME, names, _compact, range(MIN_PLAYERS, MOST_PLAYERS + 1))
 
 
-@array_kernel
+@kernel
 def write(game: Game, seat: int, options: Options, row: Any) -> None:
     """Fill a row with what a seat sees.
 
@@ -185,19 +185,19 @@ def write(game: Game, seat: int, options: Options, row: Any) -> None:
         _write_promises(game, seat, options, row)
 
 
-@array_kernel
+@kernel
 def _dollars(row: Any, at: int, amount: int) -> None:
     row[at] = min(max(amount * (1.0 / 5000.0), -1.0), 1.0)
     row[at + 1] = amount / (abs(amount) + 1000.0)
 
 
-@array_kernel
+@kernel
 def _bits(row: Any, at: int, bits: int, count: int) -> None:
     for i in range(count):
         row[at + i] = (bits >> i) & 1
 
 
-@array_kernel
+@kernel
 def _write_board(game: Game, row: Any) -> None:
     rules = game.rules
     owned = 0
@@ -217,7 +217,7 @@ def _write_board(game: Game, row: Any) -> None:
     row[_DOUBLES] = game.streak * (1.0 / 3.0)
 
 
-@array_kernel
+@kernel
 def _write_question(game: Game, seat: int, row: Any) -> None:
     decision, top = int(game.decision), int(game.depth) - 1
     first, second = int(game.agenda[top, 2]), int(game.agenda[top, 3])
@@ -243,7 +243,7 @@ def _write_question(game: Game, seat: int, row: Any) -> None:
             _write_completed(game, seat, -1, 1 << stake, 1 << stake, row)
 
 
-@array_kernel
+@kernel
 def _write_completed(game: Game, seat: int, partner: int, gets: int, gives: int, row: Any) -> None:
     """Mark the groups that a seat would complete, and those that its partner (-1: any other player) would."""
     for group in range(RAILROADS):
@@ -256,7 +256,7 @@ def _write_completed(game: Game, seat: int, partner: int, gets: int, gives: int,
                     row[_LETS + group] = 1.0
 
 
-@array_kernel
+@kernel
 def _write_goods(game: Game, seat: int, row: Any) -> None:
     if game.offer_from < 0:
         return
@@ -280,7 +280,7 @@ def _write_goods(game: Game, seat: int, row: Any) -> None:
     row[SHARED_SIZE + (int(game.offer_to) - seat) % players * EACH_SIZE + _RECEIVER] = 1.0
 
 
-@array_kernel
+@kernel
 def _write_gains(game: Game, giver: int, taker: int, goods: int, row: Any) -> None:
     """Write what the taker gains by the goods of an offer, group by group, and then the giver."""
     table = np.zeros(COLUMNS * NUM_GROUPS)
@@ -292,12 +292,12 @@ def _write_gains(game: Game, giver: int, taker: int, goods: int, row: Any) -> No
         row[NUM_GROUPS + group] = _balance(table[COLUMNS * group + GIVEN])
 
 
-@array_kernel
+@kernel
 def _balance(dollars: float) -> float:
     return min(max(dollars * (1.0 / 2000.0), -1.0), 1.0)
 
 
-@array_kernel
+@kernel
 def _write_promises(game: Game, seat: int, options: Options, row: Any) -> None:
     """Write what the best packages promise with each partner to whom an offer may be made."""
     players = int(game.num_players)
@@ -310,17 +310,17 @@ def _write_promises(game: Game, seat: int, options: Options, row: Any) -> None:
             row[at + _RAISES] = _wins(table[BEST_VALUED, WINS])
 
 
-@array_kernel
+@kernel
 def _promise(rise: float) -> float:
     return rise / (rise + 0.2)
 
 
-@array_kernel
+@kernel
 def _wins(rise: float) -> float:
     return rise / (rise + 0.02)
 
 
-@array_kernel
+@kernel
 def _write_packages(game: Game, seat: int, table: Any, row: Any) -> None:
     """Write what the packages of an offer are that begins."""
     partner, first = int(game.offer_to), SHARED_SIZE + int(game.num_players) * EACH_SIZE
@@ -341,7 +341,7 @@ def _write_packages(game: Game, seat: int, table: Any, row: Any) -> None:
                 row[first + 6 * NUM_PACKAGES + place - BEST_VALUED] = _wins(table[place, WINS])
 
 
-@array_kernel
+@kernel
 def _write_player(game: Game, player: int, worth: float, row: Any) -> None:
     cash, lots, jail = int(game.cash[player]), int(game.lots[player]), int(game.jail[player])
     _dollars(row, _CASH, cash)
@@ -370,7 +370,7 @@ def _write_player(game: Game, player: int, worth: float, row: Any) -> None:
                 row[_MAY_BUILD + group] = 1.0
 
 
-@array_kernel
+@kernel
 def _write_rents(game: Game, seat: int, board: int, row: Any) -> None:
     """Write what each player pays and gets by the odds of the next throw, and earns in the long run."""
     players = int(game.num_players)
@@ -399,7 +399,7 @@ def _write_rents(game: Game, seat: int, board: int, row: Any) -> None:
         row[at] = row[at] / (row[at] + np.float32(200.0))
 
 
-@array_kernel
+@kernel
 def _stands(game: Game, player: int) -> int:
     """Where a player stands, as the tables of odds count it."""
     return IN_JAIL if game.jail[player] > 0 else int(game.position[player])

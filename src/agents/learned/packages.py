@@ -21,7 +21,7 @@ from agents.players.vocabulary.offers import OFFICIAL
 from agents.players.vocabulary.parts import PART_GROUPS, PARTS
 from monopoly_env.board import NUM_GROUPS
 from monopoly_env.game import Game
-from monopoly_env.kernels import array_kernel, kernel
+from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import MEMORY, Row
 
 # The columns of a table with a row for each place: the lots asked for and given, a bit each (both 0: the place is free); what the maker
@@ -95,7 +95,7 @@ def _has_all(groups: Any, wanted: int) -> bool:
     return True
 
 
-@array_kernel
+@kernel
 def _rate(two: Sides, cash: float, asked: Any, gives: Any, memory: Row, rated: Any) -> None:
     """Rate what may be given for one part: at the partner's limit, and at list prices, or at the nearest price that it can pay.
 

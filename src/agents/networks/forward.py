@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from agents.networks.layout import AT_ACTIVATION, AT_CELL, AT_LAYERS, AT_UNITS, BLOCK, ELMAN, GATES, LOGISTIC, NONE, SIZES, TANH
 from monopoly_env.errors import ConfigurationError
-from monopoly_env.kernels import array_kernel, borrowed, entry
+from monopoly_env.kernels import borrowed, entry, kernel
 
 
-@array_kernel
+@kernel
 def forward(row: Any, seen: Any, first: int, out: Any) -> None:
     """Compute outputs of a network without a cell.
 
@@ -37,7 +37,7 @@ def forward(row: Any, seen: Any, first: int, out: Any) -> None:
     step(row, seen, out[:0], first, out)
 
 
-@array_kernel
+@kernel
 def step(row: Any, seen: Any, state: Any, first: int, out: Any) -> None:
     """Compute outputs of a network and go on to the next state of its cell.
 
@@ -56,7 +56,7 @@ def step(row: Any, seen: Any, state: Any, first: int, out: Any) -> None:
     _pass(row, room, index, _find(signal, index), state, first, out)
 
 
-@array_kernel
+@kernel
 def step_marked(row: Any, marked: Any, state: Any, first: int, out: Any) -> None:
     """As `step`, for an observation that is 1 at some inputs and 0 at all others: nobody has to look for them.
 
@@ -75,7 +75,7 @@ def step_marked(row: Any, marked: Any, state: Any, first: int, out: Any) -> None
     _pass(row, room, index, len(marked), state, first, out)
 
 
-@array_kernel
+@kernel
 def _widest(row: Any) -> int:
     """The most numbers that a layer takes."""
     widest = GATES[int(row[AT_CELL])] * int(row[AT_UNITS])
@@ -84,7 +84,7 @@ def _widest(row: Any) -> int:
     return widest
 
 
-@array_kernel
+@kernel
 def _pass(row: Any, room: Any, index: Any, count: int, state: Any, first: int, out: Any) -> None:
     """Compute all layers. `room[0]` begins with the inputs, `index` with the numbers of those `count` that are not 0."""
     row, room, index, state, out = borrowed(row), borrowed(room), borrowed(index), borrowed(state), borrowed(out)
@@ -102,7 +102,7 @@ def _pass(row: Any, room: Any, index: Any, count: int, state: Any, first: int, o
     _dense(row, at, signal, int(row[SIZES + layers]), first, index, count, out)
 
 
-@array_kernel
+@kernel
 def _find(signal: Any, index: Any) -> int:
     """Write the numbers of the inputs that are not 0; returns how many there are."""
     count = 0
@@ -112,7 +112,7 @@ def _find(signal: Any, index: Any) -> int:
     return count
 
 
-@array_kernel
+@kernel
 def _dense(row: Any, at: int, signal: Any, width: int, first: int, index: Any, count: int, out: Any) -> int:
     """Compute outputs of a dense layer of `width` outputs, whose weights begin at `at`; returns where the next layer begins."""
     bias = at + len(signal) * width
@@ -135,13 +135,13 @@ def _dense(row: Any, at: int, signal: Any, width: int, first: int, index: Any, c
     return bias + width
 
 
-@array_kernel
+@kernel
 def _weights(row: Any, at: int, count: int) -> Any:
     """What one input adds to `count` outputs, for each unit of the input."""
     return row[at : at + count]
 
 
-@array_kernel
+@kernel
 def _activate(activation: int, out: Any) -> None:
     """Apply an activation to each number."""
     for k in range(len(out)):
@@ -153,7 +153,7 @@ def _activate(activation: int, out: Any) -> None:
             out[k] = 0
 
 
-@array_kernel
+@kernel
 def _recur(row: Any, at: int, cell: int, signal: Any, state: Any, from_signal: Any, from_state: Any, index: Any, count: int) -> int:
     """Replace the state of a cell whose weights begin at `at`; returns where the next layer begins. The other arrays are scratch."""
     units = len(state)
@@ -172,7 +172,7 @@ def _recur(row: Any, at: int, cell: int, signal: Any, state: Any, from_signal: A
     return at
 
 
-@array_kernel
+@kernel
 def _sigmoid(value: Any) -> Any:
     return np.float64(1 / (1 + math.exp(-np.float64(value))))
 

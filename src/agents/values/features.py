@@ -35,7 +35,7 @@ from monopoly_env.engine.players import total_worth
 from monopoly_env.engine.rent import ORDINARY, is_free, ordinary_rent
 from monopoly_env.engine.sets import has, lowest, size
 from monopoly_env.game import ALL_OTHERS, CHANCE_GOOD, Game
-from monopoly_env.kernels import array_kernel, borrowed, kernel
+from monopoly_env.kernels import borrowed, kernel
 from monopoly_env.rules import number
 
 MOST_PLAYERS: Final = 4  # left in the game
@@ -117,7 +117,7 @@ _SETTLED_BY_THROW: Final = np.isin(np.arange(agenda.LAST_TASK + 1), [agenda.BEFO
 _KEEP: Final = 100.0  # dollars that are not put into houses
 
 
-@array_kernel
+@kernel
 def write(game: Game, out: Any, seats: Any) -> int:
     """Write the features of a running game.
 
@@ -184,7 +184,7 @@ def order(game: Game, seats: Any) -> int:
 # --- shared facts -------------------------------------------------------------------------------------------------------
 
 
-@array_kernel
+@kernel
 def _write_shared(game: Game, count: int, out: Any) -> None:
     decision, depth = int(game.decision), int(game.depth)
     out[_DECISION + decision] = 1.0
@@ -220,7 +220,7 @@ def _write_shared(game: Game, count: int, out: Any) -> None:
 # --- facts of each player -----------------------------------------------------------------------------------------------
 
 
-@array_kernel
+@kernel
 def _write_money(game: Game, seat: int, funds: float, row: Any) -> None:
     cash = float(game.cash[seat])
     row[_IN_GAME] = 1.0
@@ -241,7 +241,7 @@ def _write_money(game: Game, seat: int, funds: float, row: Any) -> None:
     row[_JAIL + 2] = size(int(game.jail_cards[seat])) / 2.0
 
 
-@array_kernel
+@kernel
 def _write_rents(game: Game, seat: int, place: int, rents: Any, owners: Any, funds: float, out: Any, row: Any) -> None:
     """Write what a player earns, and what it has to pay in its next turn and in later ones."""
     edition = int(game.rules.board)
@@ -317,7 +317,7 @@ def _may_build(game: Game, seat: int, group: int) -> bool:
     return int(game.lots[seat]) & lots == lots and int(game.mortgaged) & lots == 0
 
 
-@array_kernel
+@kernel
 def _write_groups(game: Game, seat: int, row: Any) -> None:
     lots = int(game.lots[seat])
     for group in range(NUM_GROUPS):
@@ -334,7 +334,7 @@ def _write_groups(game: Game, seat: int, row: Any) -> None:
 # --- what is open -------------------------------------------------------------------------------------------------------
 
 
-@array_kernel
+@kernel
 def _write_stake(game: Game, count: int, seats: Any, out: Any) -> None:
     """Write the lot for sale, under auction, won but not yet paid for, or taken over, and everybody's part in it."""
     lot, top = int(game.auction_lot), int(game.depth) - 1
@@ -362,7 +362,7 @@ def _write_stake(game: Game, count: int, seats: Any, out: Any) -> None:
         out[_PRICE + 2] = min(bid / price, 8.0) / 4.0
 
 
-@array_kernel
+@kernel
 def _write_debt(game: Game, count: int, seats: Any, out: Any) -> None:
     if game.decision != agenda.DEBT:
         return
@@ -376,7 +376,7 @@ def _write_debt(game: Game, count: int, seats: Any, out: Any) -> None:
             out[at + 2] = 1.0
 
 
-@array_kernel
+@kernel
 def _write_offer(game: Game, count: int, seats: Any, out: Any) -> None:
     ask, give, cash = int(game.offer_ask), int(game.offer_give), int(game.offer_cash)
     if ask == 0 and give == 0 and cash == 0:
@@ -389,7 +389,7 @@ def _write_offer(game: Game, count: int, seats: Any, out: Any) -> None:
             _write_change(game, seat, give, ask, cash, out[at : at + 3])
 
 
-@array_kernel
+@kernel
 def _write_change(game: Game, seat: int, gets: int, gives: int, cash: int, out: Any) -> None:
     """Write what a trade does for a player."""
     board, lots = int(game.rules.board), (1 << CHANCE_GOOD) - 1

@@ -12,13 +12,13 @@ from agents.networks.layout import Architecture
 from agents.values.features import FEATURES, MOST_PLAYERS, write
 from monopoly_env.analyse.values import ValueKernel
 from monopoly_env.game import Game
-from monopoly_env.kernels import array_kernel, borrowed
+from monopoly_env.kernels import borrowed, kernel
 
 HIDDEN: Final = (128, 64, 32)
 ARCHITECTURE: Final = Architecture(FEATURES, HIDDEN, (("places", MOST_PLAYERS),))
 
 
-@array_kernel
+@kernel
 def softmax(logits: Any, count: int, seats: Any, shares: Any) -> None:
     """Write the shares of the win of all seats: those of the first `count` places by softmax, exactly 0 for the others.
 
@@ -45,7 +45,7 @@ def by_network(game: Game, params: Any, shares: Any) -> None:
     write_by_network(game, params, shares)
 
 
-@array_kernel
+@kernel
 def write_by_network(game: Game, params: Any, shares: Any) -> None:
     """Write the value of a running game, as `by_network` does, for kernels that know which value they ask."""
     params, shares = borrowed(params), borrowed(shares)

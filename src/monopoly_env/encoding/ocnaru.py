@@ -34,7 +34,7 @@ from monopoly_env.engine import agenda
 from monopoly_env.engine.building import lowest_level
 from monopoly_env.engine.sets import has, size
 from monopoly_env.game import Game
-from monopoly_env.kernels import array_kernel
+from monopoly_env.kernels import kernel
 
 NUM_PLAYERS: Final = 2
 _BOTH: Final = ("me", "opponent")
@@ -96,7 +96,7 @@ def names(plus: bool) -> tuple[str, ...]:
     return tuple(name for block in (*BLOCKS, *(PLUS if plus else ZEROS)) for name in block.names)
 
 
-@array_kernel
+@kernel
 def write(game: Game, seat: int, out: Any) -> None:
     """Write `ocnaru100` into a float32 row of at least 100 numbers; the rest of the row becomes 0."""
     out[:] = 0.0
@@ -116,7 +116,7 @@ def write(game: Game, seat: int, out: Any) -> None:
     out[_FAILED] = min(max(int(game.jail[me]) - 1, 0) / 3.0, 1.0)
 
 
-@array_kernel
+@kernel
 def write_plus(game: Game, seat: int, out: Any) -> None:
     """Write `ocnaru100+`: `ocnaru100` and the last 26 features."""
     write(game, seat, out)
@@ -134,7 +134,7 @@ def write_plus(game: Game, seat: int, out: Any) -> None:
     out[_MORTGAGED_REST + 1] = size(theirs & _REST_LOTS) / 6.0
 
 
-@array_kernel
+@kernel
 def _write_both(game: Game, player: int, side: int, out: Any) -> None:
     lots = int(game.lots[player])
     out[_SQUARE + side] = int(game.position[player]) / 40.0
@@ -145,7 +145,7 @@ def _write_both(game: Game, player: int, side: int, out: Any) -> None:
     out[_UTILITIES + side] = size(lots & int(GROUP_LOTS[UTILITIES])) / 2.0
 
 
-@array_kernel
+@kernel
 def _net_worth(game: Game, player: int) -> int:
     """Net worth as the program computes it, in dollars: cash, lots (mortgaged ones at mortgage value), every building on the board."""
     board = int(game.rules.board)
@@ -159,7 +159,7 @@ def _net_worth(game: Game, player: int) -> int:
     return worth
 
 
-@array_kernel
+@kernel
 def _write_group(game: Game, me: int, other: int, group: int, out: Any) -> None:
     at, lots, count = _GROUP + len(_GROUP_FACTS) * group, int(GROUP_LOTS[group]), int(GROUP_SIZE[group])
     out[at] = size(int(game.lots[me]) & lots) / count
@@ -178,7 +178,7 @@ def _write_group(game: Game, me: int, other: int, group: int, out: Any) -> None:
         out[_DEVELOPED + 1] += 1.0 / 12.0
 
 
-@array_kernel
+@kernel
 def _rent_gained(game: Game, group: int, level: int) -> int:
     """The rent that the next level of a group adds, as the program computes it, in dollars."""
     board, start = int(game.rules.board), int(GROUP_START[group])
@@ -191,7 +191,7 @@ def _rent_gained(game: Game, group: int, level: int) -> int:
     return gain
 
 
-@array_kernel
+@kernel
 def _write_sale(game: Game, me: int, lot: int, out: Any) -> None:
     board, group = int(game.rules.board), int(GROUP_OF[lot])
     price = int(PRICE[board, lot])
@@ -202,7 +202,7 @@ def _write_sale(game: Game, me: int, lot: int, out: Any) -> None:
     out[_SALE + 6] = min(int(game.cash[me]) / price, 5.0) / 5.0
 
 
-@array_kernel
+@kernel
 def _value(game: Game, me: int, lot: int) -> float:
     """The program's value of a lot for sale, in dollars (simpler than the value that its strategic player uses)."""
     board, group = int(game.rules.board), int(GROUP_OF[lot])
@@ -216,7 +216,7 @@ def _value(game: Game, me: int, lot: int) -> float:
     return value * (1.0 + _COMPLETION * owned / int(GROUP_SIZE[group])) * float(_EYED[group])
 
 
-@array_kernel
+@kernel
 def _danger_beyond_jail(game: Game, other: int, cash: int) -> float:
     """The expected rent after a throw out of jail, as a share of the cash, each rent counted at most as 1."""
     danger = 0.0
@@ -227,7 +227,7 @@ def _danger_beyond_jail(game: Game, other: int, cash: int) -> float:
     return danger
 
 
-@array_kernel
+@kernel
 def _rent(game: Game, owner: int, lot: int) -> int:
     """The rent that the program expects, in dollars: mortgaged or not, and a utility's at a throw of 7."""
     board, group, level = int(game.rules.board), int(GROUP_OF[lot]), 0

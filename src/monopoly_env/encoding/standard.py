@@ -19,7 +19,7 @@ from monopoly_env.encoding.table import COLOURS, GOODS, LOTS, MONEY, SQUARES, ST
 from monopoly_env.engine import agenda
 from monopoly_env.engine.sets import size
 from monopoly_env.game import AGENDA_DEPTH, ALL_OTHERS, BANK, MAX_PLAYERS, MAX_REFUSED, POT, Game
-from monopoly_env.kernels import array_kernel
+from monopoly_env.kernels import kernel
 from monopoly_env.rules import number
 
 AGENDA_SHOWN: Final = 16  # tasks, from the top; random play reached 14, with eight players and a window for each of them
@@ -162,7 +162,7 @@ def names(num_players: int) -> tuple[str, ...]:
     return (*shared, *each)
 
 
-@array_kernel
+@kernel
 def write(game: Game, seat: int, out: Any) -> None:
     """Write the observation of a seat.
 
@@ -185,20 +185,20 @@ def write(game: Game, seat: int, out: Any) -> None:
     _write_roles(game, seat, out)
 
 
-@array_kernel
+@kernel
 def _dollars(out: Any, at: int, amount: int) -> None:
     """Write dollars on two scales: one linear over the usual amounts, and one that never saturates."""
     out[at] = min(max(amount * (1.0 / 5000.0), -1.0), 1.0)
     out[at + 1] = amount / (abs(amount) + 1000.0)
 
 
-@array_kernel
+@kernel
 def _bits(out: Any, at: int, bits: int, count: int) -> None:
     for i in range(count):
         out[at + i] = (bits >> i) & 1
 
 
-@array_kernel
+@kernel
 def _seats_on(game: Game, seat: int, other: int) -> int:
     """How many seats `other` sits after `seat`. Values that are not seats are returned unchanged."""
     if other < 0 or other >= seat:
@@ -206,7 +206,7 @@ def _seats_on(game: Game, seat: int, other: int) -> int:
     return other - seat + int(game.num_players)
 
 
-@array_kernel
+@kernel
 def _flag(game: Game, seat: int, other: int, feature: int, out: Any) -> None:
     """Set a flag of player `other`, unless it is not a seat."""
     if other >= 0:
@@ -216,7 +216,7 @@ def _flag(game: Game, seat: int, other: int, feature: int, out: Any) -> None:
 # --- shared facts -------------------------------------------------------------------------------------------------------
 
 
-@array_kernel
+@kernel
 def _write_decision(game: Game, seat: int, out: Any) -> None:
     decision, top = int(game.decision), int(game.depth) - 1
     out[_DECISION + decision] = 1.0
@@ -247,7 +247,7 @@ def _write_decision(game: Game, seat: int, out: Any) -> None:
             out[_PRICE] = min(PRICE[game.rules.board, stake] * (1.0 / 400.0), 1.0)
 
 
-@array_kernel
+@kernel
 def _write_creditor(game: Game, seat: int, creditor: int, out: Any) -> None:
     if creditor == BANK:
         out[_CREDITOR] = 1.0
@@ -258,7 +258,7 @@ def _write_creditor(game: Game, seat: int, creditor: int, out: Any) -> None:
             _flag(game, seat, other, _IS_CREDITOR, out)
 
 
-@array_kernel
+@kernel
 def _write_auction(game: Game, seat: int, out: Any) -> None:
     out[_AUCTION] = (int(game.auction_lot) + 1) * (1.0 / _PIECES)
     if game.auction_bid != 0:
@@ -267,7 +267,7 @@ def _write_auction(game: Game, seat: int, out: Any) -> None:
         _dollars(out, _MAXIMUM, int(game.sealed[seat]))
 
 
-@array_kernel
+@kernel
 def _write_offer(game: Game, seat: int, out: Any) -> None:
     write_goods(int(game.offer_ask), int(game.offer_give), int(game.offer_cash), out)
     pick = int(game.offer_last) + 1
@@ -280,7 +280,7 @@ def _write_offer(game: Game, seat: int, out: Any) -> None:
         _write_refused(game, seat, i, out)
 
 
-@array_kernel
+@kernel
 def write_goods(ask: int, give: int, cash: int, out: Any) -> None:
     """Write an offer: the goods asked for and given, one bit each, and the dollars given."""
     if ask != 0:
@@ -291,7 +291,7 @@ def write_goods(ask: int, give: int, cash: int, out: Any) -> None:
         _dollars(out, _OFFER_CASH, cash)
 
 
-@array_kernel
+@kernel
 def _write_refused(game: Game, seat: int, i: int, out: Any) -> None:
     at = _REFUSED + i * len(_REFUSED_FACTS)
     maker, receiver = _seats_on(game, seat, int(game.refused_from[i])), _seats_on(game, seat, int(game.refused_to[i]))
@@ -304,7 +304,7 @@ def _write_refused(game: Game, seat: int, i: int, out: Any) -> None:
     out[at + 5] = cash / (abs(cash) + 1000.0)
 
 
-@array_kernel
+@kernel
 def _write_board(game: Game, out: Any) -> None:
     if game.mortgaged != 0:
         _bits(out, _MORTGAGED, int(game.mortgaged), NUM_LOTS)
@@ -326,7 +326,7 @@ def _write_board(game: Game, out: Any) -> None:
             out[_CARDS + deck * DECK_SIZE + int(game.deck[deck, i])] = 1.0
 
 
-@array_kernel
+@kernel
 def _write_turn(game: Game, out: Any) -> None:
     turns, rounds = int(game.turns), int(game.rounds)
     out[_DICE] = game.dice[0] * (1.0 / 6.0)
@@ -341,7 +341,7 @@ def _write_turn(game: Game, out: Any) -> None:
         out[_ROUND_CAP] = min(1.0, rounds / int(game.rules.max_rounds))
 
 
-@array_kernel
+@kernel
 def _write_agenda(game: Game, seat: int, out: Any) -> None:
     depth = int(game.depth)
     out[_TASKS] = depth * (1.0 / AGENDA_DEPTH)
@@ -365,7 +365,7 @@ def _write_agenda(game: Game, seat: int, out: Any) -> None:
 # --- facts of each player -----------------------------------------------------------------------------------------------
 
 
-@array_kernel
+@kernel
 def _write_player(game: Game, player: int, row: Any) -> None:
     _dollars(row, _CASH, int(game.cash[player]))
     place, jail, cards = int(game.place[player]), int(game.jail[player]), int(game.jail_cards[player])
@@ -385,7 +385,7 @@ def _write_player(game: Game, player: int, row: Any) -> None:
         _write_groups(lots, int(game.mortgaged), row)
 
 
-@array_kernel
+@kernel
 def _write_groups(lots: int, mortgaged: int, row: Any) -> None:
     for group in range(NUM_GROUPS):
         owned = lots & GROUP_LOTS[group]
@@ -395,7 +395,7 @@ def _write_groups(lots: int, mortgaged: int, row: Any) -> None:
                 row[_MAY_BUILD + group] = 1.0
 
 
-@array_kernel
+@kernel
 def _write_roles(game: Game, seat: int, out: Any) -> None:
     """Write the flags that at most one player has."""
     _flag(game, seat, int(game.turn), _ON_TURN, out)

@@ -27,7 +27,7 @@ from monopoly_env.engine.liquidation import raisable, safe_sales
 from monopoly_env.engine.mortgage import liftable, mortgageable, pledges, principal
 from monopoly_env.engine.sets import size
 from monopoly_env.game import Game
-from monopoly_env.kernels import array_kernel, kernel
+from monopoly_env.kernels import kernel
 
 WORDS = 7  # of 32 actions each
 _FIRST, _SECOND, _BOTH = 1, 2, 3  # legal answers of a head with two actions, as bits
@@ -72,7 +72,7 @@ def nth_legal(game: Game, n: int) -> int:
     return -1
 
 
-@array_kernel
+@kernel
 def write_mask(game: Game, mask: object) -> None:
     """Write the legal actions into an array: (205,) zeros and ones."""
     for action in range(len(mask)):  # type: ignore[arg-type]

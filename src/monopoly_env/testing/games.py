@@ -15,7 +15,7 @@ from monopoly_env.engine.agenda import FAULTS
 from monopoly_env.engine.step import apply
 from monopoly_env.errors import EngineError, MonopolyError
 from monopoly_env.game import GAME, Games
-from monopoly_env.kernels import array_kernel, borrowed, entry
+from monopoly_env.kernels import borrowed, entry, kernel
 from monopoly_env.policy.loop import BROKEN, ILLEGAL, OUTSIDE, PATIENCE, PROGRESS, STUCK, WAITING, Players, next_action, refusal
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy, Decisions, Policy
 from monopoly_env.rules import Rules
@@ -118,13 +118,13 @@ def _advance(state: _State, players: Players, turn_limit: int) -> int:
     return -1
 
 
-@array_kernel
+@kernel
 def _copy(source: Any, target: Any) -> None:
     for word in range(len(source)):
         target[word] = source[word]
 
 
-@array_kernel
+@kernel
 def _differ(first: Any, second: Any) -> bool:
     different = 0
     for word in range(len(first)):

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from agents.networks.forward import step
 from agents.networks.layout import Architecture
 from monopoly_env.errors import ConfigurationError
-from monopoly_env.kernels import array_kernel, borrowed, entry
+from monopoly_env.kernels import borrowed, entry, kernel
 
 GRAVITY: Final = -9.8
 CART: Final = 1.0  # kg
@@ -80,7 +80,7 @@ def _balance(rows: Any, units: int, steps: int, lasted: Any) -> None:
             lasted[n] += 1
 
 
-@array_kernel
+@kernel
 def move(state: Any, force: float, room: Any) -> None:
     """A Runge-Kutta step of the place of the cart, the angles of the poles, and the speed after each; `room` is (5, 6) scratch."""
     slopes, at = room[:4], room[4]
@@ -93,7 +93,7 @@ def move(state: Any, force: float, room: Any) -> None:
         state[i] += SECONDS / 6.0 * (slopes[0, i] + 2.0 * slopes[1, i] + 2.0 * slopes[2, i] + slopes[3, i])
 
 
-@array_kernel
+@kernel
 def write_slope(state: Any, force: float, out: Any) -> None:
     """Fill `out` with what changes in a second, by Wieland's equations."""
     pushed, weight = force - CART_FRICTION * np.sign(state[1]), CART

@@ -17,7 +17,7 @@ from monopoly_env.engine.sets import size
 from monopoly_env.engine.setup import start
 from monopoly_env.engine.step import answer, settle_one
 from monopoly_env.game import MAX_PLAYERS, Game, Games
-from monopoly_env.kernels import array_kernel, borrowed, entry, kernel
+from monopoly_env.kernels import borrowed, entry, kernel
 from monopoly_env.policy.loop import Players, next_action
 from monopoly_env.rewards import Terms, write_reward
 from training.experience.masks import PACKED
@@ -169,7 +169,7 @@ def _note(
     rows.worth[at, 1] = game.cash[seat]
 
 
-@array_kernel
+@kernel
 def write_halves(values: Any, words: Any, out: Any) -> None:
     """Round to the nearest float16, ties to even: eight times as fast as NumPy, which does it a number at a time.
 

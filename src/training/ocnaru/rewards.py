@@ -29,7 +29,7 @@ from monopoly_env.engine.rent import ordinary_rent
 from monopoly_env.engine.sets import has, size
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.game import Game, Games
-from monopoly_env.kernels import array_kernel, entry, kernel
+from monopoly_env.kernels import entry, kernel
 
 Variant: TypeAlias = Literal["thesis", "program"]
 Moment: TypeAlias = Literal["round", "asked"]
@@ -273,7 +273,7 @@ def own_worth(game: Game, seat: int) -> float:
     return float(worth + buildings_worth(game, seat))
 
 
-@array_kernel
+@kernel
 def write_quantities(game: Game, seat: int, row: Any) -> None:
     """Fill a row of `NUM_QUANTITIES` float64, in the order of `Quantities`."""
     row[:] = 0.0
@@ -286,7 +286,7 @@ def write_quantities(game: Game, seat: int, row: Any) -> None:
     _write_danger(game, seat, row)
 
 
-@array_kernel
+@kernel
 def _write_group(game: Game, seat: int, group: int, row: Any) -> None:
     members = int(GROUP_LOTS[group])
     if int(game.lots[seat]) & members != members:
@@ -302,7 +302,7 @@ def _write_group(game: Game, seat: int, group: int, row: Any) -> None:
         row[DEAR_LEVELS] += level
 
 
-@array_kernel
+@kernel
 def _write_lots(game: Game, seat: int, row: Any) -> None:
     for lot in range(NUM_LOTS):
         if not has(game.lots[seat], lot) or has(game.mortgaged, lot):
@@ -322,7 +322,7 @@ def _write_lots(game: Game, seat: int, row: Any) -> None:
             row[DEAR_LOTS] += 1.0
 
 
-@array_kernel
+@kernel
 def _write_danger(game: Game, seat: int, row: Any) -> None:
     cash, board = max(1.0, float(game.cash[seat])), int(game.rules.board)
     for steps in range(1, 13):
