@@ -79,7 +79,7 @@ class MakeOptions:
     kingmaker: int = Sizes().kingmaker
     """Positions of task 6: some seconds of all cores each."""
     puzzles: int = Sizes().puzzles
-    """Puzzles of task 7: ten seconds of all cores each."""
+    """Puzzles of task 7: half a minute of a core each, or more."""
 
 
 @renamed_told()
