@@ -43,7 +43,7 @@ class Options:
     out: Path
     """The file to write (.json)."""
     count: int = 50
-    """How many puzzles to find: buy, bid, build, jail, trade, money, at most a fifth of one kind."""
+    """How many puzzles to find: buy, bid, build, jail, trade, money."""
     seed: int = 0
     """The seed of games and playouts: the same seed finds the same puzzles."""
     players: tuple[str, ...] = PLAYERS
@@ -57,6 +57,8 @@ class Options:
     """Playouts of the best answers. More find puzzles in which the lead is smaller."""
     lead: float = 0.02
     """By how much of a win the best answer must lead every other one at least, at the near end of the 95% interval."""
+    kind_share: float = 0.2
+    """Of the puzzles that may be of one kind; half of those may have the same solution. A low share waits long for the rare kinds."""
     games: int = 1000
     """Stop after so many games, even if puzzles are missing."""
 
@@ -133,7 +135,8 @@ def _search(options: Options) -> list[Puzzle]:
         puzzles, games = bar.add_task("Puzzles", total=options.count), bar.add_task("Games", total=options.games)
         for puzzle in mine(
             options.count, seed=options.seed, players=options.players, policy=options.policy, also=options.also, rules=options.rules,
-            playouts=options.playouts, lead=options.lead, games=options.games, progress=lambda: bar.advance(games),
+            playouts=options.playouts, lead=options.lead, kind_share=options.kind_share, games=options.games,
+            progress=lambda: bar.advance(games),
         ):  # fmt: skip
             found.append(puzzle)
             save(options.out, sorted(found, key=lambda one: one.kind))

@@ -1,7 +1,7 @@
 """Finding puzzles: games between policies, and in them the decisions on which the policies disagree and one answer is clearly the best.
 
-A decision is first compared over few playouts. Most are dropped there. The numbers of a puzzle come from a second comparison over other
-luck: those that chose it would flatter its best answer.
+A decision is first compared over few playouts, then over more, all cut off after some rounds and ended by a value of states. Most are
+dropped there. The numbers of a puzzle come from whole playouts over other luck: those that chose it would flatter its best answer.
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ from monopoly_env.replays import Replay
 from monopoly_env.rules import Rules
 
 PLAYERS: Final = ("expert", "algorithmic", "gcp", "fp/a", "strategic", "landlord/balanced", "yasumura")
-_SCREENING: Final = 128  # playouts of an answer in the first comparison
-_SHARE: Final = 0.2  # of the puzzles that may be of one kind; half of those may have the same solution
+_SCREENING: Final = ((32, 0.5), (128, 1.0))  # playouts of an answer, and the part of the interval by which the best must lead
+_LOOKS: Final = 12  # questions of a kind that are looked at in a game
+_ROUNDS: Final = 5  # after which those playouts are valued
+_VALUE: Final = "best"
 _MOST_TURNS: Final = 400  # of all players together, after which a game is left
 
 # The kinds of puzzle by decision, with the heads whose actions are its answers.
@@ -68,10 +70,11 @@ def mine(  # noqa: PLR0913 - the options of a search
     rules: Rules | str = "official",
     playouts: int = 1000,
     lead: float = 0.02,
+    kind_share: float = 0.2,
     games: int = 1000,
     progress: Callable[[], None] = lambda: None,
 ) -> Iterator[Puzzle]:
-    """Find puzzles of all kinds, at most one a game, and at most a fifth of them of one kind.
+    """Find puzzles of all kinds, at most one a game.
 
     Args:
         count: How many puzzles.
@@ -83,6 +86,7 @@ def mine(  # noqa: PLR0913 - the options of a search
         rules: Rules, or the name of a preset.
         playouts: Playouts of the best answers.
         lead: By how much the best answer must lead every other one at least, at the near end of the interval.
+        kind_share: Of the puzzles that may be of one kind; half of those may have the same solution.
         games: Stop after so many games, even if puzzles are missing.
         progress: Called after every game.
 
@@ -92,11 +96,12 @@ def mine(  # noqa: PLR0913 - the options of a search
     Raises:
         ConfigurationError: A wrong number or name.
     """
-    _check(count, players, playouts, lead, games)
+    _check(count, players, playouts, lead, kind_share, games)
     rules, generator, known = Rules.coerce(rules), np.random.default_rng(seed), {name: resolve(name) for name in players}
-    for judge in filter(None, (policy, also)):
+    judges = (also, policy) if also else (policy,)
+    for judge in judges:
         resolve(judge)  # a wrong name is refused before anything is played
-    most = math.ceil(count * _SHARE)
+    most = math.ceil(count * kind_share)
     kinds: Counter[str] = Counter()
     solutions: Counter[tuple[str, str]] = Counter()
     for _ in range(games):
@@ -107,29 +112,29 @@ def mine(  # noqa: PLR0913 - the options of a search
         questions, actions = _play(core.clone(start), [known[name] for name in names])
         for question in _choice(questions, generator, {kind: kinds[kind] for kind in KINDS if kinds[kind] < most}):
             luck = int(generator.integers(1 << 31))
-            second = _solve(question, also, luck, playouts, 0.0) if also else None  # the faster of the two, as a rule
-            if also and second is None:
+            solution = _likely(question, judges, luck, lead)
+            if solution is None or 2 * solutions[question.kind, solution] >= most:
                 continue
-            compared = _solve(question, policy, luck, playouts, lead)
-            if compared is None or 2 * solutions[question.kind, compared.best.text] >= most:
-                continue
-            if second is not None and second.best.action != compared.best.action:
+            compared = _solve(question, judges, playouts, luck, lead)
+            if compared is None or compared.best.text != solution:
                 continue
             replay = Replay(rules, _seed(start), len(names), tuple(names), np.array(actions[: question.number], np.uint8))
             kinds[question.kind] += 1
-            solutions[question.kind, compared.best.text] += 1
+            solutions[question.kind, solution] += 1
             yield Puzzle(question.kind, replay, tuple(_rounded(one) for one in compared.candidates), (policy,), luck)
             break
         progress()
 
 
-def _check(count: int, players: Sequence[str], playouts: int, lead: float, games: int) -> None:
+def _check(count: int, players: Sequence[str], playouts: int, lead: float, kind_share: float, games: int) -> None:
     for name, given in (("count", count), ("playouts", playouts), ("games", games)):
         whole_number(name, given, 1)
     if len(set(players)) < 2 or len(set(players)) < len(players):
         raise ConfigurationError(f"players={list(players)!r} must be two policies or more, each once: puzzles are where they disagree.")
     if not 0 <= lead < 1:
         raise ConfigurationError(f"lead={lead!r} must be a share of the win, from 0 to below 1.")
+    if not 1 / len(KINDS) <= kind_share <= 1:
+        raise ConfigurationError(f"kind_share={kind_share!r} must be from 1/{len(KINDS)} to 1: there are {len(KINDS)} kinds.")
 
 
 def _seed(game: Game) -> int:
@@ -188,20 +193,38 @@ def _alike(action: int) -> tuple[str, int]:
 
 
 def _choice(questions: Sequence[Question], generator: Generator, found: dict[str, int]) -> Iterator[Question]:
-    """A random question of each kind that is still wanted, the kinds of which least was found first."""
+    """Some questions of each kind that is still wanted, the kinds of which least was found first."""
     for kind in sorted(found, key=lambda kind: found[kind]):
         of_kind = [question for question in questions if question.kind == kind]
-        if of_kind:
-            yield of_kind[int(generator.integers(len(of_kind)))]
+        yield from (of_kind[number] for number in generator.permutation(len(of_kind))[:_LOOKS])
 
 
-def _solve(question: Question, policy: str, seed: int, playouts: int, lead: float) -> Comparison | None:
-    """What the answers are worth, if one of them is clearly the best."""
-    screened = compare_actions(question.game, question.candidates, policy, min(_SCREENING, playouts), seed=seed + 1)
-    if max(one.difference_high for one in screened.candidates[1:]) >= 0:
+def _likely(question: Question, judges: Sequence[str], luck: int, lead: float) -> str | None:
+    """The answer that seems to be clearly the best to every judge, if there is one."""
+    best: set[str] = set()
+    for look, (number, part) in enumerate(_SCREENING, 1):
+        for judge in judges:
+            compared = compare_actions(question.game, question.candidates, judge, number, seed=luck + look, turns=_ROUNDS, value=_VALUE)
+            best.add(compared.best.text)
+            if len(best) > 1 or not _leads(compared, part, lead):
+                return None
+    return best.pop()
+
+
+def _solve(question: Question, judges: Sequence[str], playouts: int, luck: int, lead: float) -> Comparison | None:
+    """What the answers are worth by the last judge, if all agree that one of them is clearly the best."""
+    *others, last = judges
+    seconds = [compare_actions(question.game, question.candidates, judge, playouts, seed=luck) for judge in others]
+    if not all(_leads(second) for second in seconds):
         return None
-    compared = compare_actions(question.game, question.candidates, policy, playouts, seed=seed)
-    return compared if max(one.difference_high for one in compared.candidates[1:]) < -lead else None
+    compared = compare_actions(question.game, question.candidates, last, playouts, seed=luck)
+    agreed = all(second.best.action == compared.best.action for second in seconds)
+    return compared if agreed and _leads(compared, least=lead) else None
+
+
+def _leads(compared: Comparison, part: float = 1.0, least: float = 0.0) -> bool:
+    """Whether the best answer leads every other one by more than a part of its 95% interval, and by so much more."""
+    return all(other.difference + part * (other.difference_high - other.difference) < -least for other in compared.candidates[1:])
 
 
 def _rounded(candidate: Candidate) -> Candidate:

@@ -28,6 +28,7 @@ from monopoly_env.rules import Rules
 from training.bench import kingmaker, other_rules, positions, strangers, suite
 from training.bench.playouts import shares_of_actions
 from training.bench.positions import Position
+from training.bench.puzzles import PLAYOUTS
 
 PLAYERS: Final = (
     "expert",
@@ -46,6 +47,8 @@ _WEAK: Final = 0.2  # most of the win that a kingmaker may have
 _SHIFT: Final = 0.08  # least by which its answers must move the share of a rival
 _SCREENING: Final = 48  # playouts of each answer in the first look
 _LOOKS: Final = 4  # decisions of a game that are looked at
+_ALSO: Final = "algorithmic"  # by whose playouts, too, the solutions of puzzles must be the best
+_KIND_SHARE: Final = 0.35  # most of the puzzles that are of one kind; lower shares wait long for the rare kinds
 PART: Final = 50  # positions that are saved at a time
 
 
@@ -125,7 +128,7 @@ def _several(search: Callable[[Generator], Iterator[Position]]) -> Callable[[int
 
 def _mined(seed: int, count: int) -> list[Puzzle]:
     """Puzzles on which two policies agree, by kind."""
-    mined = puzzles.mine(count, seed=seed, also="algorithmic", games=1000 * count)
+    mined = puzzles.mine(count, seed=seed, also=_ALSO, playouts=PLAYOUTS, kind_share=_KIND_SHARE, games=1000 * count)
     return sorted(mined, key=lambda one: one.kind)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError
@@ -160,6 +161,25 @@ def test_a_second_policy_must_agree() -> None:
     assert found != list(mine(2, games=12, **options))
 
 
+def test_no_kind_has_more_than_its_share() -> None:
+    """Two of three at most, of which half, so one, may have the same solution."""
+    options: dict[str, Any] = {"players": ["algorithmic", "random"], "policy": "algorithmic", "playouts": 150, "games": 30, "lead": 0.0}
+    found = list(mine(3, seed=3, kind_share=0.6, **options))
+    assert len(found) == 3
+    assert max(Counter(puzzle.kind for puzzle in found).values()) <= 2
+    assert max(Counter((puzzle.kind, puzzle.best.text) for puzzle in found).values()) == 1
+
+
+def test_a_first_look_is_at_more_than_one_question_of_a_kind() -> None:
+    """With fewer looks, the same games give fewer puzzles."""
+    options: dict[str, Any] = {"players": ["algorithmic", "random"], "policy": "algorithmic", "playouts": 150, "games": 8, "lead": 0.0}
+    search = sys.modules[mine.__module__]
+    many = len(list(mine(8, seed=5, kind_share=1, **options)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search, "_LOOKS", 1)
+        assert len(list(mine(8, seed=5, kind_share=1, **options))) < many
+
+
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = str(tmp_path / "mine.json")
     quick = ["--players", "algorithmic", "random", "--policy", "algorithmic", "--playouts", "150", "--lead", "0", "--seed", "3"]
@@ -175,6 +195,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     [
         (["--count", "0"], "count=0"),
         (["--lead", "1"], "lead=1"),
+        (["--kind-share", "0.1"], "kind_share=0.1 must be from 1/6"),
         (["--players", "expert"], "two policies or more"),
         (["--players", "expert", "exprt"], "'exprt'"),
         (["--policy", "exprt", "--games", "1"], "'exprt'"),
