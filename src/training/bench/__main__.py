@@ -77,9 +77,9 @@ class MakeOptions:
     deals: int = Sizes().deals
     """Positions of task 4."""
     kingmaker: int = Sizes().kingmaker
-    """Positions of task 6: some seconds of all cores each."""
+    """Positions of task 6: five seconds of a core each."""
     puzzles: int = Sizes().puzzles
-    """Puzzles of task 7: half a minute of a core each, or more."""
+    """Puzzles of task 7: five seconds of a core each."""
 
 
 @renamed_told()

@@ -25,7 +25,7 @@ from training.bench.positions import Position
 SHIPPED: Final = Path(__file__).with_name("data")
 PUBLIC: Final = "monopoly-env bench: development"  # the text that the shipped suite is made from
 FORMAT: Final = "monopoly-bench-suite"
-VERSION: Final = 2  # of the file format, and of the positions that are shipped
+VERSION: Final = 3  # of the file format, and of the positions that are shipped
 _MOST_BYTES: Final = 1 << 22
 
 

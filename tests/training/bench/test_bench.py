@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -64,8 +65,14 @@ def test_kingmakers_are_weak_and_move_the_win() -> None:
 
 
 def test_puzzles_of_all_kinds() -> None:
-    assert {puzzle.kind for puzzle in SUITE.puzzles} <= set(KINDS)
-    assert len({puzzle.kind for puzzle in SUITE.puzzles}) >= 5
+    kinds = Counter(puzzle.kind for puzzle in SUITE.puzzles)
+    assert set(kinds) == set(KINDS)
+    assert max(kinds.values()) <= make._KIND_SHARE * len(SUITE.puzzles) + len(SUITE.puzzles) / make.PART  # rounded up in every part
+    assert len({puzzle.replay.seed for puzzle in SUITE.puzzles}) == len(SUITE.puzzles)
+
+
+def test_the_shipped_suite_has_full_size() -> None:
+    assert (len(SUITE.deals), len(SUITE.kingmaker), len(SUITE.puzzles)) == make.Sizes()
 
 
 def test_positions_are_kept_in_files(tmp_path: Path) -> None:
