@@ -42,11 +42,12 @@ def _regret(puzzle: Puzzle, action: int, setting: Setting) -> float:
     for candidate in puzzle.candidates:
         if candidate.action == action:
             return -candidate.difference
-    game = puzzle.game
-    best, other = shares_of_actions(
-        game, [puzzle.best.action, action], PLAYOUTS // 20 if setting.quick else PLAYOUTS, puzzle.seed, setting.threads
-    )[:, int(game.player)]
-    return float(best - other)
+    game, n = puzzle.game, PLAYOUTS // 20 if setting.quick else PLAYOUTS
+    seat, compared = int(game.player), [action]
+    if puzzle.best.playouts != n:
+        compared.append(puzzle.best.action)  # the solution's label is not of as many playouts
+    other, *best = shares_of_actions(game, compared, n, puzzle.seed, setting.threads)[:, seat]
+    return float((best[0] if best else puzzle.best.share) - other)
 
 
 TASK: Final = Task(
