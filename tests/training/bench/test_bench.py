@@ -100,6 +100,17 @@ def test_solutions_have_no_regret() -> None:
     assert puzzles.run(Scripted(lambda game: best[which(game)], num_players=2), QUICK).count > 0
 
 
+def test_an_answer_without_a_label_is_compared_with_the_solution_over_the_same_luck() -> None:
+    puzzle = max((one for one in SUITE.puzzles if one.kind == "bid"), key=lambda one: one.replay.actions.size)
+    labelled = {candidate.action for candidate in puzzle.candidates}
+    action = next(int(action) for action in core.legal_actions(puzzle.game) if int(action) not in labelled)
+    regret = puzzles._regret(puzzle, action, task.Setting(SUITE, False, 1))
+    both = puzzles.shares_of_actions(puzzle.game, [puzzle.best.action, action], puzzles.PLAYOUTS, puzzle.seed, 1)
+    best, other = both[:, int(puzzle.game.player)]
+    assert puzzle.best.playouts == puzzles.PLAYOUTS
+    assert regret == pytest.approx(best - other, abs=0.0001)
+
+
 def test_a_kingmaker_who_plays_for_itself_moves_nothing() -> None:
     def own(position: positions.Position) -> int:
         return max(position.labels, key=lambda action: position.labels[action][int(position.game.player)])
