@@ -115,8 +115,8 @@ def mine(  # noqa: PLR0913 - the options of a search
             solution = _likely(question, judges, luck, lead)
             if solution is None or 2 * solutions[question.kind, solution] >= most:
                 continue
-            compared = _solve(question, judges, playouts, luck, lead)
-            if compared is None or compared.best.text != solution:
+            compared = _solve(question, solution, judges, playouts, luck, lead)
+            if compared is None:
                 continue
             replay = Replay(rules, _seed(start), len(names), tuple(names), np.array(actions[: question.number], np.uint8))
             kinds[question.kind] += 1
@@ -211,15 +211,13 @@ def _likely(question: Question, judges: Sequence[str], luck: int, lead: float) -
     return best.pop()
 
 
-def _solve(question: Question, judges: Sequence[str], playouts: int, luck: int, lead: float) -> Comparison | None:
-    """What the answers are worth by the last judge, if all agree that one of them is clearly the best."""
-    *others, last = judges
-    seconds = [compare_actions(question.game, question.candidates, judge, playouts, seed=luck) for judge in others]
-    if not all(_leads(second) for second in seconds):
-        return None
-    compared = compare_actions(question.game, question.candidates, last, playouts, seed=luck)
-    agreed = all(second.best.action == compared.best.action for second in seconds)
-    return compared if agreed and _leads(compared, least=lead) else None
+def _solve(question: Question, solution: str, judges: Sequence[str], playouts: int, luck: int, lead: float) -> Comparison | None:
+    """What the answers are worth by the last judge, if the solution is clearly the best to all of them."""
+    for judge in judges:
+        compared = compare_actions(question.game, question.candidates, judge, playouts, seed=luck)
+        if compared.best.text != solution or not _leads(compared, least=lead if judge == judges[-1] else 0.0):
+            return None
+    return compared
 
 
 def _leads(compared: Comparison, part: float = 1.0, least: float = 0.0) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from monopoly_env.intervals import mean_interval
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.puzzles import Puzzle
-from training.bench.playouts import choice, shares_of_actions
+from training.bench.playouts import CONTINUATION, choice, shares_of_actions
 from training.bench.task import Score, Setting, Task
 
 PLAYOUTS: Final = 400  # of answers that are none of a puzzle's
@@ -43,11 +43,10 @@ def _regret(puzzle: Puzzle, action: int, setting: Setting) -> float:
         if candidate.action == action:
             return -candidate.difference
     game, n = puzzle.game, PLAYOUTS // 20 if setting.quick else PLAYOUTS
-    seat, compared = int(game.player), [action]
-    if puzzle.best.playouts != n:
-        compared.append(puzzle.best.action)  # the solution's label is not of as many playouts
-    other, *best = shares_of_actions(game, compared, n, puzzle.seed, setting.threads)[:, seat]
-    return float((best[0] if best else puzzle.best.share) - other)
+    labelled = puzzle.best.playouts == n and puzzle.policies == (CONTINUATION,)  # then the solution's label is what it would be again
+    actions = [action] if labelled else [action, puzzle.best.action]
+    other, *best = shares_of_actions(game, actions, n, puzzle.seed, setting.threads)[:, int(game.player)]
+    return float((puzzle.best.share if labelled else best[0]) - other)
 
 
 TASK: Final = Task(
