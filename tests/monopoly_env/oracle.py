@@ -92,16 +92,17 @@ class State:
 def read(game: Any) -> State:
     """The record in plain Python."""
     rules = me.Rules.from_record(game.rules)
+    owned, mortgaged, jail = game.lots.tolist(), int(game.mortgaged), game.jail.tolist()
     seats = range(game.num_players)
     limited = rules.building_limit == "limited"
     return State(
         rules=rules,
         deeds=DEEDS[rules.board],
-        cash=[int(game.cash[seat]) for seat in seats],
-        in_jail=[game.jail[seat] > 0 for seat in seats],
-        owner={lot: seat for seat in seats for lot in LOTS if int(game.lots[seat]) >> lot & 1},
-        mortgaged={lot for lot in LOTS if int(game.mortgaged) >> lot & 1},
-        level=[int(level) for level in game.level],
+        cash=game.cash.tolist()[: len(seats)],
+        in_jail=[jail[seat] > 0 for seat in seats],
+        owner={lot: seat for seat in seats for lot in LOTS if owned[seat] >> lot & 1},
+        mortgaged={lot for lot in LOTS if mortgaged >> lot & 1},
+        level=game.level.tolist(),
         bank_houses=int(game.houses) if limited else math.inf,
         bank_hotels=int(game.hotels) if limited else math.inf,
     )

@@ -9,7 +9,7 @@ from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.rules import number
 
-_EACH_DRAW = number("deck", "reshuffle_each_draw")
+EACH_DRAW = number("deck", "reshuffle_each_draw")
 _WHEN_EMPTY = number("deck", "reshuffle_when_empty")
 
 
@@ -55,7 +55,7 @@ def draw(game: Game, seat: int, deck: int) -> int:
     """Draw the next card of a deck. A jail card goes to the seat, any other card to the bottom of the deck."""
     count = int(game.deck_size[deck])
     place = int(game.deck_next[deck])
-    if game.rules.deck == _EACH_DRAW:
+    if game.rules.deck == EACH_DRAW:
         place = _draw_below(game, deck, count)
     elif place >= count:
         if game.rules.deck == _WHEN_EMPTY:
