@@ -14,6 +14,7 @@ import pytest
 import agents
 import monopoly_env as me
 from monopoly_env import actions, encoding
+from tests import forked
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -59,9 +60,9 @@ def program_of(command: str) -> list[str]:
     return words[:3] if len(words) > 2 and not words[2].startswith("-") else words[:2]
 
 
-def run(*arguments: str, cwd: Path = ROOT) -> str:
+def run(*arguments: str) -> str:
     """What a Python command prints; it must succeed."""
-    done = subprocess.run([sys.executable, *arguments], cwd=cwd, capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -71,7 +72,7 @@ def test_examples_run(number: int, tmp_path: Path) -> None:
     heading, code = PYTHON[number]
     assert len(code.splitlines()) <= 15, f"{heading}: more than 15 lines"
     (tmp_path / "example.py").write_text(code, encoding="utf-8")
-    run("-W", "ignore", "example.py", cwd=tmp_path)
+    forked.run(tmp_path / "example.py")
 
 
 def test_there_is_an_example_of_each_way_in() -> None:

@@ -51,17 +51,21 @@ def kernel(function: Function) -> Function:
     if numba.config.DISABLE_JIT:
         return function
     dispatcher: Any = entry()(function)
-    with _caching(function) as on_disk:
-        inner = linked(function, cached=on_disk, **_OPTIONS)
-    inner._compiling_counter = dispatcher._compiling_counter  # so that Numba notices a kernel that calls itself
-    resolve = inner.get_call_template
+
+    @cache
+    def inner() -> Any:
+        """Made when the first caller is compiled, which most programs load from disk instead."""
+        with _caching(function) as on_disk:
+            code = linked(function, cached=on_disk, **_OPTIONS)
+        code._compiling_counter = dispatcher._compiling_counter  # so that Numba notices a kernel that calls itself
+        return code
 
     def resolve_widened(args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
-        return resolve(tuple(map(_widened, args)), {name: _widened(kind) for name, kind in kws.items()})
+        return inner().get_call_template(tuple(map(_widened, args)), {name: _widened(kind) for name, kind in kws.items()})
 
     # Otherwise Numba would compile a kernel again for each mix of integer widths and literals, which takes half as long again.
     dispatcher.get_call_template = resolve_widened
-    dispatcher.get_overload = inner.get_overload
+    dispatcher.get_overload = lambda signature: inner().get_overload(signature)
     dispatcher.linked = inner
     return dispatcher  # type: ignore[no-any-return]
 

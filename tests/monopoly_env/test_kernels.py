@@ -252,7 +252,7 @@ print(*[name for name in heavy if name in sys.modules], sep=",")
 compiled = [
     f"{name}.{key}" for name, module in list(sys.modules.items()) if name.split(".")[0] in ("monopoly_env", "agents")
     for key, value in vars(module).items() if isinstance(value, numba.core.dispatcher.Dispatcher)
-    if value.overloads or vars(value).get("linked", value).overloads
+    if value.overloads or vars(value).get("linked", lambda: value)().overloads
 ]
 print(len(compiled), *compiled)
 """
@@ -307,7 +307,7 @@ def test_a_kernel_is_compiled_once_for_all_integers() -> None:
     import numpy as np
 
     assert sums(np.array([1], np.int16), np.array([2], np.int32)) == 2 + 3 + 4
-    assert len(one_more.linked.overloads) == 1  # type: ignore[attr-defined]
+    assert len(one_more.linked().overloads) == 1  # type: ignore[attr-defined]
     assert not one_more.overloads, "machine code that nobody calls"  # type: ignore[attr-defined]
 
 
@@ -341,7 +341,7 @@ try:
     globals()[sys.argv[1]](int(sys.argv[2]))
 except ValueError as error:
     print(*error.args)
-print(sum(tell.linked.stats.cache_misses.values()))
+print(sum(tell.linked().stats.cache_misses.values()))
 """
 
 
