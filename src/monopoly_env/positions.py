@@ -202,8 +202,8 @@ def _set_jail(game: Game, seats: _Seats, jail: Mapping[int, int], jail_cards: Ma
     for seat, failed in seats.items(jail, "jail"):
         game.jail[seat] = _whole("jail: failed throws", failed, 0, int(game.rules.jail_turns) - 1) + 1
         game.position[seat] = board.JAIL_SQUARE
-    for seat, decks in seats.items(jail_cards, "jail_cards"):
-        for name in (decks,) if isinstance(decks, str) else _listed(f"jail_cards of seat {seat}", decks):
+    for seat, names in seats.items(jail_cards, "jail_cards"):
+        for name in (names,) if isinstance(names, str) else _listed(f"jail_cards of seat {seat}", names):
             if name not in cards.DECKS:
                 raise PositionError(f"jail_cards: unknown deck {name!r}. {nearest(name, cards.DECKS)}")
             deck = cards.DECKS.index(name)
