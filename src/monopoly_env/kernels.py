@@ -210,7 +210,10 @@ def _closure(module: str) -> set[str]:
 @cache
 def _imports(module: str) -> tuple[str, ...]:
     path = _path(module)
-    return () if path is None else tuple(dict.fromkeys(_imported_names(_import_statements(path.read_text(encoding="utf-8")))))
+    if path is None:
+        return ()
+    source = path.read_text(encoding="utf-8", errors="replace")  # of another encoding, only comments and texts suffer
+    return tuple(dict.fromkeys(_imported_names(_import_statements(source))))
 
 
 def _import_statements(source: str) -> ast.Module:

@@ -5,6 +5,7 @@ Programs run in fresh interpreters on a copy of the sources with a cache folder 
 
 from __future__ import annotations
 
+import ast
 import os
 import shutil
 import subprocess
@@ -183,6 +184,28 @@ for module in modules:
                     print("unknown:", module.__name__, value.py_func.__name__, home)
 print(count)
 """
+
+
+def imported(module: ast.Module) -> set[str]:
+    return set(kernels._imported_names(module))
+
+
+def test_only_import_statements_are_parsed_and_none_is_missed() -> None:
+    """Of all modules of the library, and where a statement is hard to tell from a sentence."""
+    sources = [path.read_text(encoding="utf-8") for path in SOURCES.rglob("*.py")]
+    assert len(sources) > 200
+    for source in sources:
+        assert imported(ast.parse(source)) <= imported(kernels._import_statements(source))
+        assert len(ast.dump(kernels._import_statements(source))) <= len(ast.dump(ast.parse(source)))
+    module = "monopoly_env.engine"
+    for source in (
+        f'"""Text\nfrom the bank\n"""\nfrom {module} import rent\n',
+        f"from {module} import (  # (as it is)\n    setup,\n\n    rent,\n)  # fmt: skip\nx = 1\n",
+        f"from {module} import \\\nrent\n",
+        f"import os; from {module} import rent\n",
+        f"import {module}.rent\nfrom a import b\n",
+    ):
+        assert f"{module}.rent" in imported(kernels._import_statements(source)), source
 
 
 def test_every_kernel_that_a_kernel_calls_counts(tmp_path: Path) -> None:
