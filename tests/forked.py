@@ -12,15 +12,13 @@ _SERVER = multiprocessing.get_context("forkserver")
 _SERVER.set_forkserver_preload(["agents", "gymnasium", "pettingzoo", "scipy.stats", "torch"])
 
 
-def run(program: Path) -> str:
-    """What a Python program prints when it runs in its own folder; it must succeed."""
+def run(program: Path) -> None:
+    """Run a Python program in its own folder, where it leaves what it printed; it must succeed."""
     output = program.with_suffix(".out")
     child = _SERVER.Process(target=_execute, args=(program, output))
     child.start()
     child.join()
-    said = output.read_text(encoding="utf-8")
-    assert child.exitcode == 0, said
-    return said
+    assert child.exitcode == 0, output.read_text(encoding="utf-8")
 
 
 def _execute(program: Path, output: Path) -> None:
