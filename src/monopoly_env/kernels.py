@@ -23,10 +23,12 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import numba
+import numpy as np
 import platformdirs
 from numba import types
-from numba.core.cgutils import unpack_tuple
+from numba.core.cgutils import alloca_once, unpack_tuple
 from numba.extending import intrinsic, overload
+from numba.np.arrayobj import make_array, populate_array
 
 from monopoly_env import editions
 from monopoly_env.linking import linked
@@ -118,6 +120,42 @@ def _strip(context: Any, builder: Any, kind: Any, value: Any) -> Any:
         return context.make_tuple(builder, kind, [_strip(context, builder, part, item) for part, item in items])
     context.nrt.incref(builder, kind, value)  # no effect on a number; otherwise one more reference, since the result will be released too
     return value
+
+
+def on_stack(count: int, dtype: Any) -> Any:
+    """An array of numbers that no one has written yet, on the stack of a kernel: for scratch in a hot loop.
+
+    An array from `np.empty` costs as much as a hundred additions. This one is gone when the kernel returns: it must not be returned.
+
+    Args:
+        count: How many numbers; a constant, of a few thousand bytes at the most.
+        dtype: Their type.
+    """
+    return np.empty(count, dtype)
+
+
+@overload(on_stack, prefer_literal=True, strict=False)  # type: ignore[untyped-decorator]  # Numba's
+def _on_stack(count: Any, dtype: Any) -> Callable[..., Any]:
+    del count, dtype
+    return lambda count, dtype: _reserve(count, dtype)  # noqa: PLW0108 - Numba takes functions of Python only
+
+
+@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]  # Numba's
+def _reserve(_: Any, count: Any, dtype: Any) -> tuple[Any, Callable[..., Any]]:
+    if not isinstance(count, types.IntegerLiteral):
+        raise numba.errors.RequireLiteralValue("on_stack: the count must be a constant of the module, or a number.")
+    kind = types.Array(dtype.dtype, 1, "C")
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        del signature, arguments
+        number = context.get_data_type(kind.dtype)
+        array, size = make_array(kind)(context, builder), context.get_constant(types.intp, context.get_abi_sizeof(number))
+        place = alloca_once(builder, number, size=count.literal_value)
+        shape = [context.get_constant(types.intp, count.literal_value)]
+        populate_array(array, data=place, shape=shape, strides=[size], itemsize=size, meminfo=None)
+        return array._getvalue()
+
+    return kind(count, dtype), generate
 
 
 def njit(*signature: Any, **options: Any) -> Callable[[Function], Function]:

@@ -426,3 +426,40 @@ def test_a_borrowed_array_is_the_same_numbers_without_an_owner_to_count() -> Non
     assert first.tolist() == [0.0, 1.0, 2.0]
     assert array.tolist() == [[0.0, 1.0, 2.0], [7.0, 4.0, 5.0]]
     assert kernels.borrowed(array) is array  # without compilation
+
+
+# --- arrays on the stack ------------------------------------------------------------------------------------------------
+
+
+def test_an_array_on_the_stack_belongs_to_one_call_and_is_given_back() -> None:
+    import numpy as np
+
+    @kernels.kernel
+    def filled(number: int) -> Any:
+        mine = kernels.on_stack(4096, np.float64)  # 32 KiB: a thousand of them would not fit
+        for i in range(len(mine)):
+            mine[i] = number
+        return mine[0] + mine[-1]
+
+    @kernels.entry()
+    def often(times: int) -> Any:
+        mine, total = kernels.on_stack(2, np.float64), 0.0
+        mine[0], mine[1] = -1.0, -1.0
+        for number in range(times):
+            total += filled(number)
+        return total + mine[0] * mine[1]  # nobody else has written there
+
+    assert often(10_000) == 9_999 * 10_000 + 1
+    assert kernels.on_stack(3, np.int16).shape == (3,)  # without compilation
+
+
+def test_an_array_on_the_stack_has_a_constant_length() -> None:
+    import numba
+    import numpy as np
+
+    @kernels.entry()
+    def grown(count: int) -> Any:
+        return kernels.on_stack(count, np.float64)[0]
+
+    with pytest.raises(numba.TypingError, match="on_stack: the count must be a constant"):
+        grown(3)

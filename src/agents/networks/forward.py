@@ -14,14 +14,17 @@ weights are float32.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agents.networks.layout import AT_ACTIVATION, AT_CELL, AT_LAYERS, AT_UNITS, BLOCK, ELMAN, GATES, LOGISTIC, NONE, SIZES, TANH
 from monopoly_env.errors import ConfigurationError
-from monopoly_env.kernels import borrowed, entry, kernel
+from monopoly_env.kernels import borrowed, entry, kernel, on_stack
+
+_FEW: Final = 1024  # a network whose layers take no more numbers than this needs nothing from the heap
+_ROOM: Final = 3 * _FEW
 
 
 @kernel
@@ -48,8 +51,9 @@ def step(row: Any, seen: Any, state: Any, first: int, out: Any) -> None:
         first: The first output that is wanted.
         out: (N,) float32 or float64, filled: the outputs from that one on.
     """
-    widest = _widest(row)
-    room, index = np.empty((3, widest), out.dtype), np.empty(widest, np.int64)
+    few, places, widest = on_stack(_ROOM, out.dtype), on_stack(_FEW, np.int64), _widest(row)
+    room = (few if widest <= _FEW else np.empty(3 * widest, out.dtype))[: 3 * widest].reshape(3, widest)
+    index = places if widest <= _FEW else np.empty(widest, np.int64)
     signal = room[0, : len(seen)]
     for i in range(len(seen)):
         signal[i] = seen[i]
@@ -67,8 +71,9 @@ def step_marked(row: Any, marked: Any, state: Any, first: int, out: Any) -> None
         first: The first output that is wanted.
         out: (N,) float32 or float64, filled.
     """
-    widest = _widest(row)
-    room, index = np.empty((3, widest), out.dtype), np.empty(widest, np.int64)
+    few, places, widest = on_stack(_ROOM, out.dtype), on_stack(_FEW, np.int64), _widest(row)
+    room = (few if widest <= _FEW else np.empty(3 * widest, out.dtype))[: 3 * widest].reshape(3, widest)
+    index = places if widest <= _FEW else np.empty(widest, np.int64)
     for n in range(len(marked)):
         index[n] = marked[n]
         room[0, marked[n]] = 1

@@ -22,19 +22,21 @@ from numpy.typing import NDArray
 from agents.networks.forward import step_marked
 from agents.networks.layout import AT_LAYERS, AT_UNITS, BLOCK, SIZES, Architecture
 from monopoly_env.errors import ConfigurationError
-from monopoly_env.kernels import borrowed, kernel
+from monopoly_env.kernels import borrowed, kernel, on_stack
 from pente_env.game import MAX_PLAYERS, Game
 from pente_env.lines import CAPTURES, FIVES, LEGAL, first, write_points
 from pente_env.moves import takes
 from pente_env.observation import list_stones
 from pente_env.player import MEMORY, Player, Row, player_kernel
-from pente_env.rules import Rules, number
+from pente_env.rules import MAX_SIZE, Rules, number
 
 # The row: whether a point that takes the last stones that are needed is played, too (P12), then the weights, as float32.
 TAKES: Final = 0
 WEIGHTS: Final = 1
 PAIRS: Final = 5 * MAX_PLAYERS  # inputs of captured pairs
 MOST_UNITS: Final = 2 * MEMORY  # of a cell: the memory holds float32 numbers
+_POINTS: Final = MAX_SIZE * MAX_SIZE
+_INPUTS: Final = 3 * _POINTS + 3 + PAIRS  # and room for the numbers that are written beside those that stay
 _KERYO: Final = number("captures", "keryo")
 
 
@@ -46,7 +48,7 @@ def play(game: Any, seat: int, params: Row, memory: Row) -> int:
     weights = params[WEIGHTS:].view(np.float32)
     if weights[SIZES + int(weights[AT_LAYERS])] != points:  # a network for a board of another size
         return -1
-    marked, outputs = np.empty(3 * points + 3 + PAIRS, np.int64), np.empty(points, np.float32)
+    marked, outputs = on_stack(_INPUTS, np.int64), on_stack(_POINTS, np.float32)[:points]
     count = list_stones(game, seat, True, marked)
     if weights[SIZES] > 3 * points:
         count = _list_pairs(game, seat, count, marked)
@@ -58,7 +60,7 @@ def play(game: Any, seat: int, params: Row, memory: Row) -> int:
 @kernel
 def choose(game: Game, seat: int, takes_last: bool, outputs: Any) -> int:
     """The legal point with the highest output, but a point that wins comes first; `takes_last`: also one that wins by captures."""
-    allowed = np.empty(len(outputs), np.uint8)
+    allowed = on_stack(_POINTS, np.uint8)[: len(outputs)]
     if takes_last:
         point = _last_capture(game, seat, outputs, allowed)
         if point >= 0:

@@ -35,7 +35,7 @@ from monopoly_env.engine.players import total_worth
 from monopoly_env.engine.rent import ORDINARY, is_free, ordinary_rent
 from monopoly_env.engine.sets import has, lowest, size
 from monopoly_env.game import ALL_OTHERS, CHANCE_GOOD, Game
-from monopoly_env.kernels import borrowed, kernel
+from monopoly_env.kernels import borrowed, kernel, on_stack
 from monopoly_env.rules import number
 
 MOST_PLAYERS: Final = 4  # left in the game
@@ -132,7 +132,8 @@ def write(game: Game, out: Any, seats: Any) -> int:
     out, seats = borrowed(out), borrowed(seats)
     out[:] = 0.0
     count = order(game, seats)
-    rents, owners = np.zeros(NUM_LOTS), np.full(NUM_LOTS, -1)
+    rents, owners = on_stack(NUM_LOTS, np.float64), on_stack(NUM_LOTS, np.int64)
+    rents[:], owners[:] = 0.0, -1
     for place in range(count):
         lots = int(game.lots[seats[place]])
         while lots:

@@ -12,7 +12,7 @@ from agents.networks.layout import Architecture
 from agents.values.features import FEATURES, MOST_PLAYERS, write
 from monopoly_env.analyse.values import ValueKernel
 from monopoly_env.game import Game
-from monopoly_env.kernels import borrowed, kernel
+from monopoly_env.kernels import borrowed, kernel, on_stack
 
 HIDDEN: Final = (128, 64, 32)
 ARCHITECTURE: Final = Architecture(FEATURES, HIDDEN, (("places", MOST_PLAYERS),))
@@ -49,7 +49,7 @@ def by_network(game: Game, params: Any, shares: Any) -> None:
 def write_by_network(game: Game, params: Any, shares: Any) -> None:
     """Write the value of a running game, as `by_network` does, for kernels that know which value they ask."""
     params, shares = borrowed(params), borrowed(shares)
-    seen, seats, logits = np.empty(FEATURES, np.float32), np.empty(MOST_PLAYERS, np.int64), np.empty(MOST_PLAYERS, np.float32)
+    seen, seats, logits = on_stack(FEATURES, np.float32), on_stack(MOST_PLAYERS, np.int64), on_stack(MOST_PLAYERS, np.float32)
     count = write(game, seen, seats)
     forward(params, seen, 0, logits)
     softmax(logits, count, seats, shares)
