@@ -15,8 +15,10 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -35,7 +37,7 @@ from monopoly_env.rules import Rules
 from training.cluster import HERE, PlayGames
 from training.experience.choices import Choices, lambda_returns
 from training.league import EXPLOITERS, LEARNER, PAST, WORDS, League, Trained
-from training.networks import Networks, arrays_of, optimizer_arrays, set_arrays_of, set_optimizer_arrays
+from training.networks import Network, Networks, arrays_of, optimizer_arrays, set_arrays_of, set_optimizer_arrays
 from training.run.checkpoints import Parts
 from training.run.devices import device_of
 from training.run.options import NONE, ClusterName, Device, Ranges, RulesName, RunOptions, check_ranges, find_policy
@@ -109,6 +111,12 @@ class LearnerOptions(RunOptions):
     """Games against each of them for the table at the end, with other seeds."""
     evaluate_every: int = 1_000_000
     """Own choices between two evaluations; a checkpoint is written too."""
+    overlap: bool = False
+    """Play the next block of games while learning from this one, on another core. A block is then played by the networks of one block
+    before; none is played ahead of a checkpoint."""
+    precision: Literal["float32", "bfloat16"] = "float32"
+    """Of the hidden layers in gradient steps. bfloat16 takes half the time where the processor has it (AVX512-BF16, AMX, or a GPU), and far
+    more where it has not. Weights, outputs and games are of float32 in any case."""
     device: Device = "cpu"
     threads: int = 2
     """Threads that play. The result does not depend on them."""
@@ -181,7 +189,7 @@ class Part(NamedTuple):
     """Choices that one network answers, as tensors: all of a block, or a batch of them.
 
     Attributes:
-        observation: (n, D) float16.
+        observation: (n, inputs) float16 or, by --precision, bfloat16: what the network sees.
         open: (n, outputs) bool.
         choice: (n,) int64, the output that was chosen.
         score: (n,) float32, what the networks that played gave the choice: its log-probability, or its advantage.
@@ -196,9 +204,9 @@ class Part(NamedTuple):
     advantage: Tensor
     goal: Tensor
 
-    def take(self, rows: Any) -> Part:
-        """Some of the rows."""
-        return Part(*(column[rows] for column in self))
+    def take(self, rows: slice | Tensor) -> Part:
+        """Some of the rows: a slice, or (m,) their numbers."""
+        return Part(*(column[rows] if isinstance(rows, slice) else column.index_select(0, rows) for column in self))
 
 
 @dataclass(frozen=True)
@@ -226,6 +234,18 @@ class Family:
     def num_choices(self) -> int:
         """Choices in all."""
         return 1 + max(int(choices.max()) for choices in self.choices)
+
+
+class Block(NamedTuple):
+    """A block of own games.
+
+    Attributes:
+        choices: Waits until it is played; returns what the learner chose in it.
+        players: The networks that play it.
+    """
+
+    choices: Callable[[], Choices]
+    players: Networks
 
 
 Loss = Callable[[Part, Tensor], tuple[Tensor, Mapping[str, Tensor]]]
@@ -262,7 +282,9 @@ class ChoiceLearner(ABC):
         self.device = device_of(options.device)
         self.hidden = tuple(options.hidden) if named.agent is None else named.agent.hidden
         self._family = self.family()
-        self.networks = Networks(self._family.architectures).to(self.device)
+        self.networks = self._players = Networks(self._family.architectures).to(self.device)
+        self._ahead: Block | None = None  # under way
+        self._pool = ThreadPoolExecutor(1, "block")
         if named.agent is not None:
             set_arrays_of(self.networks, named.agent.arrays())
         self._optimizer = torch.optim.Adam(self.networks.parameters(), lr=options.learning_rate, fused=True)
@@ -327,17 +349,34 @@ class ChoiceLearner(ABC):
         return metrics
 
     def play(self) -> Choices:
-        """Play a block of own games."""
+        """A block of own games; with `overlap` the next one begins too."""
+        block = self._ahead or self._begin()
+        choices, self._ahead, self._players = block.choices(), None, block.players
+        if self.options.overlap and not self._pauses_after(choices.size):
+            self._ahead = self._begin()
+        return choices
+
+    def _begin(self) -> Block:
+        """A block of own games, with `overlap` under way in a thread of its own."""
         options = self.options
         if PAST in options.opponents and self.blocks % options.past_every == 0:
             self.league.remember(self.agent().drawing(self.temperature, PAST))
         policies, seats = self.league.seat(self.agent().drawing(self.temperature), options.games, self.blocks)
-        choices = self._play_games(
-            policies, seats, np.arange(len(policies)) == LEARNER, rules=self.rules, seed=options.seed, first=self.blocks * options.games,
-            threads=options.threads,
-        )  # fmt: skip
+        recorded, first = np.arange(len(policies)) == LEARNER, self.blocks * options.games
         self.blocks += 1
-        return choices
+
+        def play() -> Choices:
+            return self._play_games(
+                policies, seats, recorded, rules=self.rules, seed=options.seed, first=first, threads=options.threads
+            )  # fmt: skip
+
+        return Block(self._pool.submit(play).result, deepcopy(self.networks)) if options.overlap else Block(play, self.networks)
+
+    def _pauses_after(self, size: int) -> bool:
+        """Whether the run ends after a block of so many choices, or a checkpoint or an exploiter is due: no block is under way then."""
+        options, step = self.options, self.step + size
+        pauses = (options.checkpoint_every, *([options.exploit_every] if EXPLOITERS in options.opponents else []))
+        return step >= options.steps or any(step // every > self.step // every for every in pauses)
 
     def learn(self, choices: Choices) -> dict[str, float]:
         """Learn from a block of own games; returns means of what was reported."""
@@ -386,7 +425,7 @@ class ChoiceLearner(ABC):
                 where[mine] = np.arange(len(mine))
                 open_ = np.unpackbits(choices.open[rows], axis=1, count=size)[:, mine]
                 blank = torch.zeros(len(rows), device=self.device)
-                seen, chosen = self._tensor(choices.observation[rows]), self._tensor(where[choices.choice[rows]])
+                seen, chosen = self._seen(name, choices.observation[rows]), self._tensor(where[choices.choice[rows]])
                 parts[name] = rows, Part(seen, self._tensor(open_.astype(np.bool_)), chosen, blank, blank, self._tensor(goals[rows]))
         return parts
 
@@ -394,7 +433,7 @@ class ChoiceLearner(ABC):
     def _judged(self, name: str, part: Part, advantage: NDArray[np.float32]) -> Part:
         """The choices of a network with scores and advantages, without most of those that it was sure of."""
         chunks = [part.take(rows) for rows in _slices(len(part.choice), _CHUNK)]
-        passes = [(self.outputs(name, chunk)[1], chunk.choice) for chunk in chunks]
+        passes = [(self.outputs(name, chunk, self._players)[1], chunk.choice) for chunk in chunks]
         score = torch.cat([self.score(scores, choice) for scores, choice in passes])
         logs = torch.cat([-cross_entropy(scores, choice, self.temperature) for scores, choice in passes])
         kept = (logs < _SURE) | (torch.rand(len(logs)).to(self.device) < self.options.sure_share)
@@ -403,20 +442,29 @@ class ChoiceLearner(ABC):
     def _tensor(self, array: NDArray[Any]) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
 
-    def outputs(self, name: str, batch: Part) -> tuple[Tensor, Tensor]:
+    def outputs(self, name: str, batch: Part, networks: Networks) -> tuple[Tensor, Tensor]:
         """(M,) the value that a network gives the states, and (M, outputs) what it says about its choices; very low for closed ones."""
-        outputs: Tensor = self.networks[name](self._seen(name, batch.observation))
+        outputs = self._pass(networks[name], batch.observation)
         return outputs[:, 0], outputs[:, 1:].masked_fill(~batch.open, _CLOSED)
 
-    def _seen(self, name: str, observation: Tensor) -> Tensor:
-        """(M, inputs) float32, what a network sees: the first of the features, or all."""
-        return observation[:, : self._family.architectures[name].inputs].float()
+    def _seen(self, name: str, observation: NDArray[np.float16]) -> Tensor:
+        """(n, inputs) what a network sees, the first of the features or all: bfloat16, or float16 that each pass makes float32."""
+        kept = torch.float16 if self.options.precision == "float32" else torch.bfloat16
+        return self._tensor(observation)[:, : self._family.architectures[name].inputs].to(kept).contiguous()
+
+    def _pass(self, network: Network, seen: Tensor) -> Tensor:
+        """(M, outputs) of a network. Its last layer is of float32 at any precision."""
+        precise = self.options.precision == "float32"
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=not precise):
+            hidden = network.body(seen.float() if precise else seen)
+        outputs: Tensor = network.last(hidden.float())
+        return outputs
 
     @torch.no_grad()
     def values(self, observation: NDArray[np.float16]) -> NDArray[np.float32]:
         """(N,) the chance to win of the players who see this."""
-        seen = (self._seen(STATE, self._tensor(observation[rows])) for rows in _slices(len(observation), _CHUNK))
-        return np.concatenate([self.networks[STATE](chunk)[:, 0].cpu().numpy() for chunk in seen])
+        chunks = (self._seen(STATE, observation[rows]) for rows in _slices(len(observation), _CHUNK))
+        return np.concatenate([self._pass(self.networks[STATE], chunk)[:, 0].cpu().numpy() for chunk in chunks])
 
     def descend(self, parts: Mapping[str, Part], loss_of: Loss, size: int) -> dict[str, float]:
         """Go through a block once, in gradient steps of about `size` choices; returns means of what the loss reports.
@@ -434,7 +482,7 @@ class ChoiceLearner(ABC):
                 rows = shares[name][step]
                 if len(rows):
                     batch = part.take(rows)
-                    values, scores = self.outputs(name, batch)
+                    values, scores = self.outputs(name, batch, self.networks)
                     losses, report = loss_of(batch, scores)
                     losses = losses + self.options.value_weight * (values - batch.goal) ** 2
                     loss, count = loss + losses.sum(), count + len(rows)
@@ -446,10 +494,10 @@ class ChoiceLearner(ABC):
     def descend_values(self, observation: NDArray[np.float16], goal: NDArray[np.float32], size: int) -> dict[str, float]:
         """Teach the network of states on a share of a block: neighbouring states of a game say nearly the same."""
         rows = torch.randperm(len(goal))[: max(1, round(len(goal) * self.options.value_share))].numpy()
-        seen, wanted = self._tensor(observation[rows]), self._tensor(goal[rows])
+        seen, wanted = self._seen(STATE, observation[rows]), self._tensor(goal[rows])
         total = 0.0
         for part in _slices(len(rows), size):
-            losses = (self.networks[STATE](self._seen(STATE, seen[part]))[:, 0] - wanted[part]) ** 2
+            losses = (self._pass(self.networks[STATE], seen[part])[:, 0] - wanted[part]) ** 2
             total += float(losses.detach().sum())
             self._descend(losses.mean())
         return {"loss/value": total / len(rows)}

@@ -58,11 +58,16 @@ class Network(nn.ModuleDict):
         Returns:
             (B, outputs), and (B, units) or None.
         """
-        for number in range(len(self.architecture.hidden)):
-            signal = _ACTIVATIONS[self.architecture.activation](self[str(number)](signal))
+        signal = self.body(signal)
         if self.architecture.units:
             signal = state = self._recur(signal, state)
         return self.last(signal), state
+
+    def body(self, signal: Tensor) -> Tensor:
+        """(B, units) what the hidden layers make of (B, inputs)."""
+        for number in range(len(self.architecture.hidden)):
+            signal = _ACTIVATIONS[self.architecture.activation](self[str(number)](signal))
+        return signal
 
     def _recur(self, signal: Tensor, state: Tensor | None) -> Tensor:
         cell = self["cell"]

@@ -31,6 +31,7 @@ TINY: dict[str, Any] = {
     "exploit_every": 4000, "exploit_steps": 500, "seed": 3,
 }  # fmt: skip
 LEARNERS = [(DQN, DQNOptions(**TINY), dqn), (PPO, PPOOptions(**TINY), ppo)]
+AHEAD: Any = (PPO, PPOOptions(**TINY, overlap=True, precision="bfloat16"), ppo)
 
 
 def made(kind: type[ChoiceLearner], options: Any) -> Any:
@@ -176,6 +177,38 @@ def test_an_exploiter_starts_from_the_learner_and_plays_against_it_alone() -> No
     assert not without.exploit_due(0)
 
 
+def test_a_block_is_played_ahead_by_the_networks_before_and_none_ahead_of_a_checkpoint() -> None:
+    options = dataclasses.replace(LEARNERS[1][1], opponents=("strategic",), games=4)
+    still, ahead = made(PPO, options), made(PPO, dataclasses.replace(options, overlap=True))
+    first, second = still.play(), still.play()  # of the same networks: it has not learned in between
+    assert ahead.play().choice.tolist() == first.choice.tolist()
+    ahead.learn(first)
+    played = ahead.play()
+    assert played.choice.tolist() == second.choice.tolist()
+    part = next(iter(ahead.parts_of(played, played.outcome).values()))[1]
+    judged = [one._judged("buy", part, np.zeros(len(part.choice), np.float32)) for one in (still, ahead)]
+    ahead._players = ahead.networks
+    assert len({float(one.score.sum()) for one in judged}) == 1  # what the networks that played gave the choices, not those of today
+    assert float(ahead._judged("buy", part, np.zeros(len(part.choice), np.float32)).score.sum()) != float(judged[0].score.sum())
+    ahead.step = options.evaluate_every - 1
+    assert ahead._pauses_after(1)
+    assert not ahead._pauses_after(0)
+    ahead.play()
+    assert ahead._ahead is None
+
+
+@pytest.mark.parametrize(("kind", "options", "_module"), LEARNERS)
+def test_half_of_the_digits_say_nearly_the_same(kind: type[ChoiceLearner], options: Any, _module: Any) -> None:
+    whole = made(kind, options)
+    half = made(kind, dataclasses.replace(options, precision="bfloat16"))
+    choices = whole.play()
+    values = whole.values(choices.observation), half.values(choices.observation)
+    assert values[0].tolist() != values[1].tolist()
+    assert np.abs(values[0] - values[1]).max() < 0.01
+    half.learn(choices)
+    assert all(array.dtype == np.float32 for array in half.agent().arrays().values())
+
+
 # --- runs --------------------------------------------------------------------------------------------------------------------
 
 
@@ -183,8 +216,7 @@ class KilledError(Exception):
     """The process was killed."""
 
 
-@pytest.mark.parametrize(("kind", "options", "module"), LEARNERS)
-@pytest.mark.parametrize("after", [1, 2, 4])
+@pytest.mark.parametrize(("kind", "options", "module", "after"), [*((*row, after) for row in LEARNERS for after in (1, 2, 4)), (*AHEAD, 2)])
 def test_a_run_that_was_killed_and_resumed_ends_in_the_same_bits(
     kind: type[ChoiceLearner], options: Any, module: Any, after: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
