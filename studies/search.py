@@ -31,10 +31,8 @@ from training.run.options import RulesName
 PAGE: Final = Path(__file__).parents[1] / "docs" / "results" / "search.md"
 TEMPLATE: Final = "# What looking ahead is worth\n\n"
 _CHOSEN: Final = set(BEST) - {"playouts", "name"}  # by which `search/best` differs from other players of its kind
-_HEADINGS: Final = (
-    "against", "players", "playouts", "games", "wins", "95% interval", "more than its base policy", "95% interval", "played out a game",
-    "seconds each",
-)  # fmt: skip
+_HEADINGS: Final = ("against", "players", "playouts", "games", "wins", "95% interval")
+_COSTS: Final = ("95% interval", "played out a game", "seconds each")
 
 
 @dataclass(frozen=True)
@@ -45,6 +43,8 @@ class Options:
     """Play this policy as it comes, such as `one_ply` or `search/switching`; None: `search` by the options that follow."""
     base: str = BEST["base"]
     """The policy that answers where its advisers agree with it, and with which the player is compared."""
+    beside: str | None = None
+    """Compare the player with this policy instead of its base."""
     advisers: tuple[str, ...] = BEST["advisers"]
     """Policies that are asked too."""
     against: tuple[str, ...] = ("expert/bargaining", "fp/b/guarded", "landlord/balanced", "yasumura")
@@ -92,11 +92,11 @@ def measure(options: Options, console: Console) -> Iterator[dict[str, Any]]:
     Raises:
         ConfigurationError: A policy is unknown or not compiled, or a number is out of range.
     """
-    base = resolve(options.base)
+    other = resolve(options.beside or options.base)
     opponents = [(name, resolve(name)) for name in options.against]
     for size, (opponent, policy) in product(options.sizes, opponents):
         lineup = Lineup((policy,) * (size - 1), options.rules)
-        (alone,) = arena.against([base], [lineup], [options.games], options.seed)
+        (alone,) = arena.against([other], [lineup], [options.games], options.seed)
         for player in _players(options):
             console.print(f"{player.name} against {opponent}, {size} players")
             began = time.process_time()
@@ -139,7 +139,8 @@ def section(rows: Sequence[dict[str, Any]], options: Options) -> str:
         f"{_described(options)}, rules `{options.rules}`, seed {options.seed}. Seconds are processor time of whole games, divided by the "
         "decisions that were played out."
     )
-    return f"{about}\n\n{markdown(_HEADINGS, lines)}"
+    other = "its base policy" if options.beside is None else f"`{options.beside}`"
+    return f"{about}\n\n{markdown((*_HEADINGS, f'more than {other}', *_COSTS), lines)}"
 
 
 def _described(options: Options) -> str:
@@ -180,7 +181,7 @@ def show(results: dict[str, Any]) -> None:
     for row in results["rows"]:
         print(
             f"{row['opponent']:20} {row['players']} players {row['playouts']:5} playouts: {row['win_rate']:.3f}, "
-            f"{row['lead']:+.3f} ({row['lead_low']:+.3f} to {row['lead_high']:+.3f}) more than the base, "
+            f"{row['lead']:+.3f} ({row['lead_low']:+.3f} to {row['lead_high']:+.3f}) more than the other, "
             f"{row['searched']:.1f} decisions a game, {row['seconds']:.3f} s each"
         )
 

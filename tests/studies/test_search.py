@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -47,6 +48,13 @@ def test_another_player_is_told_by_its_name(tmp_path: Path) -> None:
     )
     assert "`algorithmic`, rules `official`, seed 11." in page.read_text()
     assert "| - | - |" in page.read_text()
+
+
+def test_it_may_be_compared_with_another_policy_than_its_base(tmp_path: Path) -> None:
+    seated: Any = {"sizes": (2,), "against": ("random",), "games": 20, "out": tmp_path / "search.md"}
+    (row,) = search.execute(Options(player="algorithmic", base="algorithmic", beside="random", **seated), Console(quiet=True))["rows"]
+    assert row["lead"] > 0.2  # random wins half of these games
+    assert "| more than `random` |" in (tmp_path / "search.md").read_text()
 
 
 def test_a_run_that_is_ended_keeps_its_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
