@@ -16,7 +16,7 @@ so that exp(A / temperature) are probabilities. The agent plays argmax_a Q(s, a)
 
 - Watching: V learns the outcomes of the expert's games. A learns to draw the expert's choices (cross-entropy).
 - Own games: Q(s, a) of the choices made learns what they led to, the multi-step return R of TD(lambda). Its estimates come from the
-  networks that played the block, which stay as they are while it is learned from: they are the target networks. V learns R, and A learns
+  networks as they are before the block is learned from: they are the target networks. V learns R, and A learns
   R - V + m A', where A' is what it was and m the Munchausen weight. One game is mostly luck, and choices differ by little beside it: the
   last term adds up what many blocks say, so that A becomes 1 / (1 - m) times the advantage.
 
@@ -45,6 +45,7 @@ from torch import Tensor
 
 from training import learner, phases, presets
 from training.learner import ChoiceLearner, LearnerOptions, Part, agreement, cross_entropy
+from training.networks import Networks
 from training.run.options import Ranges
 
 
@@ -71,6 +72,11 @@ class DQN(ChoiceLearner):
     def temperature(self) -> float:
         """At which choices are drawn in own games."""
         return float(self.options.temperature)
+
+    @property
+    def compared(self) -> Networks:
+        """The networks as they are when a block comes to be learned from: what they have learned since it was played stays."""
+        return self.networks
 
     def watching(self, batch: Part, scores: Tensor) -> tuple[Tensor, Mapping[str, Tensor]]:
         """The cross-entropy of the expert's choices at the temperature."""

@@ -192,7 +192,7 @@ class Part(NamedTuple):
         observation: (n, inputs) float16 or, by --precision, bfloat16: what the network sees.
         open: (n, outputs) bool.
         choice: (n,) int64, the output that was chosen.
-        score: (n,) float32, what the networks that played gave the choice: its log-probability, or its advantage.
+        score: (n,) float32, what networks gave the choice before the block was learned from: its log-probability, or its advantage.
         advantage: (n,) float32, what the choice led to, less the value of the state.
         goal: (n,) float32, what the value of the state learns.
     """
@@ -257,6 +257,8 @@ class ChoiceLearner(ABC):
     Attributes:
         options: Its options.
         panel: The policies that it is measured against.
+        networks: The networks.
+        players: Those that played the block that is learned from: with `overlap` as they were one block before.
         step: Own choices learned from so far.
         watched: Choices of the expert learned from so far.
         blocks: Blocks of own games so far.
@@ -282,7 +284,7 @@ class ChoiceLearner(ABC):
         self.device = device_of(options.device)
         self.hidden = tuple(options.hidden) if named.agent is None else named.agent.hidden
         self._family = self.family()
-        self.networks = self._players = Networks(self._family.architectures).to(self.device)
+        self.networks = self.players = Networks(self._family.architectures).to(self.device)
         self._ahead: Block | None = None  # under way
         self._pool = ThreadPoolExecutor(1, "block")
         if named.agent is not None:
@@ -297,6 +299,11 @@ class ChoiceLearner(ABC):
     @abstractmethod
     def temperature(self) -> float:
         """At which choices are drawn in own games."""
+
+    @property
+    @abstractmethod
+    def compared(self) -> Networks:
+        """The networks that give a choice the score with which `learning` compares it: see `Part.score`."""
 
     @abstractmethod
     def watching(self, batch: Part, scores: Tensor) -> tuple[Tensor, Mapping[str, Tensor]]:
@@ -351,7 +358,7 @@ class ChoiceLearner(ABC):
     def play(self) -> Choices:
         """A block of own games; with `overlap` the next one begins too."""
         block = self._ahead or self._begin()
-        choices, self._ahead, self._players = block.choices(), None, block.players
+        choices, self._ahead, self.players = block.choices(), None, block.players
         if self.options.overlap and not self._pauses_after(choices.size):
             self._ahead = self._begin()
         return choices
@@ -433,7 +440,7 @@ class ChoiceLearner(ABC):
     def _judged(self, name: str, part: Part, advantage: NDArray[np.float32]) -> Part:
         """The choices of a network with scores and advantages, without most of those that it was sure of."""
         chunks = [part.take(rows) for rows in _slices(len(part.choice), _CHUNK)]
-        passes = [(self.outputs(name, chunk, self._players)[1], chunk.choice) for chunk in chunks]
+        passes = [(self.outputs(name, chunk, self.compared)[1], chunk.choice) for chunk in chunks]
         score = torch.cat([self.score(scores, choice) for scores, choice in passes])
         logs = torch.cat([-cross_entropy(scores, choice, self.temperature) for scores, choice in passes])
         kept = (logs < _SURE) | (torch.rand(len(logs)).to(self.device) < self.options.sure_share)

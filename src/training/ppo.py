@@ -29,6 +29,7 @@ from torch import Tensor
 
 from training import learner, phases
 from training.learner import ChoiceLearner, LearnerOptions, Part, agreement, cross_entropy
+from training.networks import Networks
 from training.run import command
 from training.run.options import Ranges
 
@@ -56,6 +57,11 @@ class PPO(ChoiceLearner):
     def temperature(self) -> float:
         """1: the scores are log-probabilities, up to a constant."""
         return 1.0
+
+    @property
+    def compared(self) -> Networks:
+        """The networks that drew the choices: the ratio of the objective is to their probabilities."""
+        return self.players
 
     def watching(self, batch: Part, scores: Tensor) -> tuple[Tensor, Mapping[str, Tensor]]:
         """The cross-entropy of the expert's choices."""

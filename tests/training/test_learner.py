@@ -187,7 +187,7 @@ def test_a_block_is_played_ahead_by_the_networks_before_and_none_ahead_of_a_chec
     assert played.choice.tolist() == second.choice.tolist()
     part = next(iter(ahead.parts_of(played, played.outcome).values()))[1]
     judged = [one._judged("buy", part, np.zeros(len(part.choice), np.float32)) for one in (still, ahead)]
-    ahead._players = ahead.networks
+    ahead.players = ahead.networks
     assert len({float(one.score.sum()) for one in judged}) == 1  # what the networks that played gave the choices, not those of today
     assert float(ahead._judged("buy", part, np.zeros(len(part.choice), np.float32)).score.sum()) != float(judged[0].score.sum())
     ahead.step = options.evaluate_every - 1

@@ -76,21 +76,51 @@ def resemblance(game: Game, actions: ArrayLike, policies: Sequence[PolicyLike]) 
         ConfigurationError: There is no policy, one is not compiled, or an action is not legal in the game.
         PositionError: No game can reach the record.
     """
-    resolved = resolve_all(policies)
-    models = [policy for policy in resolved if isinstance(policy, CompiledPolicy)]
-    if not models or len(models) < len(resolved):
-        raise ConfigurationError(f"policies must be one or more compiled ones, not {[policy.name for policy in resolved]}.")
-    given = np.asarray(actions)
-    if given.ndim != 1 or (given.dtype.kind not in "iu" and len(given)):
-        raise ConfigurationError(f"actions must be one row of whole numbers, not {given.dtype} of shape {given.shape}.")
-    core.check_sound(core.batch_of(game))
-    seats = int(game.num_players)
-    asked, agreed = np.zeros(seats, np.int64), np.zeros((seats, len(models)), np.int64)
-    memory, mask = np.zeros((len(models), seats, MEMORY)), np.zeros(NUM_ACTIONS, np.bool_)
-    played = _compare(core.batch_of(core.restarted(game)), given.astype(np.int64), Players.of(models), memory, mask, asked, agreed)
-    if played < len(given):
-        raise ConfigurationError(f"Action {given[played]}, number {played} of {len(given)}, is not legal in this game.")
-    return Resemblance(tuple(policy.name for policy in models), asked, agreed)
+    return Follower(game, policies).follow(actions)
+
+
+class Follower:
+    """Follows a game that goes on, and asks policies only at the decisions that are new."""
+
+    def __init__(self, game: Game, policies: Sequence[PolicyLike]) -> None:
+        """Begin before the first action; see `resemblance`."""
+        resolved = resolve_all(policies)
+        models = [policy for policy in resolved if isinstance(policy, CompiledPolicy)]
+        if not models or len(models) < len(resolved):
+            raise ConfigurationError(f"policies must be one or more compiled ones, not {[policy.name for policy in resolved]}.")
+        core.check_sound(core.batch_of(game))
+        self._names, self._players = tuple(policy.name for policy in models), Players.of(models)
+        self._begin(core.batch_of(core.restarted(game)))
+
+    def _begin(self, games: Games) -> None:
+        seats, models = int(games["num_players"][0]), len(self._names)
+        self._start, self._game, self._followed = games, games.copy(), np.zeros(0, np.int64)
+        self._asked, self._agreed = np.zeros(seats, np.int64), np.zeros((seats, models), np.int64)
+        self._memory = np.zeros((models, seats, MEMORY))
+
+    def follow(self, actions: ArrayLike) -> Resemblance:
+        """Count up to the last of these actions; if they are not what was followed so far and more, from the start again.
+
+        Args:
+            actions: (D,) the game's actions from its start.
+
+        Raises:
+            ConfigurationError: An action is not legal.
+        """
+        given = np.asarray(actions)
+        if given.ndim != 1 or (given.dtype.kind not in "iu" and len(given)):
+            raise ConfigurationError(f"actions must be one row of whole numbers, not {given.dtype} of shape {given.shape}.")
+        done = len(self._followed)
+        if not np.array_equal(given[:done], self._followed):
+            self._begin(self._start)
+            done = 0
+        new, mask = given[done:].astype(np.int64), np.zeros(NUM_ACTIONS, np.bool_)
+        played = _compare(self._game, new, self._players, self._memory, mask, self._asked, self._agreed)
+        if played < len(new):
+            self._begin(self._start)
+            raise ConfigurationError(f"Action {new[played]}, number {done + played} of {len(given)}, is not legal in this game.")
+        self._followed = given.astype(np.int64)
+        return Resemblance(self._names, self._asked.copy(), self._agreed.copy())
 
 
 @entry()
@@ -98,7 +128,7 @@ def _compare(  # noqa: PLR0917 - compiled
     games: Games, actions: NDArray[np.int64], players: Players, memory: NDArray[np.float64], mask: NDArray[np.bool_],
     asked: NDArray[np.int64], agreed: NDArray[Any],
 ) -> int:  # fmt: skip
-    """Play a game again and count; returns how many actions were legal."""
+    """Play a game on and count; returns how many actions were legal."""
     players, memory, mask = borrowed(players), borrowed(memory), borrowed(mask)
     game = games[0]
     for number in range(len(actions)):

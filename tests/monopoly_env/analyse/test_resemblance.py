@@ -10,6 +10,7 @@ import monopoly_env as me
 from monopoly_env import core, replays
 from monopoly_env.actions import DECISION_NAMES
 from monopoly_env.analyse import Resemblance, resemblance
+from monopoly_env.analyse.resemblance import Follower
 from monopoly_env.policy.protocol import MEMORY, Decisions
 
 MODELS = ("expert", "algorithmic", "fp/b/guarded", "yasumura")
@@ -37,6 +38,18 @@ def test_the_counts_are_those_of_a_plain_loop(replay: replays.Replay) -> None:
     assert found.asked.tolist() == asked.tolist()
     assert found.agreed.tolist() == agreed.tolist()
     assert 0 < agreed.sum() < asked.sum() * len(models)
+
+
+def test_a_game_is_followed_as_it_goes_on_or_takes_another_turn(replay: replays.Replay) -> None:
+    start, actions = replays.start(replay), replay.actions
+    follower = Follower(start, MODELS)
+    for reached in (0, 10, 10, 300, 200, 600):  # back to 200: another game of the same seed
+        whole, found = resemblance(start, actions[:reached], MODELS), follower.follow(actions[:reached])
+        assert found.asked.tolist() == whole.asked.tolist()
+        assert found.agreed.tolist() == whole.agreed.tolist()
+    with pytest.raises(me.ConfigurationError, match="Action 9999, number 600 of 601"):
+        follower.follow([*actions[:600], 9999])
+    assert follower.follow(actions[:600]).agreed.tolist() == found.agreed.tolist()
 
 
 def test_players_are_known_by_what_they_did(replay: replays.Replay) -> None:

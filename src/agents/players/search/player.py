@@ -21,9 +21,9 @@ from monopoly_env.actions import DECISION_NAMES, HEADS, NUM_ACTIONS, OFFERING
 from monopoly_env.analyse import values
 from monopoly_env.analyse.actions import compare_actions
 from monopoly_env.analyse.playouts import rollout
-from monopoly_env.analyse.resemblance import resemblance
+from monopoly_env.analyse.resemblance import Follower
 from monopoly_env.errors import ConfigurationError, nearest, whole_number
-from monopoly_env.game import Games
+from monopoly_env.game import Game, Games
 from monopoly_env.policy.protocol import BatchedPolicy, CompiledPolicy, Decisions
 from monopoly_env.policy.resolve import resolve
 
@@ -46,6 +46,7 @@ _SHORT_ANSWERS: Final = tuple(
 )
 _SEED: Final = np.uint64((1 << 63) - 1)
 _PAUSE: Final = 3  # rounds between two searches for an offer
+_FOLLOWED: Final = 1024  # games that are followed at a time; 20 KB each, for eight policies at a table of four
 _BLOCK: Final = 8  # playouts between two looks at the clock
 
 
@@ -131,6 +132,7 @@ class SearchPolicy(BatchedPolicy):
         self._may_search = _numbers(DECISION_NAMES if decisions is None else decisions)
         self._others = None if others is None else [_compiled(other) for other in others]
         self.reads_history = self._others is not None and len(self._others) > 1
+        self._followers: dict[tuple[bytes, bytes, int], Follower] = {}
         self._options: dict[str, Any] = {
             "base": base, "playouts": int(playouts), "advisers": list(advisers), "margin": float(margin), "turns": turns, "value": value,
             "others": None if others is None else list(others), "thorough": bool(thorough), "offers": int(offers), "time": time,
@@ -224,10 +226,19 @@ class SearchPolicy(BatchedPolicy):
         game, others = decisions.games[number], self._others
         seats: list[Any] = [others or self.rollout_policy] * int(game["num_players"])
         if others and self.reads_history and decisions.history is not None:
-            weights = resemblance(game, decisions.history[number], others).weights()
+            weights = self._follower(game, others).follow(decisions.history[number]).weights()
             seats = [dict(zip(others, row, strict=True)) for row in weights.tolist()]
         seats[int(game["player"])] = self.rollout_policy
         return seats
+
+    def _follower(self, game: Game, others: list[CompiledPolicy]) -> Follower:
+        """Who has followed this game so far; of the last games only."""
+        key = game.seed.tobytes(), game.rules.tobytes(), int(game.num_players)  # where two such games part, it begins anew
+        follower = self._followers.pop(key, None) or Follower(game, others)
+        self._followers[key] = follower
+        if len(self._followers) > _FOLLOWED:
+            del self._followers[next(iter(self._followers))]
+        return follower
 
     def _best(self, decisions: Decisions, number: int, candidates: dict[int, None]) -> int:
         """The answer that does best; the base policy's, which comes first, unless another one is better by the margin."""
