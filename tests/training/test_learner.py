@@ -190,6 +190,9 @@ def test_a_block_is_played_ahead_by_the_networks_before_and_none_ahead_of_a_chec
     ahead.players = ahead.networks
     assert len({float(one.score.sum()) for one in judged}) == 1  # what the networks that played gave the choices, not those of today
     assert float(ahead._judged("buy", part, np.zeros(len(part.choice), np.float32)).score.sum()) != float(judged[0].score.sum())
+    values = made(DQN, dataclasses.replace(LEARNERS[0][1], overlap=True))
+    values.play()
+    assert values.compared is values.networks is not values.players  # a Q-learner keeps what it has learned since
     ahead.step = options.evaluate_every - 1
     assert ahead._pauses_after(1)
     assert not ahead._pauses_after(0)
