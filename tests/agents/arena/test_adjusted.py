@@ -147,6 +147,21 @@ def test_measuring_carries_out_the_same_throw() -> None:
     assert game.tobytes() == plain.tobytes()
 
 
+def test_what_a_throw_could_have_brought_does_not_depend_on_what_it_brought() -> None:
+    """So its luck is zero in the mean exactly, for any value: a throw is compared with all that could have come instead of it."""
+    differ = 0
+    for square in range(40):
+        game = before_a_throw(positions={0: square}, lots={1: ["Electric Company", "Boardwalk", "Reading Railroad"]}, seed=square)
+        other = batch_of(game).copy()[0]
+        other.throws[0] += 7  # another number of the stream
+        one, two = (Luck.of(resolve("best"), np.zeros((1, 2))) for _ in range(2))
+        throw_measured(game, one, one.sums[0])
+        throw_measured(other, two, two.sums[0])
+        assert np.array_equal(one.after, two.after)
+        differ += game.dice.tolist() != other.dice.tolist()
+    assert differ > 30
+
+
 def test_a_value_sees_a_sound_record_also_between_two_throws() -> None:
     """Nobody owns anything: after a throw that sells nothing, what is valued is the next throw, of player 0 (a double) or player 1."""
     game = before_a_throw(lots={0: ["Baltic Avenue"]}, cash={0: 0}, seed=1, rules=me.Rules(trade="none"))
