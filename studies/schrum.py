@@ -5,7 +5,7 @@ python -m studies.schrum --only two --runs 5 --generations 200 --threads 1   # s
 python -m studies.schrum --runs 0                              # only write docs/results/esp.md of the runs that are there
 
 A cell is one setting of `training.evolve --preset schrum`; its runs differ by their seed alone, and lie in folders of their own. The
-sections of the page show those that are finished, and say how many and how long they were.
+sections of the page show those that are finished, and say how many and how long they were; a section without any stays as it is.
 """
 
 from __future__ import annotations
@@ -194,11 +194,11 @@ SECTIONS: Final = {
 
 
 def section(name: str, out: Path, page: Page) -> str:
-    """The text of a section: a picture of the champions, and the best networks in fresh games."""
+    """The text of a section: a picture of the champions, and the best networks in fresh games; empty if no run of it is finished."""
     cells = {cell: finished(out, cell) for cell in CELLS if _within(cell, name) or (name in ("changes", "boards") and cell == ESP_ITSELF)}
     cells = {cell: runs for cell, runs in cells.items() if runs}
-    if not cells:
-        return "No run is finished."
+    if not any(_within(cell, name) for cell in cells):
+        return ""
     tests = sorted({test for runs in cells.values() for run in runs for test in run.rates})
     rows = [_row(cell, runs, tests) for cell, runs in cells.items()]
     picture = page.picture(name, champions(cells), f"Games won by the champion of each generation: {SECTIONS[name]}")
@@ -255,8 +255,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
             console.print(f"{cell}, seed {seed}")
             carry_out(settings_of(cell, seed, options), console)
     for name, title in SECTIONS.items():
-        command = f"```sh\npython -m studies.schrum --only {name}\n```"
-        page.write(name, f"\n{command}\n\n{section(name, options.out, page)}\n", f"\n## {title}\n\n")
+        text = section(name, options.out, page)
+        if text:
+            command = f"```sh\npython -m studies.schrum --only {name}\n```"
+            page.write(name, f"\n{command}\n\n{text}\n", f"\n## {title}\n\n")
     console.print(f"Written to {options.page}")
 
 

@@ -22,7 +22,7 @@ def test_the_command_runs_a_cell_and_writes_its_section(tmp_path: Path, capsys: 
     evaluation = (run.folder / "evaluation.json").stat().st_mtime_ns
     text = page.read_text()
     assert f"| `{cell}` | 1 | 2 | {run.rates['better-better']:.1%} |" in text
-    assert text.count("No run is finished.") == len(schrum.SECTIONS) - 1
+    assert text.count("<!-- begin") == 1  # sections without a run are not there
     assert (tmp_path / "page" / "better.png").is_file()
     page.write_text(text.replace("## 5.3", "My words.\n\n## 5.3"))
     assert main([*words, "--runs", "1", "--generations", "1"]) == 0  # longer than that already
