@@ -115,8 +115,8 @@ class LearnerOptions(RunOptions):
     """Play the next block of games while learning from this one, on another core. A block is then played by the networks of one block
     before; none is played ahead of a checkpoint."""
     precision: Literal["float32", "bfloat16"] = "float32"
-    """Of the hidden layers in gradient steps. bfloat16 takes half the time where the processor has it (AVX512-BF16, AMX, or a GPU), and far
-    more where it has not. Weights, outputs and games are of float32 in any case."""
+    """Of the hidden layers in gradient steps. bfloat16 takes a fifth to a third less time where the processor has it (AVX512-BF16, AMX, or
+    a GPU), and far more where it has not. Weights, outputs and games are of float32 in any case."""
     device: Device = "cpu"
     threads: int = 2
     """Threads that play. The result does not depend on them."""
@@ -373,9 +373,7 @@ class ChoiceLearner(ABC):
         self.blocks += 1
 
         def play() -> Choices:
-            return self._play_games(
-                policies, seats, recorded, rules=self.rules, seed=options.seed, first=first, threads=options.threads
-            )  # fmt: skip
+            return self._play_games(policies, seats, recorded, rules=self.rules, seed=options.seed, first=first, threads=options.threads)
 
         return Block(self._pool.submit(play).result, deepcopy(self.networks)) if options.overlap else Block(play, self.networks)
 
