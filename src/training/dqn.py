@@ -58,9 +58,6 @@ class DQNOptions(LearnerOptions):
     """In own games choices are drawn by exp(A / temperature)."""
     munchausen: float = 1.0
     """How much of what A was stays in what it learns; 0: the plain target."""
-    overlap: bool = True
-    """Play the next block of games while learning from this one, on another core: it learns as much, in less time. A block is then played
-    by the networks of one block before; none is played ahead of a checkpoint."""
 
 
 RANGES: Final[Ranges] = {"temperature": (1e-6, 10), "munchausen": (0, 1)}

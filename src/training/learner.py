@@ -112,8 +112,8 @@ class LearnerOptions(RunOptions):
     evaluate_every: int = 1_000_000
     """Own choices between two evaluations; a checkpoint is written too."""
     overlap: bool = False
-    """Play the next block of games while learning from this one, on another core. A block is then played by the networks of one block
-    before; none is played ahead of a checkpoint."""
+    """Play the next block of games while learning from this one: for a GPU, or cores that do not share their units for products. A block is
+    then played by the networks of one block before; none is played ahead of a checkpoint."""
     precision: Literal["float32", "bfloat16"] = "float32"
     """Of the hidden layers in gradient steps. bfloat16 takes a fifth to a third less time where the processor has it (AVX512-BF16, AMX, or
     a GPU), and far more where it has not. Weights, outputs and games are of float32 in any case."""
