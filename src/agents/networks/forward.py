@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from agents.networks.layout import AT_ACTIVATION, AT_CELL, AT_LAYERS, AT_UNITS, BLOCK, ELMAN, GATES, LOGISTIC, NONE, SIZES, TANH
 from monopoly_env.errors import ConfigurationError
-from monopoly_env.kernels import borrowed, entry, kernel, on_stack
+from monopoly_env.kernels import borrowed, entry, inlined, kernel, on_stack
 
 _FEW: Final = 1024  # a network whose layers take no more numbers than this needs nothing from the heap
 _ROOM: Final = 3 * _FEW
@@ -51,9 +51,7 @@ def step(row: Any, seen: Any, state: Any, first: int, out: Any) -> None:
         first: The first output that is wanted.
         out: (N,) float32 or float64, filled: the outputs from that one on.
     """
-    few, places, widest = on_stack(_ROOM, out.dtype), on_stack(_FEW, np.int64), _widest(row)
-    room = (few if widest <= _FEW else np.empty(3 * widest, out.dtype))[: 3 * widest].reshape(3, widest)
-    index = places if widest <= _FEW else np.empty(widest, np.int64)
+    room, index = _scratch(row, on_stack(_ROOM, out.dtype), on_stack(_FEW, np.int64))
     signal = room[0, : len(seen)]
     for i in range(len(seen)):
         signal[i] = seen[i]
@@ -71,13 +69,20 @@ def step_marked(row: Any, marked: Any, state: Any, first: int, out: Any) -> None
         first: The first output that is wanted.
         out: (N,) float32 or float64, filled.
     """
-    few, places, widest = on_stack(_ROOM, out.dtype), on_stack(_FEW, np.int64), _widest(row)
-    room = (few if widest <= _FEW else np.empty(3 * widest, out.dtype))[: 3 * widest].reshape(3, widest)
-    index = places if widest <= _FEW else np.empty(widest, np.int64)
+    room, index = _scratch(row, on_stack(_ROOM, out.dtype), on_stack(_FEW, np.int64))
     for n in range(len(marked)):
         index[n] = marked[n]
         room[0, marked[n]] = 1
     _pass(row, room, index, len(marked), state, first, out)
+
+
+@inlined
+def _scratch(row: Any, few: Any, places: Any) -> Any:
+    """Room for the numbers of three layers, (3, widest), and for their places: on the caller's stack, if a layer is no wider than that."""
+    widest = _widest(row)
+    if widest <= _FEW:
+        return few[: 3 * widest].reshape(3, widest), places
+    return np.empty((3, widest), few.dtype), np.empty(widest, np.int64)
 
 
 @kernel
