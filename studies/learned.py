@@ -39,8 +39,15 @@ TEMPLATE: Final = "# How strong the learned agents are\n"
 
 
 class Field(NamedTuple):
-    """Who an agent is measured against: names, and whether it was trained against them."""
+    """What an agent is measured by.
 
+    Attributes:
+        evolved: The strongest agent without networks in this game, which plays the same seats of the same games beside it.
+        trained: Opponents that it was trained against.
+        unseen: Opponents that it was not trained against.
+    """
+
+    evolved: str
     trained: tuple[str, ...]
     unseen: tuple[str, ...]
 
@@ -48,9 +55,11 @@ class Field(NamedTuple):
 _STRANGERS: Final = ("yasumura", "fp/a/guarded", "fp/b/guarded", "fp/c/guarded", "landlord/balanced", "gcp")
 # By agent.
 FIELDS: Final = {
-    "ppo/best/two": Field(("strategic", "algorithmic", "expert", "expert/bargaining"), _STRANGERS),
-    "ppo/best/four": Field(("strategic", "algorithmic", "expert", "expert/bargaining", "expert/value"), _STRANGERS),
-    "ppo/best/ocnaru": Field(("strategic", "algorithmic", "expert", "expert/bargaining/ocnaru"), ("ocnaru/algorithmic", *_STRANGERS)),
+    "ppo/best/two": Field("expert/bargaining", ("strategic", "algorithmic", "expert", "expert/bargaining"), _STRANGERS),
+    "ppo/best/four": Field("expert/bargaining", ("strategic", "algorithmic", "expert", "expert/bargaining", "expert/value"), _STRANGERS),
+    "ppo/best/ocnaru": Field(
+        "expert/bargaining/ocnaru", ("strategic", "algorithmic", "expert", "expert/bargaining/ocnaru"), ("ocnaru/algorithmic", *_STRANGERS)
+    ),
 }
 
 
@@ -88,17 +97,18 @@ def measure(options: Options, console: Console) -> list[dict[str, Any]]:
     for name in names:
         agent, field = shipped.POLICIES[name](), FIELDS[name]
         rules = next(rules for rules in PRESETS if Rules.preset(rules).changed() == agent.options()["rules"])
-        matches += [(agent, rules, opponent, opponent in field.trained) for opponent in (*field.trained, *field.unseen)]
+        matches += [(agent, rules, opponent, field) for opponent in (*field.trained, *field.unseen)]
     return [_row(*match, options) for match in track(matches, "playing", console=console)]
 
 
-def _row(agent: LearnedAgent, rules: str, opponent: str, trained: bool, options: Options) -> dict[str, Any]:
+def _row(agent: LearnedAgent, rules: str, opponent: str, field: Field, options: Options) -> dict[str, Any]:
     lineup = Lineup((resolve(opponent),) * (agent.num_players - 1), Rules.preset(rules))
-    (score,) = arena.against([agent], [lineup], [options.games], options.seed)
-    low, high = score.interval
+    score, beside = arena.against([agent, field.evolved], [lineup], [options.games], options.seed)
+    (low, high), more = score.interval, score.less(beside)
     return {
-        "agent": agent.name, "players": agent.num_players, "rules": rules, "opponent": opponent, "trained": trained,
-        "games": score.results[0].games, "win_rate": score.rate, "low": low, "high": high,
+        "agent": agent.name, "players": agent.num_players, "rules": rules, "opponent": opponent, "trained": opponent in field.trained,
+        "games": score.results[0].games, "win_rate": score.rate, "low": low, "high": high, "evolved": field.evolved,
+        "evolved_rate": beside.rate, "more": more.difference, "more_low": more.low, "more_high": more.high,
     }  # fmt: skip
 
 
@@ -107,13 +117,16 @@ def section(rows: Sequence[dict[str, Any]], options: Options) -> str:
     parts = [f"`python -m studies.learned --games {options.games} --seed {options.seed}`; 95% intervals of the spread between seeds."]
     for name in dict.fromkeys(row["agent"] for row in rows):
         mine = [row for row in rows if row["agent"] == name]
-        lines = [
-            (f"`{row['opponent']}`", "yes" if row["trained"] else "no", f"{row['win_rate']:.3f}", f"{row['low']:.3f} to {row['high']:.3f}")
-            for row in mine
-        ]
+        heads = ("against", "trained against it", "wins", "95% interval", f"`{mine[0]['evolved']}` there", "more than that", "95% interval")
         parts.append(f"**`{name}`**, {mine[0]['players']} players, rules `{mine[0]['rules']}`, {mine[0]['games']:,} games a row:")
-        parts.append(markdown(("against", "trained against it", "wins", "95% interval"), lines))
+        parts.append(markdown(heads, [_cells(row) for row in mine]))
     return "\n\n".join(parts)
+
+
+def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+    trained, interval = "yes" if row["trained"] else "no", f"{row['low']:.3f} to {row['high']:.3f}"
+    more = f"{row['more']:+.3f}", f"{row['more_low']:+.3f} to {row['more_high']:+.3f}"
+    return (f"`{row['opponent']}`", trained, f"{row['win_rate']:.3f}", interval, f"{row['evolved_rate']:.3f}", *more)
 
 
 def curve(folder: Path) -> Figure:

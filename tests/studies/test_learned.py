@@ -22,7 +22,9 @@ def test_every_shipped_agent_is_measured_against_all_that_it_may_meet(tmp_path: 
     field = learned.FIELDS["ppo/best/two"]
     assert [row[0].strip(" `") for row in rows] == [*field.trained, *field.unseen]
     assert [row[1].strip() for row in rows] == ["yes"] * len(field.trained) + ["no"] * len(field.unseen)
-    assert all(0 <= float(row[2]) <= 1 for row in rows)
+    assert all(0 <= float(row[2]) <= 1 and float(row[5]) == pytest.approx(float(row[2]) - float(row[4]), abs=2e-3) for row in rows)
+    page = (tmp_path / "page.md").read_text()
+    assert f"| `{field.evolved}` there |" in page
 
 
 def test_a_curve_begins_after_watching_and_counts_the_last_measurement(tmp_path: Path) -> None:
