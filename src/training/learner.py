@@ -41,7 +41,7 @@ from training.networks import Network, Networks, arrays_of, optimizer_arrays, se
 from training.run.checkpoints import Parts
 from training.run.devices import device_of
 from training.run.options import NONE, ClusterName, Device, Ranges, RulesName, RunOptions, check_ranges, find_policy
-from training.run.session import DivergenceError
+from training.run.session import DivergenceError, passed
 
 WATCH_SEED: Final = 1 << 20  # added to the seed: games that are watched differ from own ones
 _EXPLOIT_SEED: Final = 1 << 21
@@ -381,7 +381,7 @@ class ChoiceLearner(ABC):
         """Whether the run ends after a block of so many choices, or a checkpoint or an exploiter is due: no block is under way then."""
         options, step = self.options, self.step + size
         pauses = (options.checkpoint_every, *([options.exploit_every] if EXPLOITERS in options.opponents else []))
-        return step >= options.steps or any(step // every > self.step // every for every in pauses)
+        return step >= options.steps or any(passed(every, self.step, step) for every in pauses)
 
     def learn(self, choices: Choices) -> dict[str, float]:
         """Learn from a block of own games; returns means of what was reported."""
@@ -403,8 +403,7 @@ class ChoiceLearner(ABC):
 
     def exploit_due(self, before: int) -> bool:
         """Whether an exploiter is due, where `before` is the step before the last block."""
-        every = self.options.exploit_every
-        return EXPLOITERS in self.options.opponents and self.step // every > before // every
+        return EXPLOITERS in self.options.opponents and passed(self.options.exploit_every, before, self.step)
 
     def exploit(self) -> dict[str, float]:
         """Train a copy against the agent as it is now, and add it to the league; returns what share it won in the end."""

@@ -26,7 +26,7 @@ from training.run import panel
 from training.run.checkpoints import Parts
 from training.run.devices import device_of
 from training.run.report import Report
-from training.run.session import DivergenceError, Session
+from training.run.session import DivergenceError, Session, passed
 
 EXPERTS: Final = "experts"
 AFTER_EXPERTS: Final = "experts.safetensors"
@@ -99,7 +99,7 @@ class OcnaruTrainer:
 
     def due(self, every: float, before: int) -> bool:
         """Whether a multiple of `every` games, or the end of the stage, has been passed since the game `before`."""
-        return self.done // every > before // every or self.done >= self.games(self.stage)
+        return passed(every, before, self.done) or self.done >= self.games(self.stage)
 
     def agent(self, weights: dict[str, NDArray[np.float32]] | None = None, *, everything: bool = False) -> OcnaruNetworks:
         """The player: the networks that have played games of their own, and the one that plays now.

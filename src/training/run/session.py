@@ -167,8 +167,7 @@ class Session:
         step = learner.step
 
         def due(every: int) -> bool:
-            """Whether a multiple of `every` steps, or the end, has been passed since `before`."""
-            return step // every > before // every or step >= options.steps
+            return passed(every, before, step) or step >= options.steps
 
         self.report.advance(step, doing)
         if due(max(1, options.steps // _POINTS)):
@@ -198,6 +197,11 @@ class Session:
         results |= {"opponents": rows} | more
         self.run.write_json("evaluation.json", results)
         return results | {"time": self.report.clock.shares()}
+
+
+def passed(every: float, before: int, step: int) -> bool:
+    """Whether a step has reached a multiple of `every` that the one before had not."""
+    return step // every > before // every
 
 
 def show(results: dict[str, Any]) -> None:
