@@ -2,7 +2,7 @@
 
 python -m studies.learned                      # every shipped agent at its own table: writes docs/results/learned.md
 python -m studies.learned --games 1000 --only ppo/best/ocnaru
-python -m studies.learned --curve runs/ppo     # the learning curve of a run, as docs/results/learned/curve.png
+python -m studies.learned --curve runs/ppo     # the learning curve of a run, as docs/results/learned/curve.png; or of several seeds
 python -m studies.learned --ship runs/ppo/agent.safetensors ppo_ocnaru   # keep an agent for the library: half the bytes
 """
 
@@ -73,8 +73,8 @@ class Options:
     """Games against each opponent; every seed is played from every seat."""
     seed: int = 31
     """Seed of the games."""
-    curve: Path | None = None
-    """Folder of a run: draw its learning curve instead."""
+    curve: tuple[Path, ...] = ()
+    """Folders of runs, alike but for their seeds: draw their learning curves instead."""
     ship: tuple[Path, str] | None = None
     """A saved agent, and the name of the file: write it where the agents that come with the library are."""
     out: Path = PAGE
@@ -129,25 +129,29 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     return (f"`{row['opponent']}`", trained, f"{row['win_rate']:.3f}", interval, f"{row['evolved_rate']:.3f}", *more)
 
 
-def curve(folder: Path) -> Figure:
-    """Win rates over the own games of a run, from its curves; at 0 after watching. The dashed line is an even share.
+def curve(folders: Sequence[Path]) -> Figure:
+    """Win rates over the own games of runs, from their curves; at 0 after watching. The dashed line is an even share.
 
     Raises:
-        ConfigurationError: The folder holds no curves.
+        ConfigurationError: A folder holds no curves.
     """
     import matplotlib.pyplot as plt
 
-    rates = _rates(folder, "own games")
-    if not rates:
-        raise ConfigurationError(f"{str(folder)!r} holds no curves of own games.")
-    watched = _rates(folder, "watching")
     figure, axes = plt.subplots(figsize=(7, 3.5))
-    for opponent, points in rates.items():
-        steps, shown = zip(*sorted((watched.get(opponent, {}) | points).items()), strict=True)
-        millions, (rate, low, high) = [step / 1e6 for step in steps], zip(*shown, strict=True)
-        axes.plot(millions, rate, marker="o", markersize=3, label=opponent)
-        axes.fill_between(millions, low, high, alpha=0.2)
-    players = read_json(read_file(folder / CONFIG, MOST_CONFIG))["num_players"]
+    colours: dict[str, Any] = {}
+    for folder in folders:
+        rates = _rates(folder, "own games")
+        if not rates:
+            raise ConfigurationError(f"{str(folder)!r} holds no curves of own games.")
+        watched = _rates(folder, "watching")
+        for opponent, points in rates.items():
+            steps, shown = zip(*sorted((watched.get(opponent, {}) | points).items()), strict=True)
+            millions, (rate, low, high) = [step / 1e6 for step in steps], zip(*shown, strict=True)
+            label = None if opponent in colours else opponent
+            (line,) = axes.plot(millions, rate, marker="o", markersize=3, label=label, color=colours.get(opponent))
+            colours[opponent] = line.get_color()
+            axes.fill_between(millions, low, high, alpha=0.2 / len(folders), color=line.get_color())
+    players = read_json(read_file(folders[0] / CONFIG, MOST_CONFIG))["num_players"]
     axes.axhline(1 / players, color="grey", linewidth=0.8, linestyle="--")
     axes.set(xlabel="own choices learned from (millions)", ylabel="share of games won", ylim=(0, 1), title="Learning from own games")
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
@@ -178,8 +182,8 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
         shipped.write(agent, name)
         return {"rows": []}
     page = Page(options.out, TEMPLATE)
-    if options.curve is not None:
-        page.write("curve", page.picture("curve", curve(options.curve), "Share of games won over a run"))
+    if options.curve:
+        page.write("curve", page.picture("curve", curve(options.curve), "Share of games won while learning"))
         return {"rows": []}
     page.check("strength")
     rows = measure(options, console)

@@ -35,12 +35,14 @@ def test_a_curve_begins_after_watching_and_counts_the_last_measurement(tmp_path:
             for name, shift in (("win_rate", 0.0), ("low", -0.1), ("high", 0.1)):
                 writer.add_scalar(f"{name}/expert", rate + shift, step)
         writer.close()
-    rates, even_share = learned.curve(tmp_path).axes[0].lines
+    rates, even_share = learned.curve([tmp_path]).axes[0].lines
     assert np.asarray(rates.get_xdata()).tolist() == [0, 1, 2]
     assert np.asarray(rates.get_ydata()) == pytest.approx([0.5, 0.6, 0.8])
     assert np.asarray(even_share.get_ydata()).tolist() == [0.25, 0.25]
     with pytest.raises(ConfigurationError, match="holds no curves"):
-        learned.curve(tmp_path / "curves")
+        learned.curve([tmp_path / "curves"])
+    first, second, _ = learned.curve([tmp_path, tmp_path]).axes[0].lines
+    assert first.get_color() == second.get_color()  # an opponent has one colour in all runs
 
 
 def test_an_unknown_agent_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
