@@ -83,22 +83,12 @@ class Options:
     """Print one JSON object at the end."""
 
 
-def measure(options: Options, console: Console) -> list[dict[str, Any]]:
-    """Play all games; returns a row for each agent and opponent.
-
-    Raises:
-        ConfigurationError: An agent is unknown.
-    """
-    names = options.only or tuple(shipped.POLICIES)
-    for name in names:
-        if name not in shipped.POLICIES:
-            raise ConfigurationError(f"Unknown learned agent {name!r}. {nearest(name, shipped.POLICIES)}")
-    matches = []
-    for name in names:
-        agent, field = shipped.POLICIES[name](), FIELDS[name]
-        rules = next(rules for rules in PRESETS if Rules.preset(rules).changed() == agent.options()["rules"])
-        matches += [(agent, rules, opponent, field) for opponent in (*field.trained, *field.unseen)]
-    return [_row(*match, options) for match in track(matches, "playing", console=console)]
+def measure(name: str, options: Options, console: Console) -> list[dict[str, Any]]:
+    """Play all games of an agent; returns a row for each opponent."""
+    agent, field = shipped.POLICIES[name](), FIELDS[name]
+    rules = next(rules for rules in PRESETS if Rules.preset(rules).changed() == agent.options()["rules"])
+    opponents = (*field.trained, *field.unseen)
+    return [_row(agent, rules, opponent, field, options) for opponent in track(opponents, name, console=console)]
 
 
 def _row(agent: LearnedAgent, rules: str, opponent: str, field: Field, options: Options) -> dict[str, Any]:
@@ -113,14 +103,12 @@ def _row(agent: LearnedAgent, rules: str, opponent: str, field: Field, options: 
 
 
 def section(rows: Sequence[dict[str, Any]], options: Options) -> str:
-    """The tables of the page."""
-    parts = [f"`python -m studies.learned --games {options.games} --seed {options.seed}`; 95% intervals of the spread between seeds."]
-    for name in dict.fromkeys(row["agent"] for row in rows):
-        mine = [row for row in rows if row["agent"] == name]
-        heads = ("against", "trained against it", "wins", "95% interval", f"`{mine[0]['evolved']}` there", "more than that", "95% interval")
-        parts.append(f"**`{name}`**, {mine[0]['players']} players, rules `{mine[0]['rules']}`, {mine[0]['games']:,} games a row:")
-        parts.append(markdown(heads, [_cells(row) for row in mine]))
-    return "\n\n".join(parts)
+    """The table of an agent."""
+    name, evolved = rows[0]["agent"], rows[0]["evolved"]
+    heads = ("against", "trained against it", "wins", "95% interval", f"`{evolved}` there", "more than that", "95% interval")
+    about = f"**`{name}`**, {rows[0]['players']} players, rules `{rows[0]['rules']}`, {rows[0]['games']:,} games a row"
+    command = f"`python -m studies.learned --only {name} --games {options.games} --seed {options.seed}`"
+    return f"{about} ({command}):\n\n{markdown(heads, [_cells(row) for row in rows])}"
 
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
@@ -173,7 +161,11 @@ def _rates(folder: Path, stage: str) -> dict[str, dict[int, tuple[float, ...]]]:
 
 
 def execute(options: Options, console: Console) -> dict[str, Any]:
-    """Measure and write the page, or draw a curve."""
+    """Measure, and write each agent's section of the page as soon as it is there; or draw a curve, or keep an agent.
+
+    Raises:
+        ConfigurationError: An agent is unknown, or a file is none of a learned agent.
+    """
     if options.ship is not None:
         path, name = options.ship
         agent = resolve(str(path))
@@ -185,10 +177,16 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
     if options.curve:
         page.write("curve", page.picture("curve", curve(options.curve), "Share of games won while learning"))
         return {"rows": []}
-    page.check("strength")
-    rows = measure(options, console)
-    page.write("strength", section(rows, options))
-    return {"rows": rows}
+    names, found = options.only or tuple(shipped.POLICIES), []
+    for name in names:
+        if name not in shipped.POLICIES:
+            raise ConfigurationError(f"Unknown learned agent {name!r}. {nearest(name, shipped.POLICIES)}")
+        page.check(name)
+    for name in names:
+        rows = measure(name, options, console)
+        page.write(name, section(rows, options))
+        found += rows
+    return {"rows": found}
 
 
 def show(results: dict[str, Any]) -> None:
