@@ -5,8 +5,8 @@
 A search asks whether one seat can force a win: first the one, then the other; if neither can, it is a draw. Depth-first proof-number
 search (Nagai 2002) goes where the fewest positions are still to be proved. Positions that are turned or mirrored into each other have
 one entry of the table. Two things are left out: who faces a threat to win at once must take a point of that threat or capture, for
-anything else loses; and without captures, who has no line of five free of the other's stones does not win. The boards are bits, as in
-`pente_env.lines`: point (r, c) is bit 8 r + c, and column 7 is always empty.
+anything else loses; and without captures, who defends does not lose if the open lines can be paired (`can_be_paired`). The boards are
+bits, as in `pente_env.lines`: point (r, c) is bit 8 r + c, and column 7 is always empty.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ _DEEPEST: Final = _POINTS + 4 * NEEDED + 2
 _TAKEN: Final = 56  # a key holds the pairs above the points
 _WORD: Final = 0x7FFFFFFFFFFFFFFF
 _PROBES: Final = 4  # entries of the table where a position may be
+_SHARED: Final = 10  # what it is worth that one pair serves a further line, in lines that lose one of their points by it
 
 # A position: two boards and the pairs taken, of the one to move first. A node of the path holds those of all its children.
 _MINE, _THEIRS, _MINE_TAKEN, _THEIRS_TAKEN = range(4)
@@ -190,6 +191,71 @@ def worth_trying(mine: int, theirs: int, theirs_taken: int, empty: int, takes: b
     return threats | captures(mine, theirs, empty) if takes else threats
 
 
+# --- pairs of points ----------------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def lines_of_five(side: int) -> Any:
+    """Every line of five points of a board, as bits."""
+    lines, count = np.zeros(4 * _POINTS, np.int64), 0
+    for axis in (1, 8, 9, 7):
+        line = 1 | 1 << axis | 1 << 2 * axis | 1 << 3 * axis | 1 << 4 * axis
+        for first in range(8 * side - 4 * axis):
+            if (line << first) & ~_board(side) == 0:
+                lines[count] = line << first
+                count += 1
+    return lines[:count]
+
+
+@kernel
+def can_be_paired(defended: int, empty: int, lines: Any) -> bool:
+    """Whether pairs were found, of two empty points each and none in two pairs, one in every line without a stone of the defender.
+
+    Who answers a stone in a pair by the other point of that pair never loses a line (Hales and Jewett, "Regularity and positional games",
+    1963). The line with the fewest empty points is served first, so pairs that exist may be missed.
+    """
+    left, count = np.zeros(len(lines), np.int64), 0
+    for line in lines:
+        if int(line) & defended == 0:
+            left[count] = line
+            count += 1
+    while count:
+        tightest = 0
+        for i in range(1, count):
+            if size_of(int(left[i]) & empty) < size_of(int(left[tightest]) & empty):
+                tightest = i
+        pair = _best_pair(int(left[tightest]) & empty, left, count)
+        if pair == 0:
+            return False
+        empty, kept = empty & ~pair, 0
+        for i in range(count):
+            if int(left[i]) & pair != pair:
+                left[kept] = left[i]
+                kept += 1
+        count = kept
+    return True
+
+
+@kernel
+def _best_pair(points: int, lines: Any, count: int) -> int:
+    """Two of these points that serve as many lines as can be, and take few points from others; 0 if there are no two."""
+    best, most = 0, -_FAR
+    while points:
+        one = points & -points
+        points ^= one
+        others = points
+        while others:
+            pair = one | (others & -others)
+            others &= others - 1
+            worth = 0
+            for i in range(count):
+                inside = int(lines[i]) & pair
+                worth += _SHARED if inside == pair else -1 if inside else 0
+            if worth > most:
+                best, most = pair, worth
+    return best
+
+
 # --- one position of eight ----------------------------------------------------------------------------------------------------------
 
 
@@ -284,16 +350,17 @@ def _store(keys: Any, numbers: Any, key: Any, wish: int, fear: int, spent: int) 
 
 
 @kernel
-def _judge(position: Any, attacks: bool, side: int, takes: bool, keys: Any, numbers: Any, key: Any, out: Any) -> None:
+def _judge(position: Any, attacks: bool, side: int, takes: bool, lines: Any, keys: Any, numbers: Any, key: Any, out: Any) -> None:
     """Write the key of a position and what is known of it: proved if it can be seen, else what the table has, else a guess."""
     mine, theirs = int(position[_MINE]), int(position[_THEIRS])
     empty = _board(side) & ~(mine | theirs)
     write_key(position, side, key)
-    lines = open_lines(_board(side) & ~(theirs if attacks else mine))
-    out[0], out[1] = (1, 1 + lines) if attacks else (1 + lines, 1)  # who defends needs the longer, the more lines are open
+    defended = theirs if attacks else mine
+    opened = open_lines(_board(side) & ~defended)
+    out[0], out[1] = (1, 1 + opened) if attacks else (1 + opened, 1)  # who defends needs the longer, the more lines are open
     if wins(mine, theirs, int(position[_MINE_TAKEN]), empty, takes):
         out[0], out[1] = 0, _FAR
-    elif empty == 0 or (lines == 0 and not takes):  # who attacks does not win
+    elif empty == 0 or (not takes and can_be_paired(defended, empty, lines)):  # who attacks does not win
         out[0], out[1] = (_FAR, 0) if attacks else (0, _FAR)
     else:
         _look_up(keys, numbers, key, out)
@@ -308,7 +375,9 @@ def _board(side: int) -> int:
 
 
 @kernel
-def _expand(node: Any, attacks: bool, side: int, takes: bool, keys: Any, numbers: Any, positions: Any, names: Any, found: Any) -> int:
+def _expand(
+    node: Any, attacks: bool, side: int, takes: bool, lines: Any, keys: Any, numbers: Any, positions: Any, names: Any, found: Any
+) -> int:
     """Write the positions after each move worth trying, their keys and their numbers; returns how many there are."""
     mine, theirs = int(node[_MINE]), int(node[_THEIRS])
     rest, count = worth_trying(mine, theirs, int(node[_THEIRS_TAKEN]), _board(side) & ~(mine | theirs), takes), 0
@@ -318,7 +387,7 @@ def _expand(node: Any, attacks: bool, side: int, takes: bool, keys: Any, numbers
         lost = taken(mine, theirs, stone) if takes else 0
         positions[count, _MINE], positions[count, _THEIRS] = theirs & ~lost, mine | stone
         positions[count, _MINE_TAKEN], positions[count, _THEIRS_TAKEN] = node[_THEIRS_TAKEN], node[_MINE_TAKEN] + size_of(lost) // 2
-        _judge(positions[count], not attacks, side, takes, keys, numbers, names[count], found[count])
+        _judge(positions[count], not attacks, side, takes, lines, keys, numbers, names[count], found[count])
         count += 1
     return count
 
@@ -344,11 +413,11 @@ def _search(root: Any, attacks: bool, side: int, takes: bool, limit: int, keys: 
     positions, names = np.zeros((_DEEPEST, _POINTS, 4), np.int64), np.zeros((_DEEPEST, _POINTS, 2), np.int64)
     found, counts = np.zeros((_DEEPEST, _POINTS, 2), np.int64), np.zeros(_DEEPEST, np.int64)
     thresholds, began, at = np.zeros((_DEEPEST, 2), np.int64), np.zeros(_DEEPEST, np.int64), np.zeros(_DEEPEST, np.int64)
-    own, summary = np.zeros((1, 2), np.int64), np.zeros(4, np.int64)
-    _judge(root, attacks, side, takes, keys, numbers, own[0], out)
+    own, summary, lines = np.zeros((1, 2), np.int64), np.zeros(4, np.int64), lines_of_five(side)
+    _judge(root, attacks, side, takes, lines, keys, numbers, own[0], out)
     depth, searched = 0, 1
     if out[0] and out[1]:
-        counts[0] = _expand(root, attacks, side, takes, keys, numbers, positions[0], names[0], found[0])
+        counts[0] = _expand(root, attacks, side, takes, lines, keys, numbers, positions[0], names[0], found[0])
         thresholds[0] = _FAR
     while out[0] and out[1]:
         _sum_up(found[depth], counts[depth], summary)
@@ -368,5 +437,7 @@ def _search(root: Any, attacks: bool, side: int, takes: bool, limit: int, keys: 
         depth += 1
         searched += 1
         mover = attacks if depth % 2 == 0 else not attacks
-        counts[depth] = _expand(positions[depth - 1, best], mover, side, takes, keys, numbers, positions[depth], names[depth], found[depth])
+        counts[depth] = _expand(
+            positions[depth - 1, best], mover, side, takes, lines, keys, numbers, positions[depth], names[depth], found[depth]
+        )
     out[2] = searched

@@ -32,11 +32,11 @@ def minimax(game: Any, known: dict[tuple[int, ...], int]) -> int:
     return known[position]
 
 
-def late(seed: int, rules: pe.Rules) -> Any:
+def late(seed: int, rules: pe.Rules, empty: int = FEW) -> Any:
     """A game between random players, where few points are empty and it is not over; None if it ends before."""
     generator, game = np.random.default_rng(seed), pe.new_game(rules=rules, seed=seed)
     while not pe.is_over(game):
-        if len(pe.legal_actions(game)) <= FEW and game.moves > 2:
+        if len(pe.legal_actions(game)) <= empty and game.moves > 2:
             return game
         pe.step(game, int(generator.choice(pe.legal_actions(game))))
     return None
@@ -90,10 +90,37 @@ def test_turned_and_mirrored_positions_have_one_key() -> None:
     assert len(names) == 20
 
 
-def test_gomoku_of_five_by_five_is_a_draw() -> None:
-    found = solve(pe.new_game(rules=pe.Rules(size=5, captures="none")), 2_000_000, table_bits=18)
+@pytest.mark.parametrize("size", [5, 6, 7])
+def test_gomoku_of_a_small_board_is_a_draw(size: int) -> None:
+    found = solve(pe.new_game(rules=pe.Rules(size=size, captures="none")), 20_000, table_bits=14)
     assert (found.value, found.first, found.second) == ("draw", False, False)
+
+
+def test_what_is_not_settled_is_unknown() -> None:
     assert solve(pe.new_game(), 5, table_bits=4) == Solution("unknown", None, None, 10)
+
+
+def test_nobody_wins_where_the_other_has_found_pairs() -> None:
+    rules, lines, pairs, none = pe.Rules(size=5, captures="none"), solver.lines_of_five(5), 0, 0
+    assert [len(solver.lines_of_five(size)) for size in (5, 6, 7)] == [12, 32, 60]
+    for seed in range(150):
+        game = late(seed, rules, empty=5)
+        if game is not None and not any(pe.points(game, seat, "fives").size for seat in (0, 1)):
+            for defender in (0, 1):
+                found = solver.can_be_paired(int(game.whole[defender]), int(game.whole_empty), lines)
+                loses = minimax(game, {}) == (-1, 1)[defender]
+                assert not (found and loses), seed
+                pairs, none = pairs + found, none + loses
+    assert pairs > 20
+    assert none > 0
+
+
+def test_pairs_need_two_points_in_every_open_line() -> None:
+    lines = solver.lines_of_five(5)
+    whole = 0b11111 * 0x0101010101
+    assert solver.can_be_paired(0, whole, lines)
+    assert not solver.can_be_paired(0, whole & ~0b11110, lines)  # one empty point in a row that the defender is not in
+    assert solver.can_be_paired(0b00010, whole & ~0b11110, lines)  # in which it is
 
 
 def test_a_game_that_is_over_is_what_it_is() -> None:
@@ -104,9 +131,9 @@ def test_a_game_that_is_over_is_what_it_is() -> None:
 
 
 def test_the_command_says_what_is_proved(capsys: pytest.CaptureFixture[str]) -> None:
-    assert command.main(["--size", "5", "--captures", "none", "--positions", "10", "--json"]) == 0
+    assert command.main(["--size", "5", "--positions", "10", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) | {"seconds": 0} == {
-        "size": 5, "captures": "none", "value": "unknown", "first": None, "second": None, "positions": 20, "seconds": 0,
+        "size": 5, "captures": "pairs", "value": "unknown", "first": None, "second": None, "positions": 20, "seconds": 0,
     }  # fmt: skip
     assert command.main(["--size", "8"]) == 2
     assert "up to 7 x 7" in capsys.readouterr().err
