@@ -21,7 +21,7 @@ BEST_AT_LIMIT, BEST_AT_LIST, BEST_VALUED = 0, _AT_LIMIT, _AT_LIMIT + _AT_LIST  #
 NUM_PACKAGES: Final = BEST_VALUED + NUM_VALUED
 NO_PACKAGE: Final = -1
 
-_NETWORK: Final = make("best").params
+NETWORK: Final = make("best").params  # the value of states that is asked
 
 
 @kernel
@@ -36,7 +36,7 @@ def write_menu(game: Game, maker: int, partner: int, menu: Any) -> None:
     """
     write_packages(game, maker, partner, menu[:BEST_VALUED], _AT_LIMIT, False)
     if is_asked_now(game, maker):
-        write_valued(game, maker, partner, _NETWORK, share_without(game, maker, _NETWORK), menu[BEST_VALUED:])
+        write_valued(game, maker, partner, NETWORK, share_without(game, maker, NETWORK), menu[BEST_VALUED:])
     else:
         menu[BEST_VALUED:] = 0.0
 

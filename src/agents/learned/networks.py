@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.learned.choices import NUM_CHOICES, PACKAGE, PRICE
-from agents.learned.observation import PACKAGES_SIZE, length
+from agents.learned.observation import OFFER_SIZE, PRICES_SIZE, length, of_table
 from agents.networks.layout import Architecture
 from monopoly_env.actions import DECISION_NAMES, HEADS
 
@@ -36,7 +36,7 @@ NETWORKS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
 }
 NAMES: Final = tuple(NETWORKS)
 _RARE: Final = frozenset({"jail", "debt", "place", "choice"})  # few decisions to learn from: half the units
-PACKAGES: Final = "package"  # the network that chooses among them
+REPLY, PRICES, PACKAGES = "reply", "price", "package"  # the networks that see more than the others
 STATE: Final = "state"  # the network that values states
 VALUE: Final = "value"  # the first output of the others
 NONE: Final = -1
@@ -59,10 +59,11 @@ def _size(head: str) -> int:
 def architectures(num_players: int, hidden: tuple[int, ...]) -> dict[str, Architecture]:
     """All networks by name, that of states last."""
     heads = {name: ((VALUE, 1), *((head, _size(head)) for head in heads)) for name, (_, heads) in NETWORKS.items()}
-    state = length(num_players) - PACKAGES_SIZE  # the others see nothing of packages
+    seen = of_table(num_players)
+    inputs = {REPLY: seen + OFFER_SIZE, PRICES: seen + OFFER_SIZE + PRICES_SIZE, PACKAGES: length(num_players)}
     half = tuple(max(1, units // 2) for units in hidden)
     return {
-        name: Architecture(length(num_players) if name == PACKAGES else state, half if name in _RARE else hidden, parts)
+        name: Architecture(inputs.get(name, seen), half if name in _RARE else hidden, parts)
         for name, parts in {**heads, STATE: ((STATE, 1),)}.items()
     }
 

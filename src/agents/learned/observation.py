@@ -6,8 +6,9 @@ side of the player who sees them: what it gets and what it gives.
 
 Once `agents.learned` is imported, every interface knows it by its name.
 
-The features in `SHARED` occur once, those in `EACH` once per player, the observing player first, then the others in turn order, and at
-last those in `PACKAGES`, while one of these is chosen. It serves tables of 2 to 4.
+The features in `SHARED` occur once, those in `EACH` once per player, the observing player first, then the others in turn order. At last
+come those in `OFFER`, while an offer is answered, in `PRICES`, while a price is chosen, and in `PACKAGES`, while a package is. It serves
+tables of 2 to 4.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from agents.learned.menu import BEST_AT_LIMIT, BEST_AT_LIST, BEST_VALUED, NUM_PACKAGES, NUM_VALUED
+from agents.learned.menu import BEST_AT_LIMIT, BEST_AT_LIST, BEST_VALUED, NETWORK, NUM_PACKAGES, NUM_VALUED
 from agents.learned.options import Options, worked_out
 from agents.learned.packages import ASKED, LENT, OWN_GAIN, PROMISE, RATED_AT, THEIR_GAIN, WINS
+from agents.learned.prices import NO_PRICE, NUM_PRICES
+from agents.learned.valued import write_bargains, write_rises
 from agents.players.expert.odds import IN_JAIL, LATER_LOT, NEXT_LOT
 from agents.players.expert.packages import COLUMNS, GIVEN, PART, TAKEN, add_gains
 from agents.players.expert.parameters import Expert
@@ -101,6 +104,16 @@ EACH: Final = (
     Block("raises the win", ("",), "growing", "by how much such a package does so, by the value of states; a = 0.02"),
 )  # fmt: skip
 
+_SIDES: Final = ("own", "the partner's")
+OFFER: Final = (Block("offer raises the win", _SIDES, "rise", "by how much the received offer does so, by the value of states; a = 0.02"),)
+
+_LEVELS: Final = tuple(str(1 + level) for level in range(NUM_PRICES))
+PRICES: Final = (
+    Block("price", _LEVELS, "balance", "dollars that the observing player pays at each price of `agents.learned.prices`"),
+    Block("price raises the own win", _LEVELS, "rise", "by how much the offer does so at that price, by the value of states; a = 0.02"),
+    Block("price raises the partner's win", _LEVELS, "rise", "the same; a = 0.02"),
+)  # fmt: skip
+
 _PLACES: Final = tuple(str(1 + place) for place in range(NUM_PACKAGES))
 PACKAGES: Final = (
     Block("package promises", _PLACES, "growing", "rise of the own share of all strength, see `agents.learned.menu`; a = 0.2"),
@@ -110,10 +123,13 @@ PACKAGES: Final = (
     Block("package completes", _PLACES, "flag", "a group for the observing player"),
     Block("package lets complete", _PLACES, "flag", "a group for the partner"),
     Block("package wins", _PLACES[-NUM_VALUED:], "growing", "rise of the own share of the win, by the value of states; a = 0.02"),
+    Block("package as a bargain", _PLACES, "rise", "the same where `expert/bargaining` just accepts it, of all packages; a = 0.02"),
 )  # fmt: skip
 
 SHARED_SIZE: Final = total(SHARED)
 EACH_SIZE: Final = total(EACH)
+OFFER_SIZE: Final = total(OFFER)
+PRICES_SIZE: Final = total(PRICES)
 PACKAGES_SIZE: Final = total(PACKAGES)
 
 _S: Final = offsets(SHARED)
@@ -138,13 +154,20 @@ _NEXT_GROUP: Final = np.stack([NEXT_LOT[:, :, group == GROUP_OF].sum(axis=2) for
 def names(num_players: int) -> tuple[str, ...]:
     """The name of each feature."""
     shared = [name for block in SHARED for name in block.names]
-    packages = [name for block in PACKAGES for name in block.names]
-    return (*shared, *(f"{seat} {name}" for seat in seat_names(num_players) for block in EACH for name in block.names), *packages)
+    trades = [name for block in (*OFFER, *PRICES, *PACKAGES) for name in block.names]
+    return (*shared, *(f"{seat} {name}" for seat in seat_names(num_players) for block in EACH for name in block.names), *trades)
 
 
+@kernel
 def length(num_players: int) -> int:
     """The number of features."""
-    return SHARED_SIZE + num_players * EACH_SIZE + PACKAGES_SIZE
+    return of_table(num_players) + OFFER_SIZE + PRICES_SIZE + PACKAGES_SIZE
+
+
+@kernel
+def of_table(num_players: int) -> int:
+    """The number of those at the front, which are there at every decision."""
+    return SHARED_SIZE + num_players * EACH_SIZE
 
 
 @EncodingKernel
@@ -180,7 +203,11 @@ def write(game: Game, seat: int, options: Options, row: Any) -> None:
             _write_player(game, player, worth, row[SHARED_SIZE + offset * EACH_SIZE : SHARED_SIZE + (offset + 1) * EACH_SIZE])
     _write_rents(game, seat, board, row)
     if game.decision == agenda.ASK:
-        _write_packages(game, seat, options.menus[int(game.offer_to)], row)
+        _write_packages(game, seat, options.menus[int(game.offer_to)], row[of_table(players) + OFFER_SIZE + PRICES_SIZE :])
+    elif game.decision == agenda.CASH:
+        _write_prices(options, row[of_table(players) + OFFER_SIZE :])
+    elif game.decision == agenda.REPLY:
+        _write_offer(game, row[of_table(players) :])
     elif game.decision == agenda.WINDOW or game.decision == agenda.DEBT:
         _write_promises(game, seat, options, row)
 
@@ -317,16 +344,35 @@ def _promise(rise: float) -> float:
 
 @kernel
 def _wins(rise: float) -> float:
-    return rise / (rise + 0.02)
+    return rise / (abs(rise) + 0.02)
+
+
+@kernel
+def _write_offer(game: Game, row: Any) -> None:
+    """Write what the received offer does to the shares of the win."""
+    rises = np.empty((1, 2))
+    write_rises(game, np.array([game.offer_cash]), NETWORK, rises)
+    row[0], row[1] = _wins(rises[0, 1]), _wins(rises[0, 0])
+
+
+@kernel
+def _write_prices(options: Options, row: Any) -> None:
+    """Write what the offer that is being made costs at each price, and what it does to the shares of the win."""
+    for level in range(NUM_PRICES):
+        if options.prices[level] != NO_PRICE:
+            row[level] = _balance(float(options.prices[level]))
+            row[NUM_PRICES + level] = _wins(options.rises[level, 0])
+            row[2 * NUM_PRICES + level] = _wins(options.rises[level, 1])
 
 
 @kernel
 def _write_packages(game: Game, seat: int, table: Any, row: Any) -> None:
     """Write what the packages of an offer are that begins."""
-    partner, first = int(game.offer_to), SHARED_SIZE + int(game.num_players) * EACH_SIZE
+    partner, rises = int(game.offer_to), np.empty(NUM_PACKAGES)
+    write_bargains(game, table, NETWORK, rises)
     for place in range(NUM_PACKAGES):
         if table[place, PROMISE] > 0.0:
-            at, get, give = first + place, int(table[place, ASKED]), int(table[place, LENT])
+            at, get, give = place, int(table[place, ASKED]), int(table[place, LENT])
             row[at] = _promise(table[place, PROMISE])
             row[at + NUM_PACKAGES] = _balance(table[place, RATED_AT])
             row[at + 2 * NUM_PACKAGES] = _balance(table[place, OWN_GAIN])
@@ -338,7 +384,8 @@ def _write_packages(game: Game, seat: int, table: Any, row: Any) -> None:
                 if give & members and (int(game.lots[partner]) | give) & members == members:
                     row[at + 5 * NUM_PACKAGES] = 1.0
             if place >= BEST_VALUED:
-                row[first + 6 * NUM_PACKAGES + place - BEST_VALUED] = _wins(table[place, WINS])
+                row[6 * NUM_PACKAGES + place - BEST_VALUED] = _wins(table[place, WINS])
+            row[6 * NUM_PACKAGES + NUM_VALUED + place] = _wins(rises[place])
 
 
 @kernel

@@ -11,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.learned.menu import NUM_PACKAGES, write_menu
+from agents.learned.menu import NETWORK, NUM_PACKAGES, write_menu
 from agents.learned.packages import FIELDS
 from agents.learned.prices import NUM_PRICES, write_prices
+from agents.learned.valued import write_rises
 from agents.players.vocabulary.offers import may_offer_to
 from monopoly_env.engine import agenda
 from monopoly_env.game import MAX_PLAYERS, NOBODY, Game
@@ -27,18 +28,20 @@ class Options(NamedTuple):
         menus: (MAX_PLAYERS, NUM_PACKAGES, FIELDS) float64, by the partner's seat: the menu of the last decision that had one.
         maker: (MAX_PLAYERS,) int64, by the partner's seat: who may begin an offer with this menu now; NOBODY: there is none.
         prices: (NUM_PRICES,) int64, those of the last offer whose goods were picked.
+        rises: (NUM_PRICES, 2) float64, by how much it raises the maker's and the partner's share of the win at each of them.
     """
 
     menus: NDArray[np.float64]
     maker: NDArray[np.int64]
     prices: NDArray[np.int64]
+    rises: NDArray[np.float64]
 
 
 @kernel
 def new_options() -> Options:
     """Options of which nothing is worked out."""
-    menus, prices = np.empty((MAX_PLAYERS, NUM_PACKAGES, FIELDS)), np.empty(NUM_PRICES, np.int64)
-    return Options(menus, np.full(MAX_PLAYERS, NOBODY, np.int64), prices)
+    menus, prices, rises = np.empty((MAX_PLAYERS, NUM_PACKAGES, FIELDS)), np.empty(NUM_PRICES, np.int64), np.empty((NUM_PRICES, 2))
+    return Options(menus, np.full(MAX_PLAYERS, NOBODY, np.int64), prices, rises)
 
 
 @kernel
@@ -63,6 +66,7 @@ def work_out(game: Game, seat: int, options: Options) -> None:
                 options.maker[partner] = seat
     elif game.decision == agenda.CASH:
         write_prices(game, options.prices)
+        write_rises(game, options.prices, NETWORK, options.rises)
 
 
 @kernel

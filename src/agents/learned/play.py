@@ -9,7 +9,7 @@ import numpy as np
 
 from agents.learned.choices import NO_CHOICE, NUM_CHOICES, PACKAGE, PRICE, is_asked, only_open, write_open
 from agents.learned.networks import NAMES, NETWORK_OF, OUTPUT
-from agents.learned.observation import EACH_SIZE, MOST_PLAYERS, PACKAGES_SIZE, SHARED_SIZE, length, write
+from agents.learned.observation import MOST_PLAYERS, length, write
 from agents.learned.options import Options, forget, new_options, work_out
 from agents.learned.packages import ASKED, LENT
 from agents.networks.forward import forward
@@ -128,7 +128,7 @@ def play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     if not is_asked(game):
         return compose(game, memory)
     options, open_, outputs = new_options(), np.empty(NUM_CHOICES, np.bool_), np.empty(NUM_CHOICES, np.float32)
-    seen = np.empty(_LONGEST, np.float32)[: SHARED_SIZE + int(game.num_players) * EACH_SIZE + PACKAGES_SIZE]
+    seen = np.empty(_LONGEST, np.float32)[: length(int(game.num_players))]
     count = look(game, options, open_, seen)
     return first_action(game, choose(game, params, count, open_, seen, outputs), options, memory)
 

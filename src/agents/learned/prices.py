@@ -54,8 +54,7 @@ def write_prices(game: Game, prices: Any) -> None:
     maker, partner, ask, give = int(game.offer_from), int(game.offer_to), int(game.offer_ask), int(game.offer_give)
     low, high = -int(game.cash[partner]), int(game.cash[maker])
     printed = total_price(game, ask & ALL_LOTS) - total_price(game, give & ALL_LOTS)
-    own = bargainer.at_this_table(game, _BARGAINER)
-    limits = partners_limit(game, maker, partner, ask, give), _limit(game, maker, partner, ask, give, own)
+    limits = partners_limit(game, maker, partner, ask, give), bargainers_limit(game, maker, partner, ask, give)
     for level in range(NUM_PRICES):
         limit = limits[int(level >= len(_PREMIUMS) + len(MARGINS))]
         if level < len(_PREMIUMS):
@@ -76,6 +75,12 @@ def write_prices(game: Game, prices: Any) -> None:
 def partners_limit(game: Game, maker: int, partner: int, ask: int, give: int) -> float:
     """The fewest dollars for which `expert` would agree in the partner's place; infinite if no sum that can be paid is enough."""
     return _limit(game, maker, partner, ask, give, _MODEL)
+
+
+@kernel
+def bargainers_limit(game: Game, maker: int, partner: int, ask: int, give: int) -> float:
+    """The same for `expert/bargaining`."""
+    return _limit(game, maker, partner, ask, give, bargainer.at_this_table(game, _BARGAINER))
 
 
 @kernel

@@ -1,12 +1,13 @@
-"""The packages that a value of states likes best.
+"""What a value of states says of an exchange: which packages it likes best, and what a price of the open offer makes of it.
 
 `expert` weighs an exchange by formulas of worth. They know little of what cash is for and of what a deal between two does to the others.
 The network of `agents.values` has learned who wins. So it is asked about those that promise most by the formulas, at any price that can
 be paid: which of them leaves the maker with the best state, at the least price that `expert` would take in the partner's place?
 
 That costs a hundred times a package's sums. So it is asked every third round only, in a window of the turn, and about the first offer.
-Where two players are left, what one gains the other loses: what the network sees in an exchange is then mostly its error, and it is not
-asked.
+The packages on the menu of an open offer are valued at the limit of `expert/bargaining`, the offer at each price that may be chosen, and
+when it is answered. Where two players are left, what one gains
+the other loses: what the network sees in an exchange is then mostly its error, and it is not asked.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from agents.learned.packages import ASKED, FIELDS, LENT, PROMISE, RATED_AT, WINS, make_room, write_packages
-from agents.learned.prices import partners_limit
+from agents.learned.prices import NO_PRICE, bargainers_limit, partners_limit
 from agents.players.vocabulary import offers
 from agents.values.features import MOST_PLAYERS
 from agents.values.network import write_by_network
@@ -37,15 +38,15 @@ def is_asked_now(game: Game, maker: int) -> bool:
     """Whether the value of states is asked about the packages of an offer: one that is open, or may be begun."""
     begun = _is_begun(game)
     question = agenda.below(game) if begun else int(game.decision)  # in a debt nobody has time for the best deal
-    if (
-        question != agenda.WINDOW
-        or game.offers[maker] != begun
-        or game.rounds % _PAUSE
-        or game.rules.trade != offers.OFFICIAL
-        or game.num_players > MOST_PLAYERS
-    ):
+    if question != agenda.WINDOW or game.offers[maker] != begun or game.rounds % _PAUSE or game.rules.trade != offers.OFFICIAL:
         return False
-    return size(solvent_seats(game)) >= _FEWEST
+    return _can_judge(game)
+
+
+@kernel
+def _can_judge(game: Game) -> bool:
+    """Whether the value of states tells more of an exchange than its error."""
+    return bool(game.num_players <= MOST_PLAYERS and size(solvent_seats(game)) >= _FEWEST)
 
 
 @kernel
@@ -83,6 +84,57 @@ def write_valued(game: Game, maker: int, partner: int, network: Any, without: fl
             row[RATED_AT], row[WINS] = price, shares[maker] - without
             if row[WINS] > table[-1, WINS]:
                 table[make_room(table, WINS, row[WINS])] = row
+
+
+@kernel
+def write_bargains(game: Game, menu: Any, network: Any, rises: Any) -> None:
+    """Write by how much each package raises the maker's share of the win if `expert/bargaining` just accepts it.
+
+    Args:
+        game: An offer is open, and its goods are not picked.
+        menu: (N, FIELDS) float64, its packages.
+        network: The row of the network of values.
+        rises: (N,) float64, filled; zeros where no price would do or the value is not asked.
+    """
+    rises[:] = 0.0
+    if not _can_judge(game):
+        return
+    maker, partner = int(game.offer_from), int(game.offer_to)
+    without, scratch, shares = share_without(game, maker, network), np.empty(1, GAME), np.empty(int(game.num_players))
+    for place in range(len(menu)):
+        ask, give = int(menu[place, ASKED]), int(menu[place, LENT])
+        price = bargainers_limit(game, maker, partner, ask, give) if menu[place, PROMISE] > 0.0 else np.inf
+        if np.isfinite(price):
+            _copy_before_offer(game, maker, scratch)
+            offers.exchange(scratch[0], partner, ask, give, int(price))
+            _write_shares(scratch, network, shares)
+            rises[place] = shares[maker] - without
+
+
+@kernel
+def write_rises(game: Game, prices: Any, network: Any, rises: Any) -> None:
+    """Write by how much the open offer raises both sides' shares of the win at each price.
+
+    Args:
+        game: An offer is open, and its goods are picked.
+        prices: (N,) dollars that the maker gives, or NO_PRICE.
+        network: The row of the network of values.
+        rises: (N, 2) float64, filled: the maker's and the partner's; zeros where there is no price or the value is not asked.
+    """
+    rises[:] = 0.0
+    if not _can_judge(game):
+        return
+    maker, partner, ask, give = int(game.offer_from), int(game.offer_to), int(game.offer_ask), int(game.offer_give)
+    scratch, before, after = np.empty(1, GAME), np.empty(int(game.num_players)), np.empty(int(game.num_players))
+    _copy_before_offer(game, maker, scratch)
+    _write_shares(scratch, network, before)
+    for number in range(len(prices)):
+        if prices[number] != NO_PRICE:
+            _copy_before_offer(game, maker, scratch)
+            offers.exchange(scratch[0], partner, ask, give, int(prices[number]))
+            _write_shares(scratch, network, after)
+            rises[number, 0] = after[maker] - before[maker]
+            rises[number, 1] = after[partner] - before[partner]
 
 
 @kernel

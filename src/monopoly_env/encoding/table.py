@@ -54,6 +54,7 @@ SCALES: Final = {
     "count": "[0, 1]: divided by the largest possible value, as stated",
     "growing": "[0, 1): n / (n + a), with n and a as stated",
     "balance": "[-1, 1]: dollars / 2000, clipped",
+    "rise": "(-1, 1): n / (|n| + a), with n and a as stated",
     "packed": f"[-1, 1]: bits as a binary fraction, exact in float32; seats as (distance from the observing player + 1) / {MAX_PLAYERS}",
     "signed": "[0, 1], unless cash is below zero, which a defect of Ocnaru's program allows",
 }

@@ -33,6 +33,7 @@ from monopoly_env.policy import files
 from monopoly_env.policy import names as catalogue
 
 MEMORY: Final = 64  # float64 numbers of a compiled policy's memory per game and seat, zeros at the start of a game
+_SHOWN: Final = 3  # differences between arrays that an error names
 
 # The arguments and the result of a compiled policy.
 SIGNATURE: Final = numba.int64(numba.from_dtype(GAME), numba.boolean[::1], numba.float64[::1], numba.float64[::1])
@@ -389,7 +390,7 @@ def _watch_all(games: Games, seats: NDArray[np.int64], watch: Any, params: NDArr
 
 
 def array_differences(expected: Mapping[str, NDArray[Any]], given: Mapping[str, NDArray[Any]]) -> str:
-    """The differences between two sets of arrays in names, shapes and types, as text; empty if there are none."""
+    """The first differences between two sets of arrays in names, shapes and types, as text; empty if there are none."""
     unknown = [f"unknown array {name!r} ({nearest(name, expected)})" for name in given if name not in expected]
     missing = [f"array {name!r} is missing" for name in expected if name not in given]
     others = [
@@ -397,4 +398,5 @@ def array_differences(expected: Mapping[str, NDArray[Any]], given: Mapping[str, 
         for name, array in expected.items()
         if name in given and (given[name].shape != array.shape or given[name].dtype != array.dtype)
     ]
-    return "; ".join(unknown + missing + others)
+    found = unknown + missing + others
+    return "; ".join(found[:_SHOWN]) + (f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,12 @@ import agents
 import monopoly_env as me
 from agents.learned import choices, observation
 from agents.learned.choices import NO_CHOICE, NUM_CHOICES, PACKAGE, PRICE
-from agents.learned.menu import BEST_VALUED
+from agents.learned.menu import BEST_VALUED, NUM_PACKAGES
 from agents.learned.networks import CHOICES, NAMES, NETWORKS, OUTPUT, STATE, architectures
 from agents.learned.options import new_options, work_out, worked_out
+from agents.learned.packages import ASKED, LENT
 from agents.learned.policy import LearnedAgent
-from agents.learned.prices import BARGAINERS_MARGINS, MARGINS, NUM_PRICES, PREMIUMS
+from agents.learned.prices import BARGAINERS_MARGINS, MARGINS, NO_PRICE, NUM_PRICES, PREMIUMS, bargainers_limit
 from agents.networks.forward import evaluate
 from agents.players.vocabulary.offers import compose, plan
 from monopoly_env import actions
@@ -338,6 +340,86 @@ def gains(game: Any, seat: int) -> dict[str, dict[str, float]]:
     names = observation.names(2)
     blocks = ("gain by", "partner's loss by", "partner's gain by", "loss by")
     return {block: {group: float(row[names.index(f"{block}: {group}")]) for group in GROUPS} for block in blocks}
+
+
+TRADERS = {0: ["St. James Place", "Tennessee Avenue", "Reading Railroad"], 1: ["New York Avenue", "Park Place"]}
+
+
+def offering(num_players: int, *texts: str, cash: int = 900) -> Any:
+    """Player 0 offers a railroad for the third orange of player 1; then perhaps more steps."""
+    game = me.position(num_players, lots=TRADERS, cash=dict.fromkeys(range(num_players), cash))
+    for text in ("trade with player +1", "ask for New York Avenue", "ask: done", "give Reading Railroad", "give: done", *texts):
+        me.step(game, actions.parse(text))
+    return game
+
+
+def told(game: Any, seat: int) -> dict[str, float]:
+    """What a seat sees, by name."""
+    made = encodings.make("compact", int(game.num_players))
+    seen = np.zeros(made.size, np.float32)
+    made.write(game, seat, seen)
+    return dict(zip(made.names, seen.tolist(), strict=True))
+
+
+def test_prices_show_what_they_cost_and_bring() -> None:
+    """By the value of states before the offer and after an exchange that is played."""
+    value, level = agents.values.make("best"), PREMIUMS.index(100)
+    before = offering(3)
+    seen, options = told(before, 0), worked_out(before, 0)
+    assert options.prices[level] == 100 + 200 - 200  # beyond the printed prices of New York Avenue and Reading Railroad
+    assert seen[f"price: {1 + level}"] == pytest.approx(100 / 2000)
+    after = offering(3, "give $100", "cash: done")
+    theirs = told(after, 1)
+    me.step(after, actions.parse("accept"))
+    at_first = me.position(3, lots=TRADERS, cash=dict.fromkeys(range(3), 900))
+    after.offers[0], after.traded = 0, 0
+    rises = (value.shares(after) - value.shares(at_first))[:2]
+    assert (abs(rises) > 0.001).all()
+    shown = rises / (abs(rises) + 0.02)
+    assert [seen[f"price raises the {whose} win: {1 + level}"] for whose in ("own", "partner's")] == pytest.approx(shown, abs=1e-4)
+    assert [theirs[f"offer raises the win: {whose}"] for whose in ("the partner's", "own")] == pytest.approx(shown, abs=1e-4)
+    assert not any(number for name, number in theirs.items() if name.startswith("price"))
+    assert not any(number for name, number in seen.items() if name.startswith("offer raises"))
+
+
+def test_packages_show_what_they_bring_as_bargains() -> None:
+    """As the prices do, for goods that are not picked yet: where the partner accepts what `expert/bargaining` would just accept."""
+    value, shown = agents.values.make("best"), 0
+    window = me.position(3, lots=TRADERS, cash=dict.fromkeys(range(3), 900))
+    before = value.shares(window)[0]
+    begun = me.clone(window)
+    me.step(begun, actions.parse("trade with player +1"))
+    seen, menu = told(begun, 0), worked_out(begun, 0).menus[1]
+    for place in range(NUM_PACKAGES):
+        ask, give = int(menu[place, ASKED]), int(menu[place, LENT])
+        limit = bargainers_limit(begun, 0, 1, ask, give) if ask | give else math.inf
+        if math.isfinite(limit):
+            after, memory = me.clone(begun), np.zeros(64)
+            plan(ask, give, int(limit), memory)
+            while after.decision != agenda.REPLY:
+                me.step(after, compose(after, memory))
+            me.step(after, actions.parse("accept"))
+            after.offers[0], after.traded = 0, 0
+            rise = value.shares(after)[0] - before
+            assert seen[f"package as a bargain: {1 + place}"] == pytest.approx(rise / (abs(rise) + 0.02), abs=1e-4)
+            shown += abs(rise) > 0.001
+        else:
+            assert seen[f"package as a bargain: {1 + place}"] == 0
+    assert shown > 3
+
+
+def test_a_price_that_cannot_be_chosen_shows_nothing() -> None:
+    poor = offering(3, cash=300)
+    seen, closed = told(poor, 0), np.flatnonzero(worked_out(poor, 0).prices == NO_PRICE)
+    assert closed.size  # 600, 800 and 1200 dollars are all the cash there is
+    names = ("price", "price raises the own win", "price raises the partner's win")
+    assert not any(seen[f"{name}: {1 + level}"] for name in names for level in closed)
+
+
+def test_where_two_are_left_an_exchange_is_not_valued() -> None:
+    seen = told(offering(2), 0)
+    assert seen[f"price: {1 + PREMIUMS.index(100)}"] == pytest.approx(100 / 2000)
+    assert not any(number for name, number in (seen | told(offering(2, "give $100", "cash: done"), 1)).items() if "raises the" in name)
 
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])

@@ -26,3 +26,9 @@ def test_other_arrays_are_refused() -> None:
     ):
         with pytest.raises(FormatError, match=f"Policy 'mine': .*{reason}"):
             check_arrays("mine", expected, given)
+
+
+def test_an_error_names_the_first_differences() -> None:
+    expected = {f"{name}.bias": np.zeros(2, np.float32) for name in "abcdefgh"}
+    with pytest.raises(FormatError, match=r"'a.bias' is missing; .*'c.bias' is missing; and 5 more\.$"):
+        check_arrays("mine", expected, {})
