@@ -6,8 +6,8 @@ be paid: which of them leaves the maker with the best state, at the least price 
 
 That costs a hundred times a package's sums. So it is asked every third round only, in a window of the turn, and about the first offer.
 The packages on the menu of an open offer are valued at the limit of `expert/bargaining`, the offer at each price that may be chosen, and
-when it is answered. Where two players are left, what one gains
-the other loses: what the network sees in an exchange is then mostly its error, and it is not asked.
+when it is answered. Where two players are left, what one gains the other loses: what the network sees in an exchange is then mostly its
+error, and it is not asked.
 """
 
 from __future__ import annotations
@@ -78,9 +78,7 @@ def write_valued(game: Game, maker: int, partner: int, network: Any, without: fl
         ask, give = int(row[ASKED]), int(row[LENT])
         price = partners_limit(game, maker, partner, ask, give) if row[PROMISE] > 0.0 else np.inf
         if np.isfinite(price):
-            _copy_before_offer(game, maker, scratch)
-            offers.exchange(scratch[0], partner, ask, give, int(price))
-            _write_shares(scratch, network, shares)
+            _write_shares_after(game, maker, partner, ask, give, int(price), network, scratch, shares)
             row[RATED_AT], row[WINS] = price, shares[maker] - without
             if row[WINS] > table[-1, WINS]:
                 table[make_room(table, WINS, row[WINS])] = row
@@ -105,9 +103,7 @@ def write_bargains(game: Game, menu: Any, network: Any, rises: Any) -> None:
         ask, give = int(menu[place, ASKED]), int(menu[place, LENT])
         price = bargainers_limit(game, maker, partner, ask, give) if menu[place, PROMISE] > 0.0 else np.inf
         if np.isfinite(price):
-            _copy_before_offer(game, maker, scratch)
-            offers.exchange(scratch[0], partner, ask, give, int(price))
-            _write_shares(scratch, network, shares)
+            _write_shares_after(game, maker, partner, ask, give, int(price), network, scratch, shares)
             rises[place] = shares[maker] - without
 
 
@@ -130,9 +126,7 @@ def write_rises(game: Game, prices: Any, network: Any, rises: Any) -> None:
     _write_shares(scratch, network, before)
     for number in range(len(prices)):
         if prices[number] != NO_PRICE:
-            _copy_before_offer(game, maker, scratch)
-            offers.exchange(scratch[0], partner, ask, give, int(prices[number]))
-            _write_shares(scratch, network, after)
+            _write_shares_after(game, maker, partner, ask, give, int(prices[number]), network, scratch, after)
             rises[number, 0] = after[maker] - before[maker]
             rises[number, 1] = after[partner] - before[partner]
 
@@ -152,6 +146,16 @@ def _copy_before_offer(game: Game, maker: int, scratch: Games) -> None:
         agenda.pop(copy)
     trade.close_offer(copy)
     copy.decision, copy.player = agenda.WINDOW, maker
+
+
+@kernel
+def _write_shares_after(
+    game: Game, maker: int, partner: int, ask: int, give: int, price: int, network: Any, scratch: Games, shares: Any
+) -> None:  # fmt: skip
+    """Value the state after an exchange."""
+    _copy_before_offer(game, maker, scratch)
+    offers.exchange(scratch[0], partner, ask, give, price)
+    _write_shares(scratch, network, shares)
 
 
 @kernel
