@@ -24,7 +24,7 @@ from agents.networks.layout import AT_LAYERS, AT_UNITS, BLOCK, SIZES, Architectu
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.kernels import borrowed, kernel, on_stack
 from pente_env.game import MAX_PLAYERS, Game
-from pente_env.lines import CAPTURES, FIVES, LEGAL, first, write_points
+from pente_env.lines import CAPTURES, FIVES, LEGAL, blocks, count, nth, point_of, points
 from pente_env.moves import takes
 from pente_env.observation import list_stones
 from pente_env.player import MEMORY, Player, Row, player_kernel
@@ -44,29 +44,25 @@ _KERYO: Final = number("captures", "keryo")
 def play(game: Any, seat: int, params: Row, memory: Row) -> int:
     """Play the legal point with the highest output; -1 if this is not its turn, or not its board."""
     params, memory = borrowed(params), borrowed(memory)
-    points = int(game.rules.side) * int(game.rules.side)
+    size = int(game.rules.side) * int(game.rules.side)
     weights = params[WEIGHTS:].view(np.float32)
-    if weights[SIZES + int(weights[AT_LAYERS])] != points:  # a network for a board of another size
+    if weights[SIZES + int(weights[AT_LAYERS])] != size:  # a network for a board of another size
         return -1
-    marked, outputs = on_stack(_INPUTS, np.int64), on_stack(_POINTS, np.float32)[:points]
-    count = list_stones(game, seat, True, marked)
-    if weights[SIZES] > 3 * points:
-        count = _list_pairs(game, seat, count, marked)
-    marked = marked[:count]
-    step_marked(weights, marked, memory.view(np.float32)[: int(weights[AT_UNITS])], 0, outputs)
+    marked, outputs = on_stack(_INPUTS, np.int64), on_stack(_POINTS, np.float32)[:size]
+    inputs = list_stones(game, seat, True, marked)
+    if weights[SIZES] > 3 * size:
+        inputs = _list_pairs(game, seat, inputs, marked)
+    step_marked(weights, marked[:inputs], memory.view(np.float32)[: int(weights[AT_UNITS])], 0, outputs)
     return choose(game, seat, params[TAKES] != 0, outputs) if seat == game.player else -1
 
 
 @kernel
 def choose(game: Game, seat: int, takes_last: bool, outputs: Any) -> int:
     """The legal point with the highest output, but a point that wins comes first; `takes_last`: also one that wins by captures."""
-    allowed = on_stack(_POINTS, np.uint8)[: len(outputs)]
-    if takes_last:
-        point = _last_capture(game, seat, outputs, allowed)
-        if point >= 0:
-            return point
-    write_points(game, seat, FIVES if first(game, seat, FIVES) >= 0 else LEGAL, allowed)
-    return _highest(outputs, allowed)
+    point = _highest(game, seat, FIVES, outputs)
+    if point < 0 and takes_last:
+        point = _last_capture(game, seat, outputs)
+    return point if point >= 0 else _highest(game, seat, LEGAL, outputs)
 
 
 @kernel
@@ -82,25 +78,28 @@ def _list_pairs(game: Game, seat: int, count: int, marked: Any) -> int:
 
 
 @kernel
-def _highest(outputs: Any, allowed: Any) -> int:
+def _highest(game: Game, seat: int, what: int, outputs: Any) -> int:
+    """The point with the highest output among those at which a seat would do what is asked; -1 if there is none."""
     best = -1
-    for point in range(len(outputs)):
-        if allowed[point] and (best < 0 or outputs[point] > outputs[best]):
-            best = point
+    for block in range(blocks(game)):
+        found = points(game, seat, what, block)
+        while found:
+            point = point_of(game, block, found)
+            if best < 0 or outputs[point] > outputs[best]:
+                best = point
+            found &= found - 1
     return best
 
 
 @kernel
-def _last_capture(game: Game, seat: int, outputs: Any, allowed: Any) -> int:
+def _last_capture(game: Game, seat: int, outputs: Any) -> int:
     """The point with the highest output among those that win by captures; -1 if there is none."""
-    needed = (15 if game.rules.captures == _KERYO else 10) - int(game.captured[seat])
-    if first(game, seat, FIVES) >= 0 or needed > 24:
-        return -1
-    write_points(game, seat, CAPTURES, allowed)
-    for point in range(len(allowed)):
-        if allowed[point] and takes(game, seat, point) < needed:
-            allowed[point] = 0
-    return _highest(outputs, allowed)
+    needed, best = (15 if game.rules.captures == _KERYO else 10) - int(game.captured[seat]), -1
+    for place in range(count(game, seat, CAPTURES)):
+        point = nth(game, seat, CAPTURES, place)
+        if takes(game, seat, point) >= needed and (best < 0 or outputs[point] > outputs[best]):
+            best = point
+    return best
 
 
 def architecture(
