@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agents.learned.policy import LearnedAgent
 from monopoly_env.policy import files
 
-# The files hold float16, so that the wheel stays small: `python -m studies.learned --ship RUN/agent.safetensors NAME` writes them.
+# The files hold bytes, so that the wheel stays small: `python -m studies.learned --ship RUN/agent.safetensors NAME` writes them.
 _FOLDER: Final = Path(__file__).parent / "data"
+_STEP: Final = ".step"  # after the name of a matrix: what its bytes are multiplied by, row by row
+_LARGEST: Final = 127
 # By name: the file, and what the agent is for.
 _AGENTS: Final = {
     "ppo/best/two": ("ppo_two.safetensors", "two players, official rules"),
@@ -26,7 +29,7 @@ def _factory(name: str, file: str, about: str) -> Callable[..., LearnedAgent]:
         written, arrays = files.read(_FOLDER / file)
         options = written["options"] | ({} if temperature is None else {"temperature": temperature})
         agent = LearnedAgent(**options, name=name)
-        agent.set_arrays({name: array.astype(np.float32) for name, array in arrays.items()})
+        agent.set_arrays(_wide(arrays))
         return agent
 
     make.__doc__ = f"Networks that choose every action, for {about}; `temperature` as in `LearnedAgent`, by default that of the file."
@@ -37,7 +40,25 @@ POLICIES: Final[dict[str, Callable[..., LearnedAgent]]] = {name: _factory(name, 
 
 
 def write(agent: LearnedAgent, name: str) -> None:
-    """Keep an agent in the library, under the name of a file, with its numbers as float16."""
+    """Keep an agent in the library, under the name of a file."""
     about = {"kind": agent.kind, "name": agent.name, "options": agent.options(), "encoding": agent.encoding()}
-    halves = {array: numbers.astype(np.float16) for array, numbers in agent.arrays().items()}
-    files.write(_FOLDER / f"{name}{files.SUFFIX}", about, halves)
+    files.write(_FOLDER / f"{name}{files.SUFFIX}", about, _narrow(agent.arrays()))
+
+
+def _narrow(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Each row of a matrix as bytes and the step between them, all else as it is."""
+    small: dict[str, NDArray[Any]] = {}
+    for name, array in arrays.items():
+        if array.ndim == 2:
+            step = np.maximum(np.abs(array).max(axis=1), np.finfo(np.float32).tiny).astype(np.float32) / _LARGEST
+            small |= {name: np.rint(array / step[:, None]).astype(np.int8), name + _STEP: step}
+        else:
+            small[name] = array
+    return small
+
+
+def _wide(small: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """The float32 arrays of what `_narrow` returned."""
+    steps = {name.removesuffix(_STEP): array for name, array in small.items() if name.endswith(_STEP)}
+    arrays = {name: array.astype(np.float32) for name, array in small.items() if not name.endswith(_STEP)}
+    return {name: array * steps[name][:, None] if name in steps else array for name, array in arrays.items()}

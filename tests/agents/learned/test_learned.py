@@ -12,7 +12,7 @@ import pytest
 
 import agents
 import monopoly_env as me
-from agents.learned import choices, observation
+from agents.learned import choices, observation, shipped
 from agents.learned.choices import NO_CHOICE, NUM_CHOICES, PACKAGE, PRICE
 from agents.learned.menu import BEST_VALUED, NUM_PACKAGES
 from agents.learned.networks import CHOICES, NAMES, NETWORKS, OUTPUT, STATE, architectures
@@ -287,6 +287,26 @@ def test_a_saved_agent_plays_the_same(tmp_path: Path) -> None:
     for _ in range(200):
         assert choose(agent, game) == choose(loaded, game)
         me.step(game, int(me.legal_actions(game)[0]))
+
+
+def test_an_agent_that_ships_is_kept_in_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    agent = agents.make("ppo/best/two")
+    monkeypatch.setattr(shipped, "_FOLDER", tmp_path)
+    arrays = agent.arrays() | {"buy.0.bias": np.full_like(agent.arrays()["buy.0.bias"], 0.1234567)}
+    arrays["buy.1.weight"][3] = 0  # a row without a step
+    agent.set_arrays(arrays)
+    shipped.write(agent, "ppo_two")
+    assert (tmp_path / "ppo_two.safetensors").stat().st_size < 1_500_000
+    for name, array in shipped.POLICIES["ppo/best/two"]().arrays().items():
+        apart = np.abs(array - arrays[name])
+        if array.ndim == 2:
+            assert (apart <= np.abs(arrays[name]).max(axis=1, keepdims=True) / 254 * 1.001).all(), name  # half a step
+        else:
+            assert not apart.any(), name
+
+
+def test_all_that_ship_take_less_than_eight_megabytes() -> None:
+    assert 0 < sum(path.stat().st_size for path in shipped._FOLDER.iterdir()) < 8_000_000
 
 
 def test_errors() -> None:
