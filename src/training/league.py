@@ -3,6 +3,8 @@
     league = League([SELF, PAST, EXPLOITERS, expert, algorithmic], num_players=4, seed=0, kept=8)
     policies, seats = league.seat(agent, games=512, iteration=7)
 
+With `spread`, scripted opponents play by other numbers in every other block, so that the learner meets more players than have names.
+
 Self-play alone fails here: nobody makes good offers, so nobody learns to answer them. Strong opponents from the start are what helps.
 """
 
@@ -16,6 +18,7 @@ from numpy.typing import NDArray
 
 from agents.learned.policy import LearnedAgent
 from agents.networks.ocnaru import OcnaruNetworks
+from agents.players.vocabulary.parameters import ScriptedPolicy
 from monopoly_env.policy.protocol import CompiledPolicy
 
 SELF: Final = "self"  # all seats: the learner as it is
@@ -34,7 +37,7 @@ class League:
         exploiters: Agents that were trained against it, the oldest first.
     """
 
-    def __init__(self, opponents: Sequence[CompiledPolicy | str], num_players: int, seed: int, kept: int) -> None:
+    def __init__(self, opponents: Sequence[CompiledPolicy | str], num_players: int, seed: int, kept: int, spread: float = 0) -> None:
         """Make a league.
 
         Args:
@@ -42,6 +45,7 @@ class League:
             num_players: Seats at the table.
             seed: Decides who meets whom.
             kept: How many copies of the learner, and how many exploiters, are kept.
+            spread: How far the numbers of scripted opponents are moved, in every other block: see `ScriptedPolicy.varied`.
         """
         self.past: list[Trained] = []
         self.exploiters: list[Trained] = []
@@ -50,6 +54,7 @@ class League:
         self._num_players = num_players
         self._seed = seed
         self._kept = kept
+        self._spread = spread
 
     def remember(self, agent: Trained) -> None:
         """Add a copy of the learner; the oldest one beyond those that are kept goes."""
@@ -61,8 +66,11 @@ class League:
 
     def seat(self, agent: Trained, games: int, iteration: int) -> tuple[list[CompiledPolicy], NDArray[np.int64]]:
         """The policies, of which the learner is the first, and (games, P) the number of the policy in each seat."""
-        policies: list[CompiledPolicy] = [agent, *self.past, *self.exploiters, *self._others]
         generator = np.random.Generator(np.random.PCG64([self._seed, iteration]))
+        others = self._others
+        if self._spread and iteration % 2:
+            others = [other.varied(self._spread, generator) if isinstance(other, ScriptedPolicy) else other for other in others]
+        policies: list[CompiledPolicy] = [agent, *self.past, *self.exploiters, *others]
         seats = np.zeros((games, self._num_players), np.int64)
         for game in range(games):
             row = self._row(self._opponents[game % len(self._opponents)], generator)

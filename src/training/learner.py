@@ -17,7 +17,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
+from agents.learned.choices import LIKE
 from agents.learned.networks import CHOICES, STATE, architectures
 from agents.learned.observation import MOST_PLAYERS
 from agents.learned.policy import LearnedAgent
@@ -71,6 +72,9 @@ class LearnerOptions(RunOptions):
     opponents: tuple[str, ...] = ("expert", "expert", "expert", "algorithmic", "strategic")
     """Opponents, each in an equal share of the games, so that a name given three times has three shares: names of policies, files, `self`
     (all seats), `past` (earlier copies) or `exploiters` (copies that were trained to beat the learner)."""
+    vary: float = 0.0
+    """In every other block of games, scripted opponents play by other numbers: each is multiplied by exp(VARY z), z drawn from a standard
+    normal, so that the agent learns to play against more than those who have names. 0.3 moves most numbers by less than a third."""
     past: int = 8
     """Earlier copies of the learner that are kept as opponents; as many exploiters."""
     past_every: int = 10
@@ -135,6 +139,7 @@ _RANGES: Final[Ranges] = {
     "num_players": (MIN_PLAYERS, MOST_PLAYERS),
     "seed": (0, 1 << 20),
     "learning_rate": (1e-9, 1),
+    "vary": (0, 2),
     "value_weight": (0, 1000),
     **dict.fromkeys(("td_lambda", "value_lambda", "value_share", "sure_share"), (0, 1)),
 }
@@ -218,12 +223,14 @@ class Family:
         architectures: Its networks by name, that of states last. The first output of the others is the value of the state.
         choices: [network][output, not counting the value] -> the choice.
         weights: The agent's arrays, from those of the networks.
+        like: By choice, one that is much alike.
     """
 
     blank: Trained
     architectures: Mapping[str, Architecture]
     choices: Sequence[NDArray[np.int64]]
     weights: Callable[[dict[str, NDArray[Any]]], dict[str, NDArray[Any]]] = dict
+    like: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -290,8 +297,9 @@ class ChoiceLearner(ABC):
         if named.agent is not None:
             set_arrays_of(self.networks, named.agent.arrays())
         self._optimizer = torch.optim.Adam(self.networks.parameters(), lr=options.learning_rate, fused=True)
-        self.league = League(named.opponents, options.num_players, options.seed, options.past)
+        self.league = League(named.opponents, options.num_players, options.seed, options.past, options.vary)
         self.expert = None if named.agent is not None else named.expert
+        self._made = np.zeros(self._family.num_choices, np.int64)  # how often the expert made each choice
 
     # What a learner adds.
 
@@ -323,7 +331,7 @@ class ChoiceLearner(ABC):
         """The kind of agent that is trained."""
         options = self.options
         blank = LearnedAgent(options.num_players, self.hidden, rules=self.rules.changed(), name=self.name)
-        return Family(blank, architectures(options.num_players, self.hidden), CHOICES)
+        return Family(blank, architectures(options.num_players, self.hidden), CHOICES, like=LIKE)
 
     def watch_games(self, expert: CompiledPolicy, games: range, seed: int) -> Choices:
         """The choices of an expert that plays itself."""
@@ -353,7 +361,18 @@ class ChoiceLearner(ABC):
             metrics = self.descend(parts, self.watching, size)
         metrics |= self.descend_values(choices.observation, choices.outcome, size)
         self.watched += choices.size
+        self._made += np.bincount(choices.choice, minlength=len(self._made))
         return metrics
+
+    @torch.no_grad()
+    def introduce(self) -> None:
+        """Give choices that the expert never made the weights of their like: nobody learns of a choice that is never tried."""
+        for name, choices in zip(self._family.names, self._family.choices, strict=True):
+            places = {int(choice): 1 + place for place, choice in enumerate(choices)}
+            for choice in self._family.like.keys() & places.keys():
+                if not self._made[choice]:
+                    for numbers in (self.networks[name].last.weight, self.networks[name].last.bias):
+                        numbers[places[choice]] = numbers[places[self._family.like[choice]]]
 
     def play(self) -> Choices:
         """A block of own games; with `overlap` the next one begins too."""

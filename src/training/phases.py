@@ -26,6 +26,8 @@ def train(learner: ChoiceLearner, session: Session) -> None:
                 report.log(learner.watch())
             report.advance(learner.watched, "watching")
             report.curves(learner.watched, None, learner.finished)
+        if not _measured(learner, 1):
+            learner.introduce()
         _measure(learner, session, 1, f"after watching {options.expert}")
     report.begin(options.steps, learner.step, "choices", stage="own games")
     while learner.step < options.steps:
@@ -41,9 +43,13 @@ def train(learner: ChoiceLearner, session: Session) -> None:
     _measure(learner, session, 2, "after own games")
 
 
+def _measured(learner: ChoiceLearner, stage: int) -> bool:
+    return any(row["stage"] == stage for row in learner.stages)
+
+
 def _measure(learner: ChoiceLearner, session: Session, stage: int, title: str) -> None:
     """Measure the agent after a stage, unless the run that is resumed has done so, and write a checkpoint."""
-    if any(row["stage"] == stage for row in learner.stages):
+    if _measured(learner, stage):
         return
     options = learner.options
     with session.report.clock("evaluation"):

@@ -15,8 +15,10 @@ import torch
 from rich.console import Console
 
 import agents
+from agents.learned.choices import LIKE, PRICE
 from agents.learned.networks import NAMES
 from agents.learned.policy import LearnedAgent
+from agents.players.expert.parameters import Expert
 from monopoly_env.errors import ConfigurationError
 from training import dqn, learner, phases, ppo
 from training.dqn import DQN, DQNOptions
@@ -83,6 +85,24 @@ def test_exploiters_sit_in_their_games_and_are_kept_in_a_checkpoint() -> None:
     resumed.set_arrays(league.arrays(), agent)
     assert len(resumed.past) == 1
     assert [next(iter(other.arrays().values()))[0, 0] for other in resumed.exploiters] == [1, 2]
+
+
+def test_scripted_opponents_vary_in_every_other_block_and_stay_within_their_ranges() -> None:
+    expert, bargaining = agents.make("expert"), agents.make("expert/bargaining")
+    league = League([expert, bargaining], num_players=2, seed=1, kept=2, spread=1.0)
+    agent = LearnedAgent(2, (4,))
+    assert league.seat(agent, 4, 0)[0][1] is expert
+    policies, seats = league.seat(agent, 64, 1)
+    assert policies[2] is bargaining  # of several rows: it stays as it is
+    assert policies[1].name == "expert"
+    assert not np.isclose(policies[1].params, expert.params).any()
+    assert expert.params.tolist() == agents.make("expert").params.tolist()
+    assert {1, 2} <= set(seats.ravel())
+    again = league.seat(agent, 64, 1)[0][1].params
+    assert policies[1].params.tolist() == again.tolist() != league.seat(agent, 64, 3)[0][1].params.tolist()
+    for block in range(1, 41, 2):  # far from the defaults, and yet within their ranges
+        row = league.seat(agent, 4, block)[0][1].params.tolist()
+        Expert.checked(**dict(zip(Expert.columns()._fields, row, strict=True)))
 
 
 # --- losses ------------------------------------------------------------------------------------------------------------------
@@ -158,6 +178,24 @@ def test_what_wins_becomes_likelier(kind: type[ChoiceLearner], options: Any, _mo
         before = share if before is None else before
     rows = np.flatnonzero((last := student.play()).network == 0)
     assert (last.choice[rows] == 1).mean() > max(0.8, before)
+
+
+def test_a_choice_that_no_expert_makes_starts_as_its_like() -> None:
+    student = made(PPO, dataclasses.replace(LEARNERS[1][1], games=12))
+    student.watch()
+    before = student.agent().arrays()["price.1.weight"]
+    student.introduce()
+    layer = student.agent().arrays()["price.1.weight"]
+    unseen = [choice for choice in LIKE if not student._made[choice]]
+    assert unseen  # `expert` goes by its own limit
+    for choice, like in LIKE.items():
+        row, other = 1 + choice - PRICE, 1 + like - PRICE
+        assert np.array_equal(layer[row], before[other if choice in unseen else row])
+        assert not np.array_equal(before[row], before[other])
+    student._made[:] = 1
+    student.networks["price"].last.weight.data[:] = torch.arange(len(layer))[:, None].float()
+    student.introduce()
+    assert student.agent().arrays()["price.1.weight"][:, 0].tolist() == list(range(len(layer)))  # a choice that was made keeps its weights
 
 
 def test_an_exploiter_starts_from_the_learner_and_plays_against_it_alone() -> None:
@@ -292,6 +330,7 @@ def test_official_rules_with_more_players(players: int, tmp_path: Path) -> None:
         ({"start": "expert"}, "no agent whose networks"),
         ({"panel": ("ppo/best/ocnaru",), "num_players": 3}, "'ppo/best/ocnaru' plays at tables of 2, not of 3"),
         ({"exploit_every": 0}, "--exploit-every must be 1 or more"),
+        ({"vary": -0.1}, "--vary must be from 0 to 2"),
     ],
 )
 def test_wrong_options_are_refused(change: dict[str, Any], said: str) -> None:

@@ -35,6 +35,7 @@ from monopoly_env.kernels import kernel
 PACKAGE: Final = NUM_ACTIONS
 PRICE: Final = PACKAGE + NUM_PACKAGES
 NUM_CHOICES: Final = PRICE + NUM_PRICES
+LIKE: Final = {PRICE + price: PRICE + other for price, other in prices.LIKE.items()}  # choices that are much alike
 NO_CHOICE: Final = -1
 
 _DOLLARS: Final = np.array(RAISES)

@@ -27,6 +27,8 @@ PREMIUMS: Final = (-1200, -800, -600, -400, -300, -200, -100, 0, 100, 200, 300, 
 MARGINS: Final = (-100, -40, 0, 40, 100, 200)
 BARGAINERS_MARGINS: Final = (0, 40, 100)
 NUM_PRICES: Final = len(PREMIUMS) + len(MARGINS) + len(BARGAINERS_MARGINS)
+# The same margins over the limits of both: what is learned of a margin over the one may be tried over the other.
+LIKE: Final = {len(PREMIUMS) + len(MARGINS) + n: len(PREMIUMS) + MARGINS.index(margin) for n, margin in enumerate(BARGAINERS_MARGINS)}
 NO_PRICE: Final = 1 << 30
 
 _PREMIUMS: Final = np.array(PREMIUMS)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections import namedtuple
+from copy import copy
 from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any, ClassVar, Final, Self, cast
@@ -95,7 +96,29 @@ class Parameters:
         return np.array([float(getattr(self, option.name)) for option in fields(self)])
 
 
-def family(name: str, kernel: PolicyKernel, kind: type[Parameters], **preset: Any) -> partial[CompiledPolicy]:
+class ScriptedPolicy(CompiledPolicy):
+    """A policy of a family: its row holds its parameters.
+
+    Attributes:
+        family: The parameters that the family has, with their ranges.
+    """
+
+    def __init__(self, name: str, kernel: PolicyKernel, parameters: Parameters) -> None:
+        """Make the policy of a name that plays by these parameters."""
+        super().__init__(name, kernel, parameters.row(), reads_mask=False)
+        self.family = type(parameters)
+
+    def varied(self, spread: float, generator: np.random.Generator) -> ScriptedPolicy:
+        """Another policy of the family: each quantity times exp(spread z) with z from a standard normal, within its range."""
+        other = copy(self)
+        other.params = self.params.copy()
+        for place in self.family.quantities().values():
+            low, high = fields(self.family)[place].metadata["range"]
+            other.params[place] = np.clip(self.params[place] * np.exp(spread * generator.standard_normal()), low, high)
+        return other
+
+
+def family(name: str, kernel: PolicyKernel, kind: type[Parameters], **preset: Any) -> partial[ScriptedPolicy]:
     """The factory of a named policy; it takes the parameters that are to differ from this preset.
 
     Args:
@@ -107,5 +130,5 @@ def family(name: str, kernel: PolicyKernel, kind: type[Parameters], **preset: An
     return partial(_make, name, kernel, kind, preset)
 
 
-def _make(name: str, kernel: PolicyKernel, kind: type[Parameters], preset: dict[str, Any], /, **changes: Any) -> CompiledPolicy:
-    return CompiledPolicy(name, kernel, kind.checked(**(preset | changes)).row(), reads_mask=False)
+def _make(name: str, kernel: PolicyKernel, kind: type[Parameters], preset: dict[str, Any], /, **changes: Any) -> ScriptedPolicy:
+    return ScriptedPolicy(name, kernel, kind.checked(**(preset | changes)))
