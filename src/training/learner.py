@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
+from agents.learned.answers import MOST_PLAYERS
 from agents.learned.choices import LIKE
 from agents.learned.networks import CHOICES, STATE, architectures
-from agents.learned.observation import MOST_PLAYERS
 from agents.learned.policy import LearnedAgent
 from agents.networks.layout import Architecture
 from monopoly_env.errors import ConfigurationError

@@ -2,7 +2,8 @@
 
 It leaves out what seldom matters (the cards still to come, packed tasks, refused offers) and adds what a player works out: the rent to
 expect from the next throw, what a player could raise, what the half-made or received offer would complete. Goods are told from the
-side of the player who sees them: what it gets and what it gives.
+side of the player who sees them: what it gets and what it gives. What partners answered before (`agents.learned.answers`) is in the memory
+of a player, not in the record of a game: who encodes a record alone sees no answers.
 
 Once `agents.learned` is imported, every interface knows it by its name.
 
@@ -17,6 +18,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from agents.learned.answers import ANSWERS, MOST_PLAYERS, nothing, write_answers
 from agents.learned.menu import BEST_AT_LIMIT, BEST_AT_LIST, BEST_VALUED, NETWORK, NUM_PACKAGES, NUM_VALUED
 from agents.learned.options import Options, worked_out
 from agents.learned.packages import ASKED, LENT, OWN_GAIN, PROMISE, RATED_AT, THEIR_GAIN, WINS
@@ -38,9 +40,9 @@ from monopoly_env.engine.rent import ordinary_rent
 from monopoly_env.engine.sets import has, size
 from monopoly_env.game import MIN_PLAYERS, Game
 from monopoly_env.kernels import kernel
+from monopoly_env.policy.protocol import Row
 
 NAME: Final = "compact"
-MOST_PLAYERS: Final = 4
 _WINDOWS: Final = ("before a throw", "after the last throw", "out of turn")
 _AVERAGE_THROW: Final = 7
 _MODEL: Final = Expert().row()
@@ -102,6 +104,7 @@ EACH: Final = (
     Block("income", ("",), "growing", "expected from a turn of an opponent, in the long run, a = 100"),
     Block("promises", ("at the limit", "at list prices"), "growing", "the best package that can be offered to the player; a = 0.2"),
     Block("raises the win", ("",), "growing", "by how much such a package does so, by the value of states; a = 0.02"),
+    *ANSWERS,
 )  # fmt: skip
 
 _SIDES: Final = ("own", "the partner's")
@@ -144,7 +147,7 @@ _CASH, _RAISABLE, _WORTH, _IN_GAME, _ON_TURN = (_E[name] for name in ("cash", "c
 _LEADS, _BIDS, _MAKER, _RECEIVER = (_E[name] for name in ("leads", "bids", "makes the offer", "gets the offer"))
 _CREDITOR, _JAIL, _JAIL_THROWS, _CARDS = (_E[name] for name in ("is creditor", "in jail", "failed throws", "jail cards"))
 _OFFERS, _OWNS, _GROUP, _MAY_BUILD = (_E[name] for name in ("offers made", "owns", "share of group", "may be built"))
-_PROMISES, _RAISES = _E["promises"], _E["raises the win"]
+_PROMISES, _RAISES, _ANSWERS = _E["promises"], _E["raises the win"], _E[ANSWERS[0].name]
 _STRENGTH, _HITS, _TO_PAY, _TO_COME, _INCOME = (_E[name] for name in ("strength", "hits", "rent to pay", "rent to come", "income"))
 
 # [edition, square or IN_JAIL, group]: expected landings in the next turn.
@@ -172,20 +175,21 @@ def of_table(num_players: int) -> int:
 
 @EncodingKernel
 def _compact(game: Game, seat: int, row: Any) -> None:
-    write(game, seat, worked_out(game, seat), row)
+    write(game, seat, worked_out(game, seat), nothing(), row)
 
 
 encodings.register(NAME, names, _compact, range(MIN_PLAYERS, MOST_PLAYERS + 1))
 
 
 @kernel
-def write(game: Game, seat: int, options: Options, row: Any) -> None:
+def write(game: Game, seat: int, options: Options, memory: Row, row: Any) -> None:
     """Fill a row with what a seat sees.
 
     Args:
         game: A game of 2 to 4 players that is not over.
         seat: The observing player.
         options: What it may offer, worked out for this decision.
+        memory: What it remembers.
         row: (length,) float32.
     """
     players, board = int(game.num_players), int(game.rules.board)
@@ -201,6 +205,8 @@ def write(game: Game, seat: int, options: Options, row: Any) -> None:
         player = (seat + offset) % players
         if game.place[player] == 0:
             _write_player(game, player, worth, row[SHARED_SIZE + offset * EACH_SIZE : SHARED_SIZE + (offset + 1) * EACH_SIZE])
+    for offset in range(1, players):
+        write_answers((seat + offset) % players, memory, row[SHARED_SIZE + offset * EACH_SIZE + _ANSWERS :])
     _write_rents(game, seat, board, row)
     if game.decision == agenda.ASK:
         _write_packages(game, seat, options.menus[int(game.offer_to)], row[of_table(players) + OFFER_SIZE + PRICES_SIZE :])

@@ -28,12 +28,14 @@ class Options(NamedTuple):
         menus: (MAX_PLAYERS, NUM_PACKAGES, FIELDS) float64, by the partner's seat: the menu of the last decision that had one.
         maker: (MAX_PLAYERS,) int64, by the partner's seat: who may begin an offer with this menu now; NOBODY: there is none.
         prices: (NUM_PRICES,) int64, those of the last offer whose goods were picked.
+        limits: (2,) float64, the fewest dollars that `expert`, and that `expert/bargaining`, would take for these goods.
         rises: (NUM_PRICES, 2) float64, by how much it raises the maker's and the partner's share of the win at each of them.
     """
 
     menus: NDArray[np.float64]
     maker: NDArray[np.int64]
     prices: NDArray[np.int64]
+    limits: NDArray[np.float64]
     rises: NDArray[np.float64]
 
 
@@ -41,7 +43,7 @@ class Options(NamedTuple):
 def new_options() -> Options:
     """Options of which nothing is worked out."""
     menus, prices, rises = np.empty((MAX_PLAYERS, NUM_PACKAGES, FIELDS)), np.empty(NUM_PRICES, np.int64), np.empty((NUM_PRICES, 2))
-    return Options(menus, np.full(MAX_PLAYERS, NOBODY, np.int64), prices, rises)
+    return Options(menus, np.full(MAX_PLAYERS, NOBODY, np.int64), prices, np.empty(2), rises)
 
 
 @kernel
@@ -65,7 +67,7 @@ def work_out(game: Game, seat: int, options: Options) -> None:
                 write_menu(game, seat, partner, options.menus[partner])
                 options.maker[partner] = seat
     elif game.decision == agenda.CASH:
-        write_prices(game, options.prices)
+        write_prices(game, options.prices, options.limits)
         write_rises(game, options.prices, NETWORK, options.rises)
 
 

@@ -7,9 +7,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from agents.learned.answers import MOST_PLAYERS, note_answer, note_offer
 from agents.learned.choices import NO_CHOICE, NUM_CHOICES, PACKAGE, PRICE, is_asked, only_open, write_open
 from agents.learned.networks import NAMES, NETWORK_OF, OUTPUT
-from agents.learned.observation import MOST_PLAYERS, length, write
+from agents.learned.observation import length, write
 from agents.learned.options import Options, forget, new_options, work_out
 from agents.learned.packages import ASKED, LENT
 from agents.networks.forward import forward
@@ -56,16 +57,20 @@ def score(game: Game, params: Row, seen: Any, outputs: Any) -> int:
 
 
 @kernel
-def look(game: Game, options: Options, open_: Any, seen: Any) -> int:
-    """Work out what is open, and if that is more than one choice what its player sees; returns how many are open."""
+def look(game: Game, options: Options, memory: Row, open_: Any, seen: Any) -> int:
+    """Work out what is open, and if that is more than one choice what its player sees; returns how many are open.
+
+    `memory` is that of the player, which remembers how its last offer was answered.
+    """
     seat, offering = int(game.player), agenda.ASK <= game.decision <= agenda.CASH
+    note_answer(game, seat, memory)
     if offering:
         work_out(game, seat, options)
     count = write_open(game, options, open_)
     if count > 1:
         if not offering:
             work_out(game, seat, options)
-        write(game, seat, options, seen)
+        write(game, seat, options, memory, seen)
     elif not offering:
         forget(options)
     return count
@@ -129,7 +134,7 @@ def play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
         return compose(game, memory)
     options, open_, outputs = new_options(), np.empty(NUM_CHOICES, np.bool_), np.empty(NUM_CHOICES, np.float32)
     seen = np.empty(_LONGEST, np.float32)[: length(int(game.num_players))]
-    count = look(game, options, open_, seen)
+    count = look(game, options, memory, open_, seen)
     return first_action(game, choose(game, params, count, open_, seen, outputs), options, memory)
 
 
@@ -150,6 +155,7 @@ def _plan(game: Game, choice: int, options: Options, memory: Row) -> None:
     ask, give, cash = int(game.offer_ask), int(game.offer_give), 0
     if choice >= PRICE:
         cash = int(options.prices[choice - PRICE])
+        note_offer(game, cash, options.limits, memory)
     elif choice >= PACKAGE:
         package = options.menus[int(game.offer_to), choice - PACKAGE]
         ask, give = int(package[ASKED]), int(package[LENT])

@@ -9,9 +9,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.learned.answers import MOST_PLAYERS, nothing
 from agents.learned.choices import NUM_CHOICES, is_asked
 from agents.learned.networks import NAMES, architectures
-from agents.learned.observation import MOST_PLAYERS, NAME, length, names
+from agents.learned.observation import NAME, length, names
 from agents.learned.options import forget, new_options
 from agents.learned.play import look, play, write_probabilities
 from agents.learned.prices import BARGAINERS_MARGINS, MARGINS, PREMIUMS
@@ -123,7 +124,7 @@ def _write_probabilities(games: Games, params: Row, chances: NDArray[np.float64]
     for row in range(len(games)):
         forget(options)  # each row is another game
         if is_asked(games[row]):
-            count = look(games[row], options, open_, seen)
+            count = look(games[row], options, nothing(), open_, seen)
             write_probabilities(games[row], params, count, open_, seen, outputs, chances[row])
 
 

@@ -46,17 +46,19 @@ def describe(level: int) -> str:
 
 
 @kernel
-def write_prices(game: Game, prices: Any) -> None:
+def write_prices(game: Game, prices: Any, limits: Any) -> None:
     """Write the dollars that the maker of the half-made offer gives at each price; NO_PRICE where a price is the same as one before.
 
     Args:
         game: An offer is being made, and its goods are picked.
         prices: (NUM_PRICES,) int64, filled. Those that one side can't pay become what it can.
+        limits: (2,) float64, filled: `partners_limit` and `bargainers_limit`.
     """
     maker, partner, ask, give = int(game.offer_from), int(game.offer_to), int(game.offer_ask), int(game.offer_give)
     low, high = -int(game.cash[partner]), int(game.cash[maker])
     printed = total_price(game, ask & ALL_LOTS) - total_price(game, give & ALL_LOTS)
-    limits = partners_limit(game, maker, partner, ask, give), bargainers_limit(game, maker, partner, ask, give)
+    limits[0] = partners_limit(game, maker, partner, ask, give)
+    limits[1] = bargainers_limit(game, maker, partner, ask, give)
     for level in range(NUM_PRICES):
         limit = limits[int(level >= len(_PREMIUMS) + len(MARGINS))]
         if level < len(_PREMIUMS):

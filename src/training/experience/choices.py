@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.learned import observation
+from agents.learned.answers import note_offer
 from agents.learned.choices import NO_CHOICE, NUM_CHOICES, PACKAGE, PRICE, is_asked
 from agents.learned.menu import NO_PACKAGE, find_place
 from agents.learned.networks import NETWORK_OF
@@ -124,7 +125,8 @@ def play_games(
         count = len(seated)
         games, progress = empty_games(count), np.zeros(count, PROGRESS)
         begin_games(games, empty, seats.shape[1], seed, first + start)
-        memory, pending = np.zeros((count, seats.shape[1], MEMORY)), np.full((count, seats.shape[1], 2), NO_CHOICE)
+        memory, answers = np.zeros((2, count, seats.shape[1], MEMORY))
+        pending = np.full((count, seats.shape[1], 2), NO_CHOICE)
         buffers = (
             np.zeros(NUM_ACTIONS, np.bool_), np.zeros(NUM_CHOICES, np.bool_), np.zeros(features, np.float32),
             np.zeros(NUM_CHOICES, np.float32),
@@ -134,7 +136,7 @@ def play_games(
         while full:
             rows = Choices.empty(_ROWS, features)
             written = _record(
-                games, memory, seated, progress, pending, players, turn_limit * seats.shape[1], recorded, played_here, *buffers,
+                games, memory, answers, seated, progress, pending, players, turn_limit * seats.shape[1], recorded, played_here, *buffers,
                 rows._replace(observation=rows.observation.view(np.uint16)),
             )  # fmt: skip
             full = written == _ROWS
@@ -151,17 +153,18 @@ def play_games(
 
 @entry()
 def _record(
-    games: Games, memory: NDArray[np.float64], seats: NDArray[np.int64], progress: NDArray[Any], pending: NDArray[np.int64],
-    players: Players, turn_limit: int, recorded: NDArray[np.bool_], played_here: NDArray[np.bool_],
+    games: Games, memory: NDArray[np.float64], answers: NDArray[np.float64], seats: NDArray[np.int64], progress: NDArray[Any],
+    pending: NDArray[np.int64], players: Players, turn_limit: int, recorded: NDArray[np.bool_], played_here: NDArray[np.bool_],
     mask: NDArray[np.bool_], open_: NDArray[np.bool_], seen: NDArray[np.float32], outputs: NDArray[np.float32], rows: Choices,
 ) -> int:  # fmt: skip
     """Play games, one after the other, until all have ended or the rows are full; returns the number of rows written.
 
     `played_here` (K,) tells which policies are networks: their choices that are recorded are also made here, by what was worked out and
-    seen for the record. For the loop they are then policies outside it.
+    seen for the record. For the loop they are then policies outside it. What others would remember if they were networks is in `answers`.
     `pending` (B, P, 2) has the rows of the package and the price that each player offers, which are not known yet; NO_CHOICE: none.
     """
     memory, seats, players, mask, rows = borrowed(memory), borrowed(seats), borrowed(players), borrowed(mask), borrowed(rows)
+    answers = borrowed(answers)
     pending[:] = NO_CHOICE
     options, count = new_options(), 0
     for i in range(len(games)):
@@ -171,7 +174,7 @@ def _record(
             seat, found = int(game.player), NO_CHOICE
             number = seats[i, seat]
             if game.decision != agenda.OVER and recorded[number] and is_asked(game):
-                found = look(game, options, open_, seen)
+                found = look(game, options, (memory if played_here[number] else answers)[i, seat], open_, seen)
             asked[seat] = number
             if found >= 0 and played_here[number]:
                 choice = choose(game, players.params[number][: players.lengths[number]], found, open_, seen, outputs)
@@ -187,7 +190,8 @@ def _record(
                 count += 1
             apply(game, action)
             if game.decision == agenda.REPLY:
-                _resolve(game, options, pending[i, int(game.offer_from)], rows)
+                maker = int(game.offer_from)
+                _resolve(game, options, pending[i, maker], answers[i, maker], rows)
     return count
 
 
@@ -218,13 +222,14 @@ def _note(
 
 
 @kernel
-def _resolve(game: Game, options: Options, pending: Any, rows: Choices) -> None:
+def _resolve(game: Game, options: Options, pending: Any, answers: Any, rows: Choices) -> None:
     """An offer was made: note its parts and its price."""
     if pending[0] != NO_CHOICE:
         package = find_place(options.menus[int(game.offer_to)], int(game.offer_ask), int(game.offer_give))
         _settle(rows, int(pending[0]), NO_CHOICE if package == NO_PACKAGE else PACKAGE + package)
     if pending[1] != NO_CHOICE:
         _settle(rows, int(pending[1]), PRICE + nearest(options.prices, int(game.offer_cash)))
+        note_offer(game, int(game.offer_cash), options.limits, answers)
     pending[:] = NO_CHOICE
 
 

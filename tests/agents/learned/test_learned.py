@@ -13,6 +13,7 @@ import pytest
 import agents
 import monopoly_env as me
 from agents.learned import choices, observation, shipped
+from agents.learned.answers import nothing
 from agents.learned.choices import NO_CHOICE, NUM_CHOICES, PACKAGE, PRICE
 from agents.learned.menu import BEST_VALUED, NUM_PACKAGES
 from agents.learned.networks import CHOICES, NAMES, NETWORKS, OUTPUT, STATE, architectures
@@ -198,12 +199,14 @@ def test_every_choice_is_that_of_the_highest_score() -> None:
     networks, asked = architectures(3, SMALL), set()
     for seed in range(3):
         agent = agent_of(3, seed)
-        for game, action in walk(agent, me.new_game(3, seed=8 + seed), 300):
+        memory = np.zeros((3, 64))
+        for game, action in walk(agent, me.new_game(3, seed=8 + seed), 300, memory):
             mask = np.zeros(NUM_CHOICES, np.bool_)
             if choices.is_asked(game) and choices.write_open(game, worked_out(game, int(game.player)), mask) > 0:
                 number = next(n for n, name in enumerate(NAMES) if actions.DECISION_NAMES[game.decision] in NETWORKS[name][0])
                 seen = np.zeros((1, observation.length(3)), np.float32)
-                encodings.make("compact", 3).write(game, int(game.player), seen[0])
+                seat = int(game.player)
+                observation.write(game, seat, worked_out(game, seat), memory[seat], seen[0])
                 row = networks[NAMES[number]].pack(agent.arrays(), NAMES[number])
                 best = int(np.where(mask, evaluate(row, seen[:, : networks[NAMES[number]].inputs])[0][OUTPUT[number]], -np.inf).argmax())
                 asked.add(NAMES[number])
@@ -233,9 +236,9 @@ def test_an_offer_has_the_menu_of_its_window(rules: str) -> None:
     assert offers > 50
 
 
-def walk(agent: LearnedAgent, game: Any, decisions: int) -> Iterator[tuple[Any, int]]:
-    """A game in which an agent has every seat: each decision and the action."""
-    memory = np.zeros((int(game.num_players), 64))
+def walk(agent: LearnedAgent, game: Any, decisions: int, memory: Any = None) -> Iterator[tuple[Any, int]]:
+    """A game in which an agent has every seat: each decision and the action. `memory` (P, 64): what each seat remembers."""
+    memory = np.zeros((int(game.num_players), 64)) if memory is None else memory
     for _ in range(decisions):
         if game.decision == 0:
             return
@@ -356,7 +359,7 @@ def test_gains_are_those_of_what_changes_hands(trading: Any) -> None:
 def gains(game: Any, seat: int) -> dict[str, dict[str, float]]:
     """What a seat sees of gains and losses: by block and group."""
     row = np.zeros(observation.length(2), np.float32)
-    observation.write(game, seat, worked_out(game, seat), row)
+    observation.write(game, seat, worked_out(game, seat), nothing(), row)
     names = observation.names(2)
     blocks = ("gain by", "partner's loss by", "partner's gain by", "loss by")
     return {block: {group: float(row[names.index(f"{block}: {group}")]) for group in GROUPS} for block in blocks}

@@ -10,6 +10,7 @@ import pytest
 import agents
 import monopoly_env as me
 from agents.learned import observation
+from agents.learned.answers import nothing
 from agents.learned.menu import (
     BEST_AT_LIMIT,
     BEST_AT_LIST,
@@ -128,14 +129,14 @@ def test_no_package_is_no_place(swap: Any) -> None:
 def test_a_player_sees_what_the_best_packages_promise(swap: Any) -> None:
     names, row = observation.names(3), np.zeros(observation.length(3), np.float32)
     promises = [packages(swap, 0, partner)[0, PROMISE] for partner in (1, 2)]
-    observation.write(swap, 0, worked_out(swap, 0), row)
+    observation.write(swap, 0, worked_out(swap, 0), nothing(), row)
     seen = [float(row[names.index(f"player +{offset} promises: at the limit")]) for offset in (1, 2)]
     assert seen == pytest.approx([promise / (promise + 0.2) for promise in promises])
     raises = [packages(swap, 0, partner)[BEST_VALUED, WINS] for partner in (1, 2)]
     seen_raises = [float(row[names.index(f"player +{offset} raises the win")]) for offset in (1, 2)]
     assert seen_raises == pytest.approx([rise / (rise + 0.02) for rise in raises])
     me.step(swap, TRADE)
-    observation.write(swap, 0, worked_out(swap, 0), row)
+    observation.write(swap, 0, worked_out(swap, 0), nothing(), row)
     told = dict(zip(names, row.tolist(), strict=True))
     assert told["package promises: 1"] == pytest.approx(seen[0])
     assert told["package completes: 1"] == told["package lets complete: 1"] == 1

@@ -1,0 +1,105 @@
+"""What a player remembers of its partners: what they took and what they refused, at which prices.
+
+The record of a game does not tell what was offered rounds ago, and players differ: one goes by printed prices, another one by the prospects
+of both. `expert` finds out which by the answers to its offers; networks see these answers, added up for each partner.
+
+An offer is noted when its price is named, and its answer the next time that its maker is asked.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from agents.players.expert.trading import was_taken
+from agents.players.vocabulary.memory import memory_slots
+from agents.players.vocabulary.reading import total_price
+from monopoly_env.board import ALL_LOTS
+from monopoly_env.encoding.table import Block
+from monopoly_env.engine import agenda
+from monopoly_env.game import Game
+from monopoly_env.kernels import kernel
+from monopoly_env.policy.protocol import MEMORY, Row
+
+MOST_PLAYERS: Final = 4  # whose answers fit into memory
+
+ANSWERS: Final = (
+    Block("took", ("",), "growing", "offers of the observing player; a = 2"),
+    Block("refused", ("", "in a row"), "growing", "such offers; a = 4"),
+    Block("took below the limit", ("",), "growing", "such for less than `expert` would take there; a = 2"),
+    Block("refused at the limit", ("of expert", "of a bargainer"), "growing", "such that `expert`, or `expert/bargaining`, takes; a = 2"),
+    Block("least taken", ("",), "rise", "dollars beyond the printed prices; a = 300"),
+    Block("most refused", ("",), "rise", "the same"),
+)  # fmt: skip
+
+# The offer that is not yet answered: its partner + 1, its goods, the dollars beyond the printed prices, and whether it reaches the limits
+# of `expert` and of `expert/bargaining`. Then, of each partner, what `ANSWERS` tells.
+SLOT: Final = memory_slots(
+    "partner", "ask", "give", "premium", "at_expert", "at_bargainer",
+    took=MOST_PLAYERS, refused=MOST_PLAYERS, in_a_row=MOST_PLAYERS, below=MOST_PLAYERS, refused_expert=MOST_PLAYERS,
+    refused_bargainer=MOST_PLAYERS, least=MOST_PLAYERS, most=MOST_PLAYERS,
+)  # fmt: skip
+
+
+@kernel
+def nothing() -> Row:
+    """The memory of a player that has made no offers."""
+    return np.zeros(MEMORY)
+
+
+@kernel
+def note_offer(game: Game, cash: int, limits: Any, memory: Row) -> None:
+    """Note the offer that is being made.
+
+    Args:
+        game: An offer whose goods are picked.
+        cash: Dollars given for them.
+        limits: (2,) float64, the fewest dollars that `expert`, and that `expert/bargaining`, would take; see `prices.write_prices`.
+        memory: That of its maker.
+    """
+    ask, give = int(game.offer_ask), int(game.offer_give)
+    memory[SLOT.partner], memory[SLOT.ask], memory[SLOT.give] = int(game.offer_to) + 1, ask, give
+    memory[SLOT.premium] = cash - total_price(game, ask & ALL_LOTS) + total_price(game, give & ALL_LOTS)
+    memory[SLOT.at_expert], memory[SLOT.at_bargainer] = cash >= limits[0], cash >= limits[1]
+
+
+@kernel
+def note_answer(game: Game, seat: int, memory: Row) -> None:
+    """Note what became of the last offer of a seat that is asked again, if that is not noted yet."""
+    partner = int(memory[SLOT.partner]) - 1
+    if partner < 0 or agenda.ASK <= game.decision <= agenda.CASH:
+        return
+    memory[SLOT.partner] = 0.0
+    premium = memory[SLOT.premium]
+    if was_taken(game, seat, partner, int(memory[SLOT.ask]), int(memory[SLOT.give])):
+        first = memory[SLOT.took + partner] == 0.0
+        memory[SLOT.least + partner] = premium if first else min(memory[SLOT.least + partner], premium)
+        memory[SLOT.took + partner] += 1.0
+        memory[SLOT.in_a_row + partner] = 0.0
+        memory[SLOT.below + partner] += 1.0 - memory[SLOT.at_expert]
+    else:
+        first = memory[SLOT.refused + partner] == 0.0
+        memory[SLOT.most + partner] = premium if first else max(memory[SLOT.most + partner], premium)
+        memory[SLOT.refused + partner] += 1.0
+        memory[SLOT.in_a_row + partner] += 1.0
+        memory[SLOT.refused_expert + partner] += memory[SLOT.at_expert]
+        memory[SLOT.refused_bargainer + partner] += memory[SLOT.at_bargainer]
+
+
+@kernel
+def write_answers(partner: int, memory: Row, row: Any) -> None:
+    """Write what is remembered of a partner: the features of `ANSWERS`, in their order."""
+    row[0] = _growing(memory[SLOT.took + partner], 2.0)
+    row[1] = _growing(memory[SLOT.refused + partner], 4.0)
+    row[2] = _growing(memory[SLOT.in_a_row + partner], 4.0)
+    row[3] = _growing(memory[SLOT.below + partner], 2.0)
+    row[4] = _growing(memory[SLOT.refused_expert + partner], 2.0)
+    row[5] = _growing(memory[SLOT.refused_bargainer + partner], 2.0)
+    row[6] = _growing(memory[SLOT.least + partner], 300.0)
+    row[7] = _growing(memory[SLOT.most + partner], 300.0)
+
+
+@kernel
+def _growing(number: float, half: float) -> float:
+    return number / (abs(number) + half)
