@@ -4,18 +4,19 @@ python -m studies.schrum                                       # all cells at fu
 python -m studies.schrum --only two --runs 5 --generations 200 --threads 1   # shorter; a run that is there goes on, or is done
 python -m studies.schrum --runs 0                              # only write docs/results/esp.md of the runs that are there
 
-A cell is one setting of `training.evolve --preset schrum`; its runs differ by their seed alone, and lie in folders of their own. The
-sections of the page show those that are finished, and say how many and how long they were; a section without any stays as it is.
+A cell is one setting of `training.evolve --preset schrum`; its runs differ by their seed alone. What a finished run has found is kept in
+studies/data/schrum.jsonl, a line each: it is not played again, so runs of several days add up. The sections of the page show those that
+are kept, and say how many and how long they were; a section without any stays as it is.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -24,6 +25,7 @@ import tyro
 from numpy.typing import NDArray
 from rich.console import Console
 
+from monopoly_env.core import write_atomically
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.reference import table
 from studies.evolution.experiment import mean_of
@@ -39,7 +41,9 @@ if TYPE_CHECKING:
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "results" / "esp.md"
 TEMPLATE: Final = "# ESP: Schrum's experiments with networks for Pente\n"
+KEPT: Final = Path(__file__).parent / "data" / "schrum.jsonl"
 _EVALUATION: Final = "evaluation.json"
+_PARTS: Final = 100  # of a curve that is kept
 
 # --- cells ----------------------------------------------------------------------------------------------------------------------
 
@@ -83,42 +87,92 @@ class Finished:
     """A run that has come to an end.
 
     Attributes:
-        folder: Where it is.
+        generations: Its length.
+        rates: The share of fresh games that the best network won, by the names of the tests.
+        champions: The share of its games that the champion of a generation won in its own evaluation: means of equal parts of the run,
+            at most `_PARTS` (the last one may be shorter).
+        settings: A digest of the settings that decide the result.
     """
 
-    folder: Path
+    generations: int
+    rates: dict[str, float]
+    champions: list[float]
+    settings: str
 
-    @cached_property
-    def results(self) -> dict[str, Any]:
-        """What evaluation.json holds."""
-        path = self.folder / _EVALUATION
-        with checkpoints.understood(path):
-            results: dict[str, Any] = json.loads(path.read_text())
-            return results
+    @classmethod
+    def of_folder(cls, folder: Path, settings: Schrum) -> Finished:
+        """What a run has left.
 
-    @property
-    def generations(self) -> int:
-        """Its length."""
-        return int(self.results["generations"])
-
-    @property
-    def rates(self) -> dict[str, float]:
-        """The share of fresh games that the best network won, by the names of the tests."""
-        return {test["opponents"]: float(test["win_rate"]) for test in self.results["tests"]}
-
-    @cached_property
-    def champions(self) -> NDArray[np.float64]:
-        """(T,) the share of all its games that the champion of each generation won, in its own evaluation."""
-        path = self.folder / CURVES
-        with checkpoints.understood(path):
-            found = np.atleast_1d(np.genfromtxt(path, delimiter=",", names=True, deletechars=""))
+        Raises:
+            CheckpointError: A file is damaged.
+        """
+        with checkpoints.understood(folder / _EVALUATION):
+            results: dict[str, Any] = json.loads((folder / _EVALUATION).read_text())
+            rates = {test["opponents"]: float(test["win_rate"]) for test in results["tests"]}
+        with checkpoints.understood(folder / CURVES):
+            found = np.atleast_1d(np.genfromtxt(folder / CURVES, delimiter=",", names=True, deletechars=""))
             own = [name for name in found.dtype.names or () if name.startswith("champion/")]
-            return np.asarray(np.mean([found[name] for name in own], axis=0))
+            champions = np.mean([found[name] for name in own], axis=0)
+        starts = _starts(len(champions))
+        parts = [round(float(part.mean()), 4) for part in np.split(champions, starts[1:])]
+        return cls(int(results["generations"]), rates, parts, digest(settings))
+
+    @property
+    def middles(self) -> NDArray[np.float64]:
+        """The generation in the middle of each part."""
+        starts = _starts(self.generations)
+        return np.asarray((starts + 1 + np.append(starts[1:], self.generations)) / 2)
 
 
-def finished(out: Path, cell: str) -> list[Finished]:
-    """The finished runs of a cell."""
-    return [Finished(path.parent) for path in sorted(out.glob(f"{cell}/*/{_EVALUATION}"))]
+def _starts(generations: int) -> NDArray[np.int64]:
+    """Where each part of a run begins, 0 for the first generation."""
+    return np.arange(0, generations, -(-generations // _PARTS))
+
+
+def digest(settings: Schrum) -> str:
+    """A short hash of the settings that decide the result."""
+    return hashlib.sha256(json.dumps(settings.search().settings(), sort_keys=True).encode()).hexdigest()[:16]
+
+
+# --- runs that are kept ---------------------------------------------------------------------------------------------------------
+
+
+class Kept:
+    """The finished runs of all cells in one file, a line each, so that runs of several days and machines add up.
+
+    A run whose settings are no longer those of its cell does not count.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Read the file, if there is one.
+
+        Raises:
+            CheckpointError: It is damaged.
+        """
+        self._path = path
+        self._runs: dict[tuple[str, int], Finished] = {}
+        if path.is_file():
+            with checkpoints.understood(path):
+                for line in path.read_text().splitlines():
+                    found = json.loads(line)
+                    key = found.pop("cell"), found.pop("seed")
+                    self._runs[key] = Finished(**found)
+
+    def find(self, cell: str, seed: int) -> Finished | None:
+        """A run, unless it is of other settings."""
+        run = self._runs.get((cell, seed))
+        return run if run and run.settings == digest(settings_of(cell, seed, Options())) else None
+
+    def finished(self, cell: str) -> list[Finished]:
+        """The runs of a cell."""
+        runs = [self.find(cell, seed) for name, seed in sorted(self._runs) if name == cell]
+        return [run for run in runs if run is not None]
+
+    def add(self, cell: str, seed: int, run: Finished) -> None:
+        """Keep a run, and write the file."""
+        self._runs[cell, seed] = run
+        lines = [json.dumps({"cell": name, "seed": number} | asdict(self._runs[name, number])) for name, number in sorted(self._runs)]
+        write_atomically(self._path, ("\n".join(lines) + "\n").encode())
 
 
 # --- running --------------------------------------------------------------------------------------------------------------------
@@ -131,6 +185,8 @@ class Options:
     only: Annotated[tuple[str, ...], tyro.conf.arg(help="Cells, or beginnings of their names. Default: all.")] = ()
     out: Path = Path("runs/schrum")
     """Folder of the runs."""
+    kept: Path = KEPT
+    """File of the finished runs, which are not played again."""
     page: Path = PAGE
     """The page; its pictures lie in a folder beside it."""
     runs: int = 20
@@ -174,9 +230,6 @@ def carry_out(settings: Schrum, console: Console) -> None:
     """
     run = Run(settings.out)
     settings.check()
-    if (settings.out / _EVALUATION).is_file() and Finished(settings.out).generations >= settings.length:
-        Run.open(settings.out, settings.search().settings(), resume=True, overwrite=False)  # it is the one that is meant
-        return
     saved = bool(checkpoints.paths(run.checkpoints))
     execute(dataclasses.replace(settings, resume=saved, overwrite=(settings.out / CONFIG).is_file() and not saved), console)
 
@@ -193,9 +246,9 @@ SECTIONS: Final = {
 }
 
 
-def section(name: str, out: Path, page: Page) -> str:
+def section(name: str, kept: Kept, page: Page) -> str:
     """The text of a section: a picture of the champions, and the best networks in fresh games; empty if no run of it is finished."""
-    cells = {cell: finished(out, cell) for cell in CELLS if _within(cell, name) or (name in ("changes", "boards") and cell == ESP_ITSELF)}
+    cells = {cell: kept.finished(cell) for cell in CELLS if _within(cell, name) or (name in ("changes", "boards") and cell == ESP_ITSELF)}
     cells = {cell: runs for cell, runs in cells.items() if runs}
     if not any(_within(cell, name) for cell in cells):
         return ""
@@ -231,10 +284,9 @@ def champions(cells: Mapping[str, Sequence[Finished]]) -> Figure:
     figure = Figure(figsize=(9, 4.5), layout="constrained")
     axes = figure.subplots()
     for cell, runs in cells.items():
-        shortest = min(len(run.champions) for run in runs)
-        rates = np.array([run.champions[:shortest] for run in runs])
+        generations = min(runs, key=lambda run: run.generations).middles
+        rates = np.array([np.interp(generations, run.middles, run.champions) for run in runs])
         low, middle, high = np.quantile(rates, (0.25, 0.5, 0.75), axis=0)
-        generations = 1 + np.arange(shortest)
         (line,) = axes.plot(generations, middle, label=f"{cell} ({len(runs)})", linewidth=1)
         axes.fill_between(generations, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
     axes.set(xlabel="generation", ylabel="games won by the champion", ylim=(0, 1.02))
@@ -250,12 +302,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     page = Page(options.page, TEMPLATE)
     for name in SECTIONS:
         page.check(name)  # a page that is damaged is better known now than after hours
+    kept = Kept(options.kept)
     for seed in range(options.runs):  # a run of every cell first
         for cell in cells:
-            console.print(f"{cell}, seed {seed}")
-            carry_out(settings_of(cell, seed, options), console)
+            settings, run = settings_of(cell, seed, options), kept.find(cell, seed)
+            if run is None or run.generations < settings.length:
+                console.print(f"{cell}, seed {seed}")
+                carry_out(settings, console)
+                kept.add(cell, seed, Finished.of_folder(settings.out, settings))
     for name, title in SECTIONS.items():
-        text = section(name, options.out, page)
+        text = section(name, kept, page)
         if text:
             command = f"```sh\npython -m studies.schrum --only {name}\n```"
             page.write(name, f"\n{command}\n\n{text}\n", f"\n## {title}\n\n")

@@ -3,36 +3,55 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
-from studies.schrum import CELLS, Finished, Options, finished, main, meant, settings_of
+from studies.schrum import CELLS, Finished, Kept, Options, main, meant, settings_of
 
 from studies import schrum
 from training.evolution.schrum import NETWORKS
 
 
 def test_the_command_runs_a_cell_and_writes_its_section(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    page, cell = tmp_path / "page.md", "better/fixed/feed_forward"
-    words = ["--out", str(tmp_path / "runs"), "--page", str(page), "--threads", "1", "--only", cell]
+    page, kept, cell = tmp_path / "page.md", tmp_path / "kept.jsonl", "better/fixed/feed_forward"
+    words = ["--out", str(tmp_path / "runs"), "--page", str(page), "--kept", str(kept), "--threads", "1", "--only", cell]
     assert main([*words, "--runs", "1", "--generations", "2"]) == 0
-    (run,) = finished(tmp_path / "runs", cell)
+    (run,) = Kept(kept).finished(cell)
     assert run.generations == len(run.champions) == 2
-    evaluation = (run.folder / "evaluation.json").stat().st_mtime_ns
+    assert run.middles.tolist() == [1, 2]
     text = page.read_text()
     assert f"| `{cell}` | 1 | 2 | {run.rates['better-better']:.1%} |" in text
     assert text.count("<!-- begin") == 1  # sections without a run are not there
     assert (tmp_path / "page" / "better.png").is_file()
     page.write_text(text.replace("## 5.3", "My words.\n\n## 5.3"))
-    assert main([*words, "--runs", "1", "--generations", "1"]) == 0  # longer than that already
-    assert (run.folder / "evaluation.json").stat().st_mtime_ns == evaluation
+    shutil.rmtree(tmp_path / "runs")
+    assert main([*words, "--runs", "1", "--generations", "1"]) == 0  # longer than that already, though its folder is gone
+    assert not (tmp_path / "runs").exists()
     assert "My words." in page.read_text()
     assert main([*words, "--runs", "1", "--generations", "3"]) == 0
-    assert Finished(run.folder).generations == 3
-    (run.folder / "evaluation.json").write_text("{")
+    assert [run.generations for run in Kept(kept).finished(cell)] == [3]
+    assert main([*words, "--runs", "2", "--generations", "2"]) == 0
+    assert [run.generations for run in Kept(kept).finished(cell)] == [3, 2]  # runs add up
+    kept.write_text(kept.read_text().replace(run.settings, "of other settings"))
+    assert [run.generations for run in Kept(kept).finished(cell)] == [2]
+    kept.write_text("{")
     assert main([*words, "--runs", "0"]) == 2
-    assert "evaluation.json" in capsys.readouterr().err
+    assert "kept.jsonl" in capsys.readouterr().err
+
+
+def test_a_long_run_is_kept_in_a_hundred_parts(tmp_path: Path) -> None:
+    settings = settings_of("better/fixed/recurrent", 0, Options())
+    (tmp_path / "evaluation.json").write_text(json.dumps({"generations": 250, "tests": [{"opponents": "two", "win_rate": 0.5}]}))
+    lines = ["generation,champion/two 1,champion/two 2", *(f"{number},{number / 250},0.5" for number in range(1, 251))]
+    (tmp_path / "curves.csv").write_text("\n".join(lines))
+    run = Finished.of_folder(tmp_path, settings)
+    assert len(run.champions) == len(run.middles) == 84  # of three generations each, and one of the last
+    assert run.middles[[0, 1, -1]].tolist() == [2, 5, 250]
+    assert run.champions == pytest.approx((run.middles / 250 + 0.5) / 2, abs=1e-4)
+    assert run.settings != schrum.digest(settings_of("better/fixed/recurrent", 1, Options()))
 
 
 def test_cells_are_settings_that_can_be_played() -> None:
