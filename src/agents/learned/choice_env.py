@@ -3,7 +3,8 @@
     env = ChoiceEnv(MonopolyEnv(["expert"], rules="ocnaru", encoding="compact"))
     model = MaskablePPO("MlpPolicy", env)
 
-Most decisions of a game only compose offers, pick by pick, or leave one action. Any trainer that knows masks learns from the rest.
+Most decisions of a game only compose offers, pick by pick, or leave one action. Any trainer that knows masks learns from the rest. In the
+encoding `compact` the learner also sees how its partners answered its offers, as learned agents do.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.learned.answers import note_answer
 from agents.learned.choices import NO_CHOICE, NUM_CHOICES, is_asked, only_open, write_open
+from agents.learned.observation import NAME, write_memory
 from agents.learned.options import new_options, work_out
 from agents.learned.play import first_action
 from agents.players.vocabulary.offers import compose
@@ -59,7 +62,7 @@ class ChoiceEnv(gymnasium.Wrapper[NDArray[np.float32], np.int64, NDArray[np.floa
                 break
             seed = None  # a game in which there was nothing to choose: the next one
         self._over = False
-        return observation, self._told(info)
+        return self._seen(observation), self._told(info)
 
     def step(self, action: np.int64) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
         """Carry out a choice, and play until there is something to choose again.
@@ -76,7 +79,7 @@ class ChoiceEnv(gymnasium.Wrapper[NDArray[np.float32], np.int64, NDArray[np.floa
             _next_action(self.env.table.games, int(action), self._open, self._memory)
         )
         self._over = terminated or truncated
-        return observation, reward, terminated, truncated, self._told(info)
+        return self._seen(observation), reward, terminated, truncated, self._told(info)
 
     def action_masks(self) -> NDArray[np.bool_]:
         """The open choices: (253,) bool, a copy."""
@@ -96,8 +99,21 @@ class ChoiceEnv(gymnasium.Wrapper[NDArray[np.float32], np.int64, NDArray[np.floa
                 break
         return observation, total, terminated, truncated, info
 
+    def _seen(self, observation: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The observation with what the learner remembers."""
+        if self.env.table.encoding.name != NAME or self._over:
+            return observation
+        seen = observation.copy()
+        _write_memory(self.env.table.games, self._memory, seen)
+        return seen
+
     def _told(self, info: dict[str, Any]) -> dict[str, Any]:
         return info | {"action_mask": self._open.astype(np.int8)}
+
+
+@entry()
+def _write_memory(games: Games, memory: NDArray[np.float64], seen: NDArray[np.float32]) -> None:
+    write_memory(games[0], int(games[0].player), memory, seen)
 
 
 @entry()
@@ -107,6 +123,7 @@ def _next_action(games: Games, choice: int, open_: NDArray[np.bool_], memory: ND
     Marks the open choices where something is asked.
     """
     game, options = games[0], new_options()
+    note_answer(game, int(game.player), memory)
     if choice == NO_CHOICE and not is_asked(game):
         return int(compose(game, memory))
     if agenda.ASK <= game.decision <= agenda.CASH:  # elsewhere only the observation tells of offers

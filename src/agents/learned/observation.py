@@ -205,8 +205,7 @@ def write(game: Game, seat: int, options: Options, memory: Row, row: Any) -> Non
         player = (seat + offset) % players
         if game.place[player] == 0:
             _write_player(game, player, worth, row[SHARED_SIZE + offset * EACH_SIZE : SHARED_SIZE + (offset + 1) * EACH_SIZE])
-    for offset in range(1, players):
-        write_answers((seat + offset) % players, memory, row[SHARED_SIZE + offset * EACH_SIZE + _ANSWERS :])
+    write_memory(game, seat, memory, row)
     _write_rents(game, seat, board, row)
     if game.decision == agenda.ASK:
         _write_packages(game, seat, options.menus[int(game.offer_to)], row[of_table(players) + OFFER_SIZE + PRICES_SIZE :])
@@ -216,6 +215,14 @@ def write(game: Game, seat: int, options: Options, memory: Row, row: Any) -> Non
         _write_offer(game, row[of_table(players) :])
     elif game.decision == agenda.WINDOW or game.decision == agenda.DEBT:
         _write_promises(game, seat, options, row)
+
+
+@kernel
+def write_memory(game: Game, seat: int, memory: Row, row: Any) -> None:
+    """Write what a seat remembers of its partners, which the record of a game does not tell, into a row of the encoding."""
+    players = int(game.num_players)
+    for offset in range(1, players):
+        write_answers((seat + offset) % players, memory, row[SHARED_SIZE + offset * EACH_SIZE + _ANSWERS :])
 
 
 @kernel

@@ -10,6 +10,7 @@ from gymnasium.utils.env_checker import check_env
 import agents
 from agents.learned.choice_env import ChoiceEnv
 from agents.learned.choices import NUM_CHOICES, PACKAGE
+from agents.learned.observation import names as observation_names
 from monopoly_env.errors import GameOverError, IllegalActionError
 from monopoly_env.gym import MonopolyEnv
 from monopoly_env.policy.protocol import MEMORY, Decisions
@@ -22,7 +23,7 @@ def made(rules: str = "official", opponent: str = "expert") -> ChoiceEnv:
 @pytest.mark.parametrize("rules", ["official", "ocnaru"])
 def test_whole_games_ask_only_where_there_is_something_to_choose(rules: str) -> None:
     env, generator = made(rules), np.random.default_rng(3)
-    asked = offers = 0
+    asked, offers, answered, names = 0, 0, 0.0, list(observation_names(2))
     for seed in range(6):
         observation, info = env.reset(seed=seed)
         over = False
@@ -34,10 +35,12 @@ def test_whole_games_ask_only_where_there_is_something_to_choose(rules: str) -> 
             choice = generator.choice(np.flatnonzero(mask))
             observation, reward, terminated, truncated, info = env.step(choice)
             over, asked, offers = terminated or truncated, asked + 1, offers + (choice >= PACKAGE)
+            answered = max(answered, *(observation[names.index(f"player +1 {name}")] for name in ("took", "refused")))
         assert reward in {-1.0, 0.0, 1.0}
         assert not env.action_masks().any()
     assert asked > 200
     assert offers > 0
+    assert answered > 0  # it sees how its offers were answered
 
 
 @pytest.mark.filterwarnings("ignore:.*different from the unwrapped version")
