@@ -52,14 +52,19 @@ class Field(NamedTuple):
     unseen: tuple[str, ...]
 
 
-_STRANGERS: Final = ("yasumura", "fp/a/guarded", "fp/b/guarded", "fp/c/guarded", "landlord/balanced", "gcp")
+_FP: Final = ("fp/a/guarded", "fp/b/guarded", "fp/c/guarded")
+_FAMILIES: Final = ("yasumura", *_FP, "landlord/balanced", "gcp")
+_OCNARU: Final = ("strategic", "algorithmic", "expert", "expert/bargaining/ocnaru")
 # By agent.
 FIELDS: Final = {
-    "ppo/best/two": Field("expert/bargaining", ("strategic", "algorithmic", "expert", "expert/bargaining"), _STRANGERS),
-    "ppo/best/four": Field("expert/bargaining", ("strategic", "algorithmic", "expert", "expert/bargaining", "expert/value"), _STRANGERS),
-    "ppo/best/ocnaru": Field(
-        "expert/bargaining/ocnaru", ("strategic", "algorithmic", "expert", "expert/bargaining/ocnaru"), ("ocnaru/algorithmic", *_STRANGERS)
+    "ppo/best/two": Field("expert/bargaining", ("strategic", "algorithmic", "expert", "expert/bargaining"), _FAMILIES),
+    "ppo/best/four": Field(
+        "expert/bargaining",
+        ("strategic", "algorithmic", "expert", "expert/bargaining", "expert/value", "yasumura", "gcp"),
+        (*_FP, "landlord/balanced"),
     ),
+    "ppo/best/ocnaru": Field("expert/bargaining/ocnaru", (*_OCNARU, "ocnaru/algorithmic", "landlord/balanced", "gcp"), ("yasumura", *_FP)),
+    "dqn/best/ocnaru": Field("expert/bargaining/ocnaru", _OCNARU, ("ocnaru/algorithmic", *_FAMILIES)),
 }
 
 

@@ -47,7 +47,7 @@ KINDS: Final[dict[str, Factory]] = {
 ARGUMENTS: Final = {bot.KIND: "command", model.KIND: "model"}  # what follows a name after a colon: "bot:node my_bot.js"
 
 # Earlier names of policies, which are made with a warning and are not listed.
-RENAMED: Final = {"dqn": "expert/bargaining", "dqn/best": "expert/bargaining", "dqn/best/ocnaru": "expert/bargaining/ocnaru"}
+RENAMED: Final = {"dqn": "expert/bargaining", "dqn/best": "expert/bargaining"}
 
 
 def _renamed(old: str, new: str) -> Factory:

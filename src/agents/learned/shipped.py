@@ -21,6 +21,7 @@ _AGENTS: Final = {
     "ppo/best/two": ("ppo_two.safetensors", "two players, official rules"),
     "ppo/best/four": ("ppo_four.safetensors", "four players, official rules"),
     "ppo/best/ocnaru": ("ppo_ocnaru.safetensors", "two players, rules `ocnaru`"),
+    "dqn/best/ocnaru": ("dqn_ocnaru.safetensors", "two players, rules `ocnaru`"),
 }
 
 
