@@ -58,11 +58,7 @@ _OCNARU: Final = ("strategic", "algorithmic", "expert", "expert/bargaining/ocnar
 # By agent.
 FIELDS: Final = {
     "ppo/best/two": Field("expert/bargaining", ("strategic", "algorithmic", "expert", "expert/bargaining"), _FAMILIES),
-    "ppo/best/four": Field(
-        "expert/bargaining",
-        ("strategic", "algorithmic", "expert", "expert/bargaining", "expert/value", "yasumura", "gcp"),
-        (*_FP, "landlord/balanced"),
-    ),
+    "ppo/best/four": Field("expert/bargaining", ("strategic", "algorithmic", "expert", "expert/bargaining", "expert/value"), _FAMILIES),
     "ppo/best/ocnaru": Field("expert/bargaining/ocnaru", (*_OCNARU, "ocnaru/algorithmic", "landlord/balanced", "gcp"), ("yasumura", *_FP)),
     "dqn/best/ocnaru": Field("expert/bargaining/ocnaru", _OCNARU, ("ocnaru/algorithmic", *_FAMILIES)),
 }

@@ -178,8 +178,8 @@ def check(options: LearnerOptions, ranges: Ranges) -> Named:
         panel=[find_policy(name) for name in options.panel],
     )
     for policy in (named.expert, *named.opponents, *named.panel):
-        if isinstance(policy, LearnedAgent) and policy.num_players != options.num_players:
-            raise ConfigurationError(f"{policy.name!r} plays at tables of {policy.num_players}, not of {options.num_players}.")
+        if isinstance(policy, Policy):
+            policy.check_table(options.num_players)
     return named
 
 

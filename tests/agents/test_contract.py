@@ -61,5 +61,6 @@ def test_families_keep_the_contract_in_whole_games_of_all_rules(name: str) -> No
 
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_every_name_keeps_the_contract(name: str) -> None:
-    size = agents.make(name).num_players or 2  # a learned agent plays at tables of one size
-    check_policy(name, num_players=[size], games=1, turn_limit=60)
+    policy = agents.make(name)
+    sizes = range(policy.fewest_players or policy.num_players, policy.num_players + 1) if policy.num_players else [2]
+    check_policy(name, num_players=sizes, games=1, turn_limit=60)

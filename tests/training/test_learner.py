@@ -316,8 +316,10 @@ def test_official_rules_with_more_players(players: int, tmp_path: Path) -> None:
     assert names & {"ask", "give", "price"}
     shares = [choices.outcome[(choices.game == game) & (choices.player == seat)] for game in (0, 1) for seat in range(players)]
     assert all(len(set(share.tolist())) == 1 for share in shares if len(share))
+    smaller = made(PPO, dataclasses.replace(options, num_players=players - 1, opponents=(saved,)))  # it sits at smaller tables, too
+    assert smaller.play().size
     with pytest.raises(ConfigurationError, match=f"plays at tables of {players}, not of 2"):
-        learner.check(dataclasses.replace(LEARNERS[1][1], opponents=(saved,)), {})
+        learner.check(dataclasses.replace(LEARNERS[1][1], start=saved), {})
 
 
 @pytest.mark.parametrize(

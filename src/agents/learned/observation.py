@@ -190,9 +190,10 @@ def write(game: Game, seat: int, options: Options, memory: Row, row: Any) -> Non
         seat: The observing player.
         options: What it may offer, worked out for this decision.
         memory: What it remembers.
-        row: (length,) float32.
+        row: (length,) float32, of this table or of a larger one: players who are not there are zeros.
     """
     players, board = int(game.num_players), int(game.rules.board)
+    front = len(row) - OFFER_SIZE - PRICES_SIZE - PACKAGES_SIZE
     row[:] = 0.0
     _write_board(game, row)
     _write_question(game, seat, row)
@@ -208,11 +209,11 @@ def write(game: Game, seat: int, options: Options, memory: Row, row: Any) -> Non
     write_memory(game, seat, memory, row)
     _write_rents(game, seat, board, row)
     if game.decision == agenda.ASK:
-        _write_packages(game, seat, options.menus[int(game.offer_to)], row[of_table(players) + OFFER_SIZE + PRICES_SIZE :])
+        _write_packages(game, seat, options.menus[int(game.offer_to)], row[front + OFFER_SIZE + PRICES_SIZE :])
     elif game.decision == agenda.CASH:
-        _write_prices(options, row[of_table(players) + OFFER_SIZE :])
+        _write_prices(options, row[front + OFFER_SIZE :])
     elif game.decision == agenda.REPLY:
-        _write_offer(game, row[of_table(players) :])
+        _write_offer(game, row[front:])
     elif game.decision == agenda.WINDOW or game.decision == agenda.DEBT:
         _write_promises(game, seat, options, row)
 

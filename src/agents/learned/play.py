@@ -23,7 +23,7 @@ from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Mask, Row, policy_kernel
 
-# The row: the number of players; the temperature (0: the best choice; else a choice is drawn by exp(score / temperature)); where the
+# The row: the most players; the temperature (0: the best choice; else a choice is drawn by exp(score / temperature)); where the
 # row of each network begins among all in float32 numbers, and where the last one ends; then the networks.
 PLAYERS: Final = 0
 TEMPERATURE: Final = 1
@@ -127,13 +127,13 @@ def write_probabilities(game: Game, params: Row, count: int, open_: Any, seen: A
 
 @policy_kernel
 def play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
-    """Play the choice, and the picks that follow from it. At a table of another size no action is legal: ILLEGAL."""
-    if game.num_players != params[PLAYERS]:
+    """Play the choice, and the picks that follow from it. At a larger table than its own no action is legal: ILLEGAL."""
+    if game.num_players > params[PLAYERS]:
         return ILLEGAL
     if not is_asked(game):
         return compose(game, memory)
     options, open_, outputs = new_options(), np.empty(NUM_CHOICES, np.bool_), np.empty(NUM_CHOICES, np.float32)
-    seen = np.empty(_LONGEST, np.float32)[: length(int(game.num_players))]
+    seen = np.empty(_LONGEST, np.float32)[: length(int(params[PLAYERS]))]
     count = look(game, options, memory, open_, seen)
     return first_action(game, choose(game, params, count, open_, seen, outputs), options, memory)
 

@@ -31,10 +31,12 @@ class LearnedAgent(NetworksPolicy):
     """Networks, one for each kind of decision. They choose every action.
 
     Attributes:
-        num_players: The size of the tables that it plays at.
+        num_players: The size of the tables that it is for. At smaller ones it plays as if the others had gone.
         hidden: Units of the hidden layers of each network.
         temperature: 0: it plays the best choice; else it draws one by exp(score / temperature).
     """
+
+    fewest_players = MIN_PLAYERS
 
     def __init__(
         self,
@@ -96,13 +98,13 @@ class LearnedAgent(NetworksPolicy):
         """How sure it is: the probability of each action if it drew one by exp(score).
 
         Args:
-            games: (B,) records that wait for a decision at tables of its size.
+            games: (B,) records that wait for a decision.
 
         Returns:
             (B, NUM_ACTIONS); zeros where it only goes on with an offer.
 
         Raises:
-            ConfigurationError: A table is of another size.
+            ConfigurationError: A table is too large for it.
         """
         for size in np.unique(games["num_players"]):
             self.check_table(int(size))

@@ -172,12 +172,14 @@ class Policy(ABC):
 
     Attributes:
         name: The name shown in tables and messages.
-        num_players: The size of the tables at which it plays; None: any.
+        num_players: The size of the tables at which it plays, or of the largest; None: any.
+        fewest_players: The size of the smallest, if it plays at smaller ones, too.
         reads_history: Whether it reads `Decisions.history`, which the arena keeps for such policies alone.
     """
 
     name: str
     num_players: int | None = None
+    fewest_players: int | None = None
     reads_history: bool = False
 
     @abstractmethod
@@ -200,10 +202,15 @@ class Policy(ABC):
             memory: (B, 64) float64, the memory of that seat, to read and write.
         """
 
+    def plays_at(self, num_players: int) -> bool:
+        """Whether it plays at tables of this size."""
+        return self.num_players is None or (self.fewest_players or self.num_players) <= num_players <= self.num_players
+
     def check_table(self, num_players: int) -> None:
         """Raise ConfigurationError if it does not play at tables of this size."""
-        if self.num_players not in (None, num_players):
-            raise ConfigurationError(f"Policy {self.name!r} plays at tables of {self.num_players}, not of {num_players}.")
+        if not self.plays_at(num_players):
+            fewer = f"{self.fewest_players} to " if self.fewest_players not in (None, self.num_players) else ""
+            raise ConfigurationError(f"Policy {self.name!r} plays at tables of {fewer}{self.num_players}, not of {num_players}.")
 
     @property
     def kind(self) -> str:

@@ -39,7 +39,8 @@ class Timed(BatchedPolicy):
             milliseconds: For a decision.
             fallback: Who decides where the agent is late.
         """
-        self.agent, self.fallback, self.name, self.num_players = agent, fallback, agent.name, agent.num_players
+        self.agent, self.fallback, self.name = agent, fallback, agent.name
+        self.num_players, self.fewest_players = agent.num_players, agent.fewest_players
         self.reads_history = agent.reads_history
         self.seconds: list[float] = []
         self.late = 0
@@ -104,7 +105,7 @@ def timed(agent: Policy, milliseconds: float, fallback: str, positions: Sequence
     """
     if not milliseconds > 0:
         raise ConfigurationError(f"--budget-ms {milliseconds} must be positive.")
-    fitting = [game for game in positions if agent.num_players in (None, int(game.num_players))]
+    fitting = [game for game in positions if agent.plays_at(int(game.num_players))]
     watch = Timed(agent, milliseconds, resolve(fallback))
     if not fitting:
         return watch, watch

@@ -23,7 +23,7 @@ QUICK: Final = 4  # puzzles
 
 def run(agent: Policy, setting: Setting) -> Score:
     """The mean regret over the puzzles of the sizes of tables that the agent plays at."""
-    chosen = [p for p in setting.suite.puzzles if agent.num_players in (None, p.replay.num_players)]
+    chosen = [p for p in setting.suite.puzzles if agent.plays_at(p.replay.num_players)]
     if setting.quick:
         chosen = chosen[:: max(1, len(chosen) // QUICK)][:QUICK]
     kinds: dict[str, list[float]] = defaultdict(list)

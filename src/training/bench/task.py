@@ -63,9 +63,8 @@ class Task:
 
     def refusal(self, agent: Policy) -> str:
         """Why an agent can't do the task; empty if it can."""
-        if agent.num_players is None or all(agent.num_players == size for size in self.sizes):
-            return ""
-        return f"{agent.name} plays at tables of {agent.num_players} only"
+        refused = [size for size in self.sizes if not agent.plays_at(size)]
+        return f"{agent.name} does not play at tables of {refused[0]}" if refused else ""
 
 
 @dataclass(frozen=True)

@@ -486,6 +486,28 @@ def test_what_a_player_works_out(trading: Any) -> None:
     assert told["me makes the offer"] == 1
 
 
+def test_at_a_smaller_table_it_plays_as_if_the_others_had_gone() -> None:
+    """What it sees there is what it would see at its own table of a player who is not in the game; its choices follow from that."""
+    lots = {0: ["Boardwalk", "Reading Railroad"], 2: ["Park Place"]}
+    game, own = me.position(3, lots=lots), me.position(4, lots=lots)
+    rows = np.zeros((2, observation.length(4)), np.float32)
+    for record, row in zip((game, own), rows, strict=True):
+        observation.write(record, 0, worked_out(record, 0), nothing(), row)
+    names = observation.names(4)
+    differ = {names[i] for i in np.flatnonzero(rows[0] != rows[1])}
+    assert all(
+        name.startswith("player +3") or name.endswith(("worth", "rent to come", "at the limit", "raises the win")) for name in differ
+    )
+    assert not rows[0][[name.startswith("player +3") for name in names]].any()
+    agent = agent_of(4)
+    assert [agent.plays_at(size) for size in (1, 2, 3, 4, 5)] == [False, True, True, True, False]
+    assert agents.arena.play([agent, "random", "random"], games=6, turn_limit=30).games == 6
+    with pytest.raises(me.ConfigurationError, match="Policy 'networks' plays at tables of 2 to 4, not of 5"):
+        agents.arena.play([agent, *["random"] * 4], games=1)
+    with pytest.raises(me.ConfigurationError, match="Policy 'networks' plays at tables of 2 to 4, not of 5"):
+        agent.probabilities(me.core.batch_of(me.new_game(5)))
+
+
 @pytest.mark.parametrize(
     "seat",
     [

@@ -180,7 +180,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert (result["format"], result["schema"], result["quick"], result["absent"]) == ("monopoly-bench", 1, True, ABSENT)
     first, second = result["agents"]
     assert [row["name"] for row in first["tasks"]] == names
-    assert second["tasks"][0]["absent"] == "ppo/best/two plays at tables of 2 only"
+    assert second["tasks"][0]["absent"] == "ppo/best/two does not play at tables of 3"
     assert all(row["low"] <= row["score"] <= row["high"] for row in first["tasks"])
     assert first["sha256"] != second["sha256"]
 
