@@ -2,6 +2,7 @@
 
 python -m studies.learned                      # every shipped agent at its own table: writes docs/results/learned.md
 python -m studies.learned --games 1000 --only ppo/best/ocnaru
+python -m studies.learned --only ppo/best/four --players 3   # at smaller tables than its own
 python -m studies.learned --curve runs/ppo     # the learning curve of a run, as docs/results/learned/curve.png; or of several seeds
 python -m studies.learned --ship runs/ppo/agent.safetensors ppo_ocnaru   # keep an agent for the library: half the bytes
 """
@@ -70,6 +71,8 @@ class Options:
 
     only: tuple[str, ...] = ()
     """Agents; by default all that are shipped."""
+    players: int | None = None
+    """Seats at the table; by default those that an agent is for."""
     games: int = 2000
     """Games against each opponent; every seed is played from every seat."""
     seed: int = 31
@@ -87,17 +90,19 @@ class Options:
 def measure(name: str, options: Options, console: Console) -> list[dict[str, Any]]:
     """Play all games of an agent; returns a row for each opponent."""
     agent, field = shipped.POLICIES[name](), FIELDS[name]
+    agent.check_table(options.players or agent.num_players)
     rules = next(rules for rules in PRESETS if Rules.preset(rules).changed() == agent.options()["rules"])
     opponents = (*field.trained, *field.unseen)
     return [_row(agent, rules, opponent, field, options) for opponent in track(opponents, name, console=console)]
 
 
 def _row(agent: LearnedAgent, rules: str, opponent: str, field: Field, options: Options) -> dict[str, Any]:
-    lineup = Lineup((resolve(opponent),) * (agent.num_players - 1), Rules.preset(rules))
+    players = options.players or agent.num_players
+    lineup = Lineup((resolve(opponent),) * (players - 1), Rules.preset(rules))
     score, beside = arena.against([agent, field.evolved], [lineup], [options.games], options.seed)
     (low, high), more = score.interval, score.less(beside)
     return {
-        "agent": agent.name, "players": agent.num_players, "rules": rules, "opponent": opponent, "trained": opponent in field.trained,
+        "agent": agent.name, "players": players, "rules": rules, "opponent": opponent, "trained": opponent in field.trained,
         "games": score.results[0].games, "win_rate": score.rate, "low": low, "high": high, "evolved": field.evolved,
         "evolved_rate": beside.rate, "more": more.difference, "more_low": more.low, "more_high": more.high,
     }  # fmt: skip
@@ -108,7 +113,8 @@ def section(rows: Sequence[dict[str, Any]], options: Options) -> str:
     name, evolved = rows[0]["agent"], rows[0]["evolved"]
     heads = ("against", "trained against it", "wins", "95% interval", f"`{evolved}` there", "more than that", "95% interval")
     about = f"**`{name}`**, {rows[0]['players']} players, rules `{rows[0]['rules']}`, {rows[0]['games']:,} games a row"
-    command = f"`python -m studies.learned --only {name} --games {options.games} --seed {options.seed}`"
+    seats = f" --players {options.players}" if options.players else ""
+    command = f"`python -m studies.learned --only {name}{seats} --games {options.games} --seed {options.seed}`"
     return f"{about} ({command}):\n\n{markdown(heads, [_cells(row) for row in rows])}"
 
 
@@ -179,13 +185,14 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
         page.write("curve", page.picture("curve", curve(options.curve), "Share of games won while learning"))
         return {"rows": []}
     names, found = options.only or tuple(shipped.POLICIES), []
+    at = f" at tables of {options.players}" if options.players else ""
     for name in names:
         if name not in shipped.POLICIES:
             raise ConfigurationError(f"Unknown learned agent {name!r}. {nearest(name, shipped.POLICIES)}")
-        page.check(name)
+        page.check(name + at)
     for name in names:
         rows = measure(name, options, console)
-        page.write(name, section(rows, options))
+        page.write(name + at, section(rows, options))
         found += rows
     return {"rows": found}
 

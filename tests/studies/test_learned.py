@@ -27,6 +27,19 @@ def test_every_shipped_agent_is_measured_against_all_that_it_may_meet(tmp_path: 
     assert f"| `{field.evolved}` there |" in page
 
 
+def test_an_agent_is_measured_at_a_smaller_table_in_a_section_of_its_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(learned.FIELDS, "ppo/best/four", learned.Field("expert", ("random",), ()))
+    line = ["--only", "ppo/best/four", "--games", "3", "--out", str(tmp_path / "page.md")]
+    assert learned.main([*line, "--players", "3"]) == 0
+    page = (tmp_path / "page.md").read_text()
+    assert "<!-- begin ppo/best/four at tables of 3 -->" in page
+    assert "3 players, rules `official`, 3 games a row (`python -m studies.learned --only ppo/best/four --players 3 --games 3" in page
+    assert learned.main([*line, "--players", "5"]) == 2
+    assert "plays at tables of 2 to 4, not of 5" in capsys.readouterr().err
+
+
 def test_a_curve_begins_after_watching_and_counts_the_last_measurement(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(json.dumps({"num_players": 4}))
     for stage, points in (("watching", [(0, 0.5)]), ("own games", [(1_000_000, 0.6), (2_000_000, 0.7), (2_000_000, 0.8)])):
