@@ -10,7 +10,7 @@ python -m studies.learned --ship runs/ppo/agent.safetensors ppo_ocnaru   # keep 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -87,13 +87,13 @@ class Options:
     """Print one JSON object at the end."""
 
 
-def measure(name: str, options: Options, console: Console) -> list[dict[str, Any]]:
-    """Play all games of an agent; returns a row for each opponent."""
+def measure(name: str, options: Options, console: Console) -> Iterator[dict[str, Any]]:
+    """Play all games of an agent: a row for each opponent."""
     agent, field = shipped.POLICIES[name](), FIELDS[name]
     agent.check_table(options.players or agent.num_players)
     rules = next(rules for rules in PRESETS if Rules.preset(rules).changed() == agent.options()["rules"])
-    opponents = (*field.trained, *field.unseen)
-    return [_row(agent, rules, opponent, field, options) for opponent in track(opponents, name, console=console)]
+    for opponent in track((*field.trained, *field.unseen), name, console=console):
+        yield _row(agent, rules, opponent, field, options)
 
 
 def _row(agent: LearnedAgent, rules: str, opponent: str, field: Field, options: Options) -> dict[str, Any]:
@@ -168,7 +168,7 @@ def _rates(folder: Path, stage: str) -> dict[str, dict[int, tuple[float, ...]]]:
 
 
 def execute(options: Options, console: Console) -> dict[str, Any]:
-    """Measure, and write each agent's section of the page as soon as it is there; or draw a curve, or keep an agent.
+    """Measure, and write each agent's section of the page row by row; or draw a curve, or keep an agent.
 
     Raises:
         ConfigurationError: An agent is unknown, or a file is none of a learned agent.
@@ -191,8 +191,10 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
             raise ConfigurationError(f"Unknown learned agent {name!r}. {nearest(name, shipped.POLICIES)}")
         page.check(name + at)
     for name in names:
-        rows = measure(name, options, console)
-        page.write(name + at, section(rows, options))
+        rows: list[dict[str, Any]] = []
+        for row in measure(name, options, console):
+            rows.append(row)
+            page.write(name + at, section(rows, options))
         found += rows
     return {"rows": found}
 

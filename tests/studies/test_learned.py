@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -38,6 +39,21 @@ def test_an_agent_is_measured_at_a_smaller_table_in_a_section_of_its_own(
     assert "3 players, rules `official`, 3 games a row (`python -m studies.learned --only ppo/best/four --players 3 --games 3" in page
     assert learned.main([*line, "--players", "5"]) == 2
     assert "plays at tables of 2 to 4, not of 5" in capsys.readouterr().err
+
+
+def test_a_run_that_is_stopped_leaves_the_rows_that_are_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(learned.FIELDS, "ppo/best/two", learned.Field("random", ("random", "strategic"), ()))
+    row = learned._row
+
+    def stopped(agent: Any, rules: str, opponent: str, *others: Any) -> dict[str, Any]:
+        if opponent == "strategic":
+            raise KeyboardInterrupt
+        return row(agent, rules, opponent, *others)
+
+    monkeypatch.setattr(learned, "_row", stopped)
+    assert learned.main(["--only", "ppo/best/two", "--games", "2", "--out", str(tmp_path / "page.md")]) != 0
+    page = (tmp_path / "page.md").read_text()
+    assert page.count("\n| `") == page.count("| `random` | yes |") == 1
 
 
 def test_a_curve_begins_after_watching_and_counts_the_last_measurement(tmp_path: Path) -> None:
