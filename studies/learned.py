@@ -4,7 +4,7 @@ python -m studies.learned                      # every shipped agent at its own 
 python -m studies.learned --games 1000 --only ppo/best/ocnaru
 python -m studies.learned --only ppo/best/four --players 3   # at smaller tables than its own
 python -m studies.learned --curve runs/ppo     # the learning curve of a run, as docs/results/learned/curve.png; or of several seeds
-python -m studies.learned --ship runs/ppo/agent.safetensors ppo_ocnaru   # keep an agent for the library: half the bytes
+python -m studies.learned --ship runs/ppo/agent.safetensors ppo_ocnaru   # keep an agent for the library: a quarter of the bytes
 """
 
 from __future__ import annotations
