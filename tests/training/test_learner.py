@@ -25,6 +25,7 @@ from training.dqn import DQN, DQNOptions
 from training.league import EXPLOITERS, LEARNER, PAST, SELF, League
 from training.learner import ChoiceLearner, Part
 from training.ppo import PPO, PPOOptions
+from training.run import checkpoints
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 TINY: dict[str, Any] = {
@@ -274,6 +275,10 @@ def test_a_run_that_was_killed_and_resumed_ends_in_the_same_bits(
         patch.setattr(phases.Session, "save", killed)
         with pytest.raises(KilledError):
             module.execute(parts, quiet())
+    checkpoint, values = checkpoints.read_last(tmp_path / "parts" / "checkpoints")
+    if 0 < values["step"] < options.steps:  # a run that was stopped leaves the agent of that checkpoint
+        stopped = agents.load(tmp_path / "parts" / "agent.safetensors").arrays()
+        assert all(np.array_equal(array, stopped[name]) for name, array in checkpoint["networks"].items())
     results = module.execute(dataclasses.replace(parts, resume=True, threads=1), quiet())
     assert (tmp_path / "parts" / "agent.safetensors").read_bytes() == (tmp_path / "whole" / "agent.safetensors").read_bytes()
     assert [row["title"] for row in results["stages"]] == ["untrained", "after watching expert", "after own games"]

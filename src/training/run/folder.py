@@ -25,7 +25,7 @@ FILES: Final = {
     "checkpoints": "a folder for each of the last checkpoints; --resume continues from the last one",
     "curves": "learning curves, for TensorBoard",
     "best.safetensors": "the best agent so far",
-    "agent.safetensors": "the agent that the run ended with",
+    "agent.safetensors": "the agent of the last checkpoint, in the end that of the run",
     "evaluation.json": "its win rates at the end",
 }
 _OTHER_FILES: Final = "files"  # in config.json: what this learner writes beside FILES

@@ -176,6 +176,7 @@ class Session:
             rules = Rules.preset(options.rules)
             self.evaluate(learner.agent(), step, learner.panel, options.panel_games, rules, options.num_players)
         if due(options.checkpoint_every):
+            learner.agent().save(self.run.agent)
             self.save(learner, step)
 
     def finish_best(self, learner: Learner) -> dict[str, Any]:
