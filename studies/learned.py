@@ -54,14 +54,15 @@ class Field(NamedTuple):
 
 
 _FP: Final = ("fp/a/guarded", "fp/b/guarded", "fp/c/guarded")
-_FAMILIES: Final = ("yasumura", *_FP, "landlord/balanced", "gcp")
-_OCNARU: Final = ("strategic", "algorithmic", "expert", "expert/bargaining/ocnaru")
+_STRANGERS: Final = ("yasumura", *_FP)
+_OFFICIAL: Final = ("strategic", "algorithmic", "expert", "expert/bargaining")
+_OCNARU: Final = ("strategic", "algorithmic", "expert", "expert/bargaining/ocnaru", "ocnaru/algorithmic", "landlord/balanced", "gcp")
 # By agent.
 FIELDS: Final = {
-    "ppo/best/two": Field("expert/bargaining", ("strategic", "algorithmic", "expert", "expert/bargaining"), _FAMILIES),
-    "ppo/best/four": Field("expert/bargaining", ("strategic", "algorithmic", "expert", "expert/bargaining", "expert/value"), _FAMILIES),
-    "ppo/best/ocnaru": Field("expert/bargaining/ocnaru", (*_OCNARU, "ocnaru/algorithmic", "landlord/balanced", "gcp"), ("yasumura", *_FP)),
-    "dqn/best/ocnaru": Field("expert/bargaining/ocnaru", _OCNARU, ("ocnaru/algorithmic", *_FAMILIES)),
+    "ppo/best/two": Field("expert/bargaining", (*_OFFICIAL, "landlord/balanced", "gcp"), _STRANGERS),
+    "ppo/best/four": Field("expert/bargaining", (*_OFFICIAL, "expert/value"), (*_STRANGERS, "landlord/balanced", "gcp")),
+    "ppo/best/ocnaru": Field("expert/bargaining/ocnaru", _OCNARU, _STRANGERS),
+    "dqn/best/ocnaru": Field("expert/bargaining/ocnaru", _OCNARU, _STRANGERS),
 }
 
 

@@ -34,7 +34,7 @@ from monopoly_env.policy.protocol import CompiledPolicy, Policy
 from monopoly_env.rules import Rules
 from pente_env.fitness import Experiment, Scores, evaluate
 from pente_env.player import Player
-from training.experience.choices import SLICE, Choices, play_games
+from training.experience.choices import SLICE, TURN_LIMIT, Choices, play_games
 
 LOCAL: Final = "local"
 AUTO: Final = "auto"
@@ -68,6 +68,7 @@ class PlayGames(Protocol):
         seed: int = 0,
         first: int = 0,
         threads: int | None = None,
+        turn_limit: int = TURN_LIMIT,
     ) -> Choices:
         """Play games and record choices."""
         ...

@@ -36,7 +36,7 @@ from monopoly_env.game import MIN_PLAYERS
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
 from monopoly_env.rules import Rules
 from training.cluster import HERE, PlayGames
-from training.experience.choices import Choices, lambda_returns
+from training.experience.choices import TURN_LIMIT, Choices, lambda_returns
 from training.league import EXPLOITERS, LEARNER, PAST, WORDS, League, Trained
 from training.networks import Network, Networks, arrays_of, optimizer_arrays, set_arrays_of, set_optimizer_arrays
 from training.run.checkpoints import Parts
@@ -86,6 +86,9 @@ class LearnerOptions(RunOptions):
     """Choices of an exploiter."""
     games: int = 512
     """Games in a block."""
+    turn_limit: int = TURN_LIMIT
+    """Turns of each player after which the score decides a game that is learned from. Lower it at tables of four against opponents who
+    hardly trade: their games go on for thousands of choices, and most of what is learned would come from few games."""
     hidden: tuple[int, ...] = (128, 64)
     """Units of the hidden layers of each network."""
 
@@ -134,7 +137,7 @@ class LearnerOptions(RunOptions):
 
 _RANGES: Final[Ranges] = {
     **dict.fromkeys(("steps", "watch"), (0, float("inf"))),
-    **dict.fromkeys(("past", "past_every", "games", "hidden", "batch", "epochs", "panel_games", "final_games"), (1, 1 << 30)),
+    **dict.fromkeys(("past", "past_every", "games", "turn_limit", "hidden", "batch", "epochs", "panel_games", "final_games"), (1, 1 << 30)),
     **dict.fromkeys(("evaluate_every", "threads", "exploit_every", "exploit_steps"), (1, float("inf"))),
     "num_players": (MIN_PLAYERS, MOST_PLAYERS),
     "seed": (0, 1 << 20),
@@ -337,7 +340,8 @@ class ChoiceLearner(ABC):
         """The choices of an expert that plays itself."""
         seats, recorded = np.zeros((len(games), self.options.num_players), np.int64), np.ones(1, np.bool_)
         return self._play_games(
-            [expert], seats, recorded, rules=self.rules, seed=seed, first=games.start, threads=self.options.threads
+            [expert], seats, recorded, rules=self.rules, seed=seed, first=games.start, threads=self.options.threads,
+            turn_limit=self.options.turn_limit,
         )  # fmt: skip
 
     # The two phases.
@@ -392,7 +396,10 @@ class ChoiceLearner(ABC):
         self.blocks += 1
 
         def play() -> Choices:
-            return self._play_games(policies, seats, recorded, rules=self.rules, seed=options.seed, first=first, threads=options.threads)
+            return self._play_games(
+                policies, seats, recorded, rules=self.rules, seed=options.seed, first=first, threads=options.threads,
+                turn_limit=options.turn_limit,
+            )  # fmt: skip
 
         return Block(self._pool.submit(play).result, deepcopy(self.networks)) if options.overlap else Block(play, self.networks)
 

@@ -251,6 +251,18 @@ def test_half_of_the_digits_say_nearly_the_same(kind: type[ChoiceLearner], optio
     assert all(array.dtype == np.float32 for array in half.agent().arrays().values())
 
 
+@pytest.mark.parametrize(("kind", "options", "_module"), LEARNERS)
+def test_the_score_decides_games_that_go_on(kind: type[ChoiceLearner], options: Any, _module: Any) -> None:
+    whole = made(kind, options).play()
+    cut = made(kind, dataclasses.replace(options, turn_limit=10)).play()
+    assert cut.size < whole.size
+    assert set(np.unique(cut.game)) <= set(np.unique(whole.game))
+    for game in np.unique(cut.game):
+        mine, same = (choices.take(choices.game == game) for choices in (cut, whole))
+        assert mine.choice.tolist() == same.choice[: mine.size].tolist()
+        assert set(mine.outcome.tolist()) <= {0.0, 0.5, 1.0}
+
+
 # --- runs --------------------------------------------------------------------------------------------------------------------
 
 

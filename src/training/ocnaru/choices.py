@@ -94,13 +94,13 @@ def _open_outputs(name: str, legal: NDArray[np.bool_], rules: Rules) -> NDArray[
 
 def play_games(
     policies: Sequence[CompiledPolicy], seats: NDArray[np.int64], recorded: NDArray[np.bool_], *, rules: Rules, seed: int = 0,
-    first: int = 0, threads: int | None = None,
+    first: int = 0, threads: int | None = None, turn_limit: int = TURN_LIMIT,
 ) -> Choices:  # fmt: skip
     """Play games and record the choices of networks; arguments and errors are those of `training.experience.choices.play_games`."""
     players = Players.of(policies)
     empty = empty_games(1)
     empty["rules"] = rules.to_record()
-    limit = TURN_LIMIT * ocnaru.NUM_PLAYERS
+    limit = turn_limit * ocnaru.NUM_PLAYERS
 
     def play(start: int) -> list[Choices]:
         seated = seats[start : start + SLICE]
