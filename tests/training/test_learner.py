@@ -287,8 +287,8 @@ def test_a_run_that_was_killed_and_resumed_ends_in_the_same_bits(
         patch.setattr(phases.Session, "save", killed)
         with pytest.raises(KilledError):
             module.execute(parts, quiet())
-    checkpoint, values = checkpoints.read_last(tmp_path / "parts" / "checkpoints")
-    if 0 < values["step"] < options.steps:  # a run that was stopped leaves the agent of that checkpoint
+    if after > 2:  # in its own games: a run that was stopped leaves the agent of that checkpoint
+        checkpoint, _ = checkpoints.read_last(tmp_path / "parts" / "checkpoints")
         stopped = agents.load(tmp_path / "parts" / "agent.safetensors").arrays()
         assert all(np.array_equal(array, stopped[name]) for name, array in checkpoint["networks"].items())
     results = module.execute(dataclasses.replace(parts, resume=True, threads=1), quiet())
