@@ -60,7 +60,7 @@ _OCNARU: Final = ("strategic", "algorithmic", "expert", "expert/bargaining/ocnar
 # By agent.
 FIELDS: Final = {
     "ppo/best/two": Field("expert/bargaining", (*_OFFICIAL, "landlord/balanced", "gcp"), _STRANGERS),
-    "ppo/best/four": Field("expert/bargaining", (*_OFFICIAL, "expert/value"), (*_STRANGERS, "landlord/balanced", "gcp")),
+    "ppo/best/four": Field("expert/bargaining", (*_OFFICIAL, "expert/value"), (*_STRANGERS, "landlord/balanced")),
     "ppo/best/ocnaru": Field("expert/bargaining/ocnaru", _OCNARU, _STRANGERS),
     "dqn/best/ocnaru": Field("expert/bargaining/ocnaru", _OCNARU, _STRANGERS),
 }
