@@ -54,6 +54,8 @@ class DQNOptions(LearnerOptions):
     """Deep Q-learning, one network per kind of decision, from an expert's games and then from own games in a league."""
 
     out: Path = Path("runs/dqn")
+    learning_rate: float = 5e-4
+    """Learning rate of Adam in the own games; it falls linearly to a fiftieth. While watching it is three times as high."""
     temperature: float = 0.1
     """In own games choices are drawn by exp(A / temperature)."""
     munchausen: float = 1.0

@@ -53,6 +53,8 @@ class ThesisOptions(DQNOptions):
     """Opponents, each in an equal share of the games: names of policies, files, `self` (all seats) or `past` (earlier copies)."""
     hidden: tuple[int, ...] = HIDDEN
     """Those of the thesis; there are no others."""
+    learning_rate: float = 3e-4
+    """Learning rate of Adam in the own games; it falls linearly to a fiftieth. While watching it is three times as high."""
     panel: tuple[str, ...] = ("strategic", "ocnaru/algorithmic", "ocnaru/random")
     """Policies that the agent is measured against."""
 
