@@ -14,17 +14,17 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Final, Literal, NamedTuple
+from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn import functional
+from torch.nn import Parameter, functional
 
 from agents.learned.answers import MOST_PLAYERS
 from agents.learned.choices import LIKE
@@ -113,9 +113,9 @@ class LearnerOptions(RunOptions):
     panel: tuple[str, ...] = ("random", "strategic", "expert")
     """Policies that the agent is measured against."""
     panel_games: int = 500
-    """Games against each of them at each evaluation during training."""
+    """Games against each of them at each evaluation during training, and of untrained networks."""
     final_games: int = 2000
-    """Games against each of them for the table at the end, with other seeds."""
+    """Games against each of them after watching and at the end, with other seeds."""
     evaluate_every: int = 1_000_000
     """Own choices between two evaluations; a checkpoint is written too."""
     overlap: bool = False
@@ -258,6 +258,7 @@ class Block(NamedTuple):
     players: Networks
 
 
+Result = TypeVar("Result")
 Loss = Callable[[Part, Tensor], tuple[Tensor, Mapping[str, Tensor]]]
 
 
@@ -296,10 +297,12 @@ class ChoiceLearner(ABC):
         self._family = self.family()
         self.networks = self.players = Networks(self._family.architectures).to(self.device)
         self._ahead: Block | None = None  # under way
-        self._pool = ThreadPoolExecutor(1, "block")
+        self._next: Callable[[], Choices] | None = None  # block of the expert's games, under way
+        self._pool = ThreadPoolExecutor(2, "learner")
         if named.agent is not None:
             set_arrays_of(self.networks, named.agent.arrays())
-        self._optimizer = torch.optim.Adam(self.networks.parameters(), lr=options.learning_rate, fused=True)
+        chooses = [weights for name in self._family.names for weights in self.networks[name].parameters()]
+        self._optimizers = {"choices": self._adam(chooses), "values": self._adam(self.networks[STATE].parameters())}
         self.league = League(named.opponents, options.num_players, options.seed, options.past, options.vary)
         self.expert = None if named.agent is not None else named.expert
         self._made = np.zeros(self._family.num_choices, np.int64)  # how often the expert made each choice
@@ -354,19 +357,27 @@ class ChoiceLearner(ABC):
 
     def watch(self) -> dict[str, float]:
         """Watch a block of the expert's games; returns means of what was reported."""
-        assert self.expert is not None
         options = self.options
-        games = range(self.finished, self.finished + options.games)
-        choices = self.watch_games(self.expert, games, options.seed + WATCH_SEED)
+        choices = (self._next or self._watch_from(self.finished))()
         self.finished += options.games
+        last = self.watched + choices.size >= options.watch
+        self._next = None if last else self._watch_from(self.finished)
         self._set_rate(3 * options.learning_rate)
-        parts, size = {name: part for name, (_, part) in self.parts_of(choices, choices.outcome).items()}, max(1, options.batch // 4)
-        for _ in range(options.epochs):
-            metrics = self.descend(parts, self.watching, size)
-        metrics |= self.descend_values(choices.observation, choices.outcome, size)
+        parts = {name: part for name, (_, part) in self.parts_of(choices, choices.outcome).items()}
+        metrics = self._descend(parts, self.watching, choices.observation, choices.outcome, max(1, options.batch // 4))
         self.watched += choices.size
         self._made += np.bincount(choices.choice, minlength=len(self._made))
         return metrics
+
+    def _watch_from(self, first: int) -> Callable[[], Choices]:
+        """The block of the expert's games that begins with a number; it is played while the networks learn from the one before."""
+        assert self.expert is not None
+        expert, games, seed = self.expert, range(first, first + self.options.games), self.options.seed + WATCH_SEED
+        return self._aside(lambda: self.watch_games(expert, games, seed))
+
+    def _aside(self, task: Callable[[], Result]) -> Callable[[], Result]:
+        """Begin a task in a thread of its own, unless --threads is 1; what is returned waits for it."""
+        return self._pool.submit(task).result if self.options.threads > 1 else task
 
     @torch.no_grad()
     def introduce(self) -> None:
@@ -421,9 +432,7 @@ class ChoiceLearner(ABC):
         parts = {
             name: self._judged(name, part, returns[rows] - values[rows]) for name, (rows, part) in self.parts_of(choices, goals).items()
         }
-        for _ in range(options.epochs):
-            metrics = self.descend(parts, self.learning, options.batch)
-        metrics |= self.descend_values(choices.observation, goals, options.batch)
+        metrics = self._descend(parts, self.learning, choices.observation, goals, options.batch)
         self.step += choices.size
         return metrics
 
@@ -496,53 +505,75 @@ class ChoiceLearner(ABC):
         chunks = (self._seen(STATE, observation[rows]) for rows in _slices(len(observation), _CHUNK))
         return np.concatenate([self._pass(self.networks[STATE], chunk)[:, 0].cpu().numpy() for chunk in chunks])
 
-    def descend(self, parts: Mapping[str, Part], loss_of: Loss, size: int) -> dict[str, float]:
-        """Go through a block once, in gradient steps of about `size` choices; returns means of what the loss reports.
+    def _descend(
+        self, parts: Mapping[str, Part], loss_of: Loss, observation: NDArray[np.float16], goals: NDArray[np.float32], size: int
+    ) -> dict[str, float]:
+        """Learn from a block, in gradient steps of about `size` choices; returns means of what the loss reports.
+
+        The networks that choose go through it `epochs` times. The network of states, which shares nothing with them, goes through a share
+        of it once, in a thread of its own. All that is drawn is drawn before.
 
         Raises:
             DivergenceError: The loss is not finite.
         """
-        total = sum(len(part.choice) for part in parts.values())
-        steps = max(1, round(total / size))
-        shares = {name: torch.randperm(len(part.choice)).to(self.device).tensor_split(steps) for name, part in parts.items()}
+        options = self.options
+        orders = [self._order(parts, size) for _ in range(options.epochs)]
+        rows = torch.randperm(len(goals))[: max(1, round(len(goals) * options.value_share))].numpy()
+        values = self._aside(lambda: self._descend_values(observation, goals, rows, size))
+        for order in orders:
+            metrics = self._descend_choices(parts, order, loss_of)
+        return metrics | values()
+
+    def _order(self, parts: Mapping[str, Part], size: int) -> dict[str, Sequence[Tensor]]:
+        """For each network, the rows that each gradient step takes."""
+        steps = max(1, round(sum(len(part.choice) for part in parts.values()) / size))
+        return {name: torch.randperm(len(part.choice)).to(self.device).tensor_split(steps) for name, part in parts.items()}
+
+    def _descend_choices(self, parts: Mapping[str, Part], order: Mapping[str, Sequence[Tensor]], loss_of: Loss) -> dict[str, float]:
+        """Go through a block once with the networks that choose."""
         sums: dict[str, Tensor] = {}
-        for step in range(steps):
+        for shares in zip(*order.values(), strict=True):
             loss, count = torch.zeros((), device=self.device), 0
-            for name, part in parts.items():
-                rows = shares[name][step]
+            for name, rows in zip(order, shares, strict=True):
                 if len(rows):
-                    batch = part.take(rows)
+                    batch = parts[name].take(rows)
                     values, scores = self.outputs(name, batch, self.networks)
                     losses, report = loss_of(batch, scores)
                     losses = losses + self.options.value_weight * (values - batch.goal) ** 2
                     loss, count = loss + losses.sum(), count + len(rows)
-                    for key, values in report.items():
-                        sums[key] = sums.get(key, torch.zeros((), device=self.device)) + values.detach().sum()
-            self._descend(loss / max(1, count))
+                    for key, reported in report.items():
+                        sums[key] = sums.get(key, torch.zeros((), device=self.device)) + reported.detach().sum()
+            self._step(loss / max(1, count), self._optimizers["choices"])
+        total = sum(len(part.choice) for part in parts.values())
         return {key: float(value) / total for key, value in sums.items()}
 
-    def descend_values(self, observation: NDArray[np.float16], goal: NDArray[np.float32], size: int) -> dict[str, float]:
-        """Teach the network of states on a share of a block: neighbouring states of a game say nearly the same."""
-        rows = torch.randperm(len(goal))[: max(1, round(len(goal) * self.options.value_share))].numpy()
+    def _descend_values(
+        self, observation: NDArray[np.float16], goal: NDArray[np.float32], rows: NDArray[np.int64], size: int
+    ) -> dict[str, float]:
+        """Go through rows of a block once with the network of states."""
         seen, wanted = self._seen(STATE, observation[rows]), self._tensor(goal[rows])
         total = 0.0
         for part in _slices(len(rows), size):
             losses = (self._pass(self.networks[STATE], seen[part])[:, 0] - wanted[part]) ** 2
             total += float(losses.detach().sum())
-            self._descend(losses.mean())
+            self._step(losses.mean(), self._optimizers["values"])
         return {"loss/value": total / len(rows)}
 
-    def _descend(self, loss: Tensor) -> None:
+    def _adam(self, weights: Iterable[Parameter]) -> torch.optim.Optimizer:
+        return torch.optim.Adam(weights, lr=self.options.learning_rate, fused=True)
+
+    def _step(self, loss: Tensor, optimizer: torch.optim.Optimizer) -> None:
         if not torch.isfinite(loss):
             raise DivergenceError(f"The loss is {loss.item()} after {self.step:,} choices. Try a lower --learning-rate.")
-        self._optimizer.zero_grad(set_to_none=True)
+        optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(self.networks.parameters(), _MAX_NORM)
-        self._optimizer.step()
+        torch.nn.utils.clip_grad_norm_(optimizer.param_groups[0]["params"], _MAX_NORM)
+        optimizer.step()
 
     def _set_rate(self, rate: float) -> None:
-        for group in self._optimizer.param_groups:
-            group["lr"] = rate
+        for optimizer in self._optimizers.values():
+            for group in optimizer.param_groups:
+                group["lr"] = rate
 
     # Checkpoints.
 
@@ -550,7 +581,7 @@ class ChoiceLearner(ABC):
         """What a checkpoint holds."""
         parts = {
             "networks": arrays_of(self.networks),
-            "optimizer": optimizer_arrays(self._optimizer),
+            **{f"optimizer_of_{name}": optimizer_arrays(optimizer) for name, optimizer in self._optimizers.items()},
             "league": self.league.arrays(),
             "torch": {"generator": torch.get_rng_state().numpy()},
         }
@@ -559,7 +590,8 @@ class ChoiceLearner(ABC):
     def set_state(self, parts: Parts, values: Mapping[str, Any]) -> None:
         """Continue from a checkpoint."""
         set_arrays_of(self.networks, parts["networks"])
-        set_optimizer_arrays(self._optimizer, parts["optimizer"])
+        for name, optimizer in self._optimizers.items():
+            set_optimizer_arrays(optimizer, parts[f"optimizer_of_{name}"])
         self.league.set_arrays(parts["league"], self.agent().drawing(self.temperature, PAST))
         torch.set_rng_state(torch.from_numpy(parts["torch"]["generator"]))
         for name in _COUNTERS:

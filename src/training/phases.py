@@ -52,9 +52,9 @@ def _measure(learner: ChoiceLearner, session: Session, stage: int, title: str) -
     if _measured(learner, stage):
         return
     options = learner.options
+    games = options.panel_games if stage == 0 and options.start == NONE else options.final_games  # untrained networks play long games
     with session.report.clock("evaluation"):
-        games = [options.final_games] * len(learner.panel)
-        rows = session.measure(learner.agent(), learner.panel, games, learner.rules, FINAL_SEED, options.num_players)
+        rows = session.measure(learner.agent(), learner.panel, [games] * len(learner.panel), learner.rules, FINAL_SEED, options.num_players)
     session.report.evaluated(learner.step, rows)
     learner.stages.append({"stage": stage, "title": title, "choices": learner.watched + learner.step, "opponents": rows})
     session.save(learner, learner.step)

@@ -324,7 +324,7 @@ def test_official_rules_with_more_players(players: int, tmp_path: Path) -> None:
         opponents=("expert", "strategic"),
     )  # fmt: skip
     results = ppo.execute(options, quiet())
-    assert [row["games"] for stage in results["stages"] for row in stage["opponents"]] == [6, 6, 6]
+    assert [row["games"] for stage in results["stages"] for row in stage["opponents"]] == [options.panel_games, 6, 6]
     saved = str(tmp_path / "first" / "agent.safetensors")
     second = made(PPO, dataclasses.replace(options, opponents=(SELF, saved)))
     choices = second.play()

@@ -12,7 +12,6 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -24,7 +23,6 @@ from rich.console import Console
 from monopoly_env.core import write_atomically
 from training import cluster
 from training.cluster import HERE, Place
-from training.run import checkpoints
 from training.run.checkpoints import Parts
 from training.run.folder import Run
 from training.run.options import FREE, ClusterName, RunOptions
@@ -263,9 +261,7 @@ def execute(options: EvolutionOptions, console: Console) -> dict[str, Any]:
         budget = f"{search.about(options.length)}, {search.games(options.length) + search.final_games(options.length):,} games,"
         with Session.open(options, search.settings(), console, budget, files=search.files) as session:
             if options.resume:
-                last = checkpoints.paths(session.run.checkpoints)[-1:]
-                with checkpoints.understood(last[0]) if last else nullcontext():
-                    session.restore(search)
+                session.restore(search)
             search.report, search.console, search.games_played = session.report, console, search.games(search.step)
             length = max(options.length, search.step)
             session.report.begin(search.games(length) + search.final_games(length), search.games_played, "games", step=search.step)

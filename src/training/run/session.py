@@ -131,11 +131,12 @@ class Session:
 
         Raises:
             ConfigurationError: There is none.
-            FormatError: It is damaged.
+            FormatError: It is damaged, or other code wrote it.
         """
         parts, values = checkpoints.read_last(self.run.checkpoints)
-        self.best = values["best"]
-        learner.set_state(parts, values)
+        with checkpoints.understood(checkpoints.paths(self.run.checkpoints)[-1]):
+            self.best = values["best"]
+            learner.set_state(parts, values)
 
     def measure(
         self, agent: Policy, panel: Sequence[Policy], games: Sequence[int], rules: Rules, seed: int, num_players: int
