@@ -54,6 +54,10 @@ class DQNOptions(LearnerOptions):
     """Deep Q-learning, one network per kind of decision, from an expert's games and then from own games in a league."""
 
     out: Path = Path("runs/dqn")
+    steps: int = 4_000_000
+    """Budget of the own games: choices of the learner."""
+    games: int = 256
+    """Games in a block."""
     learning_rate: float = 5e-4
     """Learning rate of Adam in the own games; it falls linearly to a fiftieth. While watching it is three times as high."""
     temperature: float = 0.1

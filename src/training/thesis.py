@@ -51,6 +51,8 @@ class ThesisOptions(DQNOptions):
     """Choices of the expert that are watched."""
     opponents: tuple[str, ...] = (SELF, PAST, "strategic", "strategic/late_game", "strategic/cautious", "ocnaru/algorithmic")
     """Opponents, each in an equal share of the games: names of policies, files, `self` (all seats) or `past` (earlier copies)."""
+    games: int = 512
+    """Games in a block."""
     hidden: tuple[int, ...] = HIDDEN
     """Those of the thesis; there are no others."""
     learning_rate: float = 3e-4
