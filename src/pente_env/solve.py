@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import tyro
+from rich.console import Console
+from rich.progress import Progress
 
 from monopoly_env.errors import ConfigurationError, MonopolyError
 from pente_env.core import new_game
@@ -46,7 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.size > SMALL:
             raise ConfigurationError(f"--size {options.size}: boards of up to {SMALL} x {SMALL} can be solved.")
         game, began = new_game(rules=Rules(size=options.size, captures=options.captures)), time.perf_counter()
-        found = solve(game, options.positions, options.table_bits)
+        with Progress(console=Console(stderr=True), transient=True) as bar:
+            positions = bar.add_task("Positions of both searches, at most", total=2 * options.positions)
+            found = solve(game, options.positions, options.table_bits, lambda searched: bar.advance(positions, searched))
     except MonopolyError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

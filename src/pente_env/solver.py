@@ -11,6 +11,7 @@ bits, as in `pente_env.lines`: point (r, c) is bit 8 r + c, and column 7 is alwa
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -28,6 +29,7 @@ _POINTS: Final = SMALL * SMALL
 _DEEPEST: Final = _POINTS + 4 * NEEDED + 2
 _TAKEN: Final = 56  # a key holds the pairs above the points
 _WORD: Final = 0x7FFFFFFFFFFFFFFF
+_PIECE: Final = 1 << 20  # positions of one call of compiled code, some seconds: then it says how far it is, or stops at Ctrl-C
 _PROBES: Final = 4  # entries of the table where a position may be
 _SHARED: Final = 10  # what it is worth that one pair serves a further line, in lines that lose one of their points by it
 
@@ -52,13 +54,16 @@ class Solution:
     positions: int
 
 
-def solve(game: Game, positions: int = 10_000_000, table_bits: int = 20) -> Solution:
+def solve(
+    game: Game, positions: int = 10_000_000, table_bits: int = 20, progress: Callable[[int], None] = lambda searched: None
+) -> Solution:
     """Find out who wins.
 
     Args:
         game: Two players on a board of up to 7 x 7, with the openings `centre` or `free`, pairs or no captures, and overlines that win.
         positions: The most that each of the two searches may look at.
         table_bits: The table has 2 to this many entries of 28 bytes.
+        progress: Called now and then with the positions searched since the last call.
 
     Raises:
         ConfigurationError: A game that this cannot solve, or numbers out of range.
@@ -70,8 +75,8 @@ def solve(game: Game, positions: int = 10_000_000, table_bits: int = 20) -> Solu
     if game.ending != RUNNING:
         value = "draw" if game.winner < 0 else ("first", "second")[int(game.winner)]
         return Solution(value, value == "first", value == "second", 0)
-    first, spent = _can_win(game, 0, positions, table_bits)
-    second, more = (False, 0) if first else _can_win(game, 1, positions, table_bits)
+    first, spent = _can_win(game, 0, positions, table_bits, progress)
+    second, more = (False, 0) if first else _can_win(game, 1, positions, table_bits, progress)
     value = "first" if first else "second" if second else "draw" if first is second is False else "unknown"
     return Solution(value, first, second, spent + more)
 
@@ -89,15 +94,18 @@ def _check(game: Game, positions: int, table_bits: int) -> None:
         raise ConfigurationError(f"positions={positions} must be 1 or more, and table_bits={table_bits} from 4 to 30.")
 
 
-def _can_win(game: Game, seat: int, positions: int, table_bits: int) -> tuple[bool | None, int]:
+def _can_win(game: Game, seat: int, positions: int, table_bits: int, progress: Callable[[int], None]) -> tuple[bool | None, int]:
+    """Whether a seat can force a win, None if that was not settled; and the positions searched."""
     mover, other = int(game.player), 1 - int(game.player)
     keys, numbers = np.full((1 << table_bits, 2), -1, np.int64), np.zeros((1 << table_bits, 3), np.int32)
     root = np.array([game.whole[mover], game.whole[other], game.captured[mover] // 2, game.captured[other] // 2], np.int64)
     takes = game.rules.captures != number("captures", "none")
-    out = np.zeros(3, np.int64)
-    _search(root, mover == seat, int(game.rules.side), takes, positions, keys, numbers, out)
-    wish, fear, spent = out.tolist()
-    proof, disproof = (wish, fear) if mover == seat else (fear, wish)
+    out, spent = np.ones(3, np.int64), 0
+    while spent < positions and out[0] and out[1]:  # what a piece has found is in the table when the next one begins
+        _search(root, mover == seat, int(game.rules.side), takes, min(_PIECE, positions - spent), keys, numbers, out)
+        spent += int(out[2])
+        progress(int(out[2]))
+    proof, disproof = (out[0], out[1]) if mover == seat else (out[1], out[0])
     return (True if proof == 0 else False if disproof == 0 else None), spent
 
 

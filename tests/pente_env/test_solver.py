@@ -100,6 +100,23 @@ def test_what_is_not_settled_is_unknown() -> None:
     assert solve(pe.new_game(), 5, table_bits=4) == Solution("unknown", None, None, 10)
 
 
+def test_pieces_of_a_search_find_what_a_whole_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solver, "_PIECE", 20)
+    rules, pieces = pe.Rules(size=5), 0
+    for seed in range(20):
+        game, told = late(seed, rules), []
+        if game is not None and game.captured.sum() < 9:
+            found = solve(game, 20_000, table_bits=12, progress=told.append)
+            assert found.value == ("draw", "first", "second")[minimax(game, {})], seed
+            assert sum(told) == found.positions
+            assert max(told) <= 20
+            pieces = max(pieces, len(told))
+    assert pieces > 5
+    told = []
+    assert solve(pe.new_game(rules=rules), 50, table_bits=12, progress=told.append).positions == sum(told) == 100
+    assert told == [20, 20, 10] * 2
+
+
 def test_nobody_wins_where_the_other_has_found_pairs() -> None:
     rules, lines, pairs, none = pe.Rules(size=5, captures="none"), solver.lines_of_five(5), 0, 0
     assert [len(solver.lines_of_five(size)) for size in (5, 6, 7)] == [12, 32, 60]
