@@ -1,7 +1,7 @@
 """Deep Q-learning with a network for each kind of decision, and an expert that is watched first.
 
 python -m training.dqn                                     # two players, rules `ocnaru`: minutes on two cores
-python -m training.dqn --steps 50000000 --out runs/long    # hours
+python -m training.dqn --steps 50000000 --out runs/long    # half an hour or more
 python -m training.dqn --resume                            # continue a run that was stopped
 python -m training.dqn --rules official --num-players 4    # another game
 python -m training.dqn --expert none                       # without an expert

@@ -1,7 +1,7 @@
 """Proximal policy optimization with a network for each kind of decision, and an expert that is watched first.
 
 python -m training.ppo                                     # two players, rules `ocnaru`: minutes on two cores
-python -m training.ppo --steps 50000000 --out runs/ppo     # hours
+python -m training.ppo --steps 50000000 --out runs/ppo     # half an hour or more
 python -m training.ppo --resume                            # continue a run that was stopped
 python -m training.ppo --expert none --opponents self      # from nothing, by self-play alone
 
