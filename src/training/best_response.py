@@ -6,19 +6,22 @@ can be won against the player. `training.exploit` without `--learner` searches t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 import tyro
 from rich.console import Console
 
+from agents.learned.answers import MOST_PLAYERS
+from monopoly_env.game import MIN_PLAYERS
 from training import dqn, phases, ppo
 from training.dqn import DQNOptions
 from training.learner import LearnerOptions
 from training.ppo import PPOOptions
-from training.run.options import ClusterName, Device, RulesName, RunOptions
+from training.run.options import ClusterName, Device, Ranges, RulesName, RunOptions, check_ranges
 
 OptionsT = TypeVar("OptionsT", bound=LearnerOptions)
 
@@ -64,12 +67,16 @@ class ResponseOptions(RunOptions):
         )  # fmt: skip
 
 
+_RANGES: Final[Ranges] = {"players": (MIN_PLAYERS, MOST_PLAYERS), "steps": (1, math.inf), "final_games": (1, 1 << 30)}
+
+
 def execute(options: ResponseOptions, console: Console, *, learner: Literal["dqn", "ppo"]) -> dict[str, Any]:
     """Learn, from the beginning or from a checkpoint, then measure; returns what evaluation.json holds, and whom it was against.
 
     Raises:
         MonopolyError: Wrong options, a folder in the way, a checkpoint that is missing or damaged, a loss that is not finite.
     """
+    check_ranges(options, _RANGES)
     results = dqn.execute(options.of(DQNOptions), console) if learner == "dqn" else ppo.execute(options.of(PPOOptions), console)
     return {"against": options.agent, "players": options.players, "even": 1 / options.players} | results
 

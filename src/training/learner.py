@@ -183,6 +183,12 @@ def check(options: LearnerOptions, ranges: Ranges) -> Named:
     for policy in (named.expert, *named.opponents, *named.panel):
         if isinstance(policy, Policy):
             policy.check_table(options.num_players)
+    seats = len(options.opponents) * options.num_players
+    if options.games < seats:
+        raise ConfigurationError(
+            f"--games {options.games}: a block needs {seats} games or more, so that each of {len(options.opponents)} opponents is met from "
+            f"each of {options.num_players} seats."
+        )
     return named
 
 
@@ -301,6 +307,7 @@ class ChoiceLearner(ABC):
         self._pool = ThreadPoolExecutor(2, "learner")
         if named.agent is not None:
             set_arrays_of(self.networks, named.agent.arrays())
+            self._adopt(named.agent.learned_at)
         chooses = [weights for name in self._family.names for weights in self.networks[name].parameters()]
         self._optimizers = {"choices": self._adam(chooses), "values": self._adam(self.networks[STATE].parameters())}
         self.league = League(named.opponents, options.num_players, options.seed, options.past, options.vary)
@@ -336,7 +343,8 @@ class ChoiceLearner(ABC):
     def family(self) -> Family:
         """The kind of agent that is trained."""
         options = self.options
-        blank = LearnedAgent(options.num_players, self.hidden, rules=self.rules.changed(), name=self.name)
+        rules = self.rules.changed()
+        blank = LearnedAgent(options.num_players, self.hidden, learned_at=self.temperature, rules=rules, name=self.name)
         return Family(blank, architectures(options.num_players, self.hidden), CHOICES, like=LIKE)
 
     def watch_games(self, expert: CompiledPolicy, games: range, seed: int) -> Choices:
@@ -378,6 +386,14 @@ class ChoiceLearner(ABC):
     def _aside(self, task: Callable[[], Result]) -> Callable[[], Result]:
         """Begin a task in a thread of its own, unless --threads is 1; what is returned waits for it."""
         return self._pool.submit(task).result if self.options.threads > 1 else task
+
+    @torch.no_grad()
+    def _adopt(self, learned_at: float | None) -> None:
+        """Let networks that learned at another temperature draw the same choices at this one: PPO and the Q-learner differ in it."""
+        if learned_at not in (None, self.temperature):
+            for name in self._family.names:
+                for numbers in (self.networks[name].last.weight, self.networks[name].last.bias):
+                    numbers[1:] *= self.temperature / learned_at
 
     @torch.no_grad()
     def introduce(self) -> None:
@@ -443,7 +459,9 @@ class ChoiceLearner(ABC):
     def exploit(self) -> dict[str, float]:
         """Train a copy against the agent as it is now, and add it to the league; returns what share it won in the end."""
         frozen, steps = self.agent(), self.options.exploit_steps
-        options = replace(self.options, steps=steps, seed=self.options.seed + _EXPLOIT_SEED + self.blocks, opponents=("the learner",))
+        options = replace(
+            self.options, steps=steps, seed=self.options.seed + _EXPLOIT_SEED + self.blocks, opponents=("the learner",), hidden=self.hidden
+        )
         with torch.random.fork_rng(devices=[]):
             exploiter = type(self)(options, Named(None, None, [frozen], []), self._play_games)
             exploiter.networks.load_state_dict(self.networks.state_dict())
@@ -543,7 +561,8 @@ class ChoiceLearner(ABC):
                     loss, count = loss + losses.sum(), count + len(rows)
                     for key, reported in report.items():
                         sums[key] = sums.get(key, torch.zeros((), device=self.device)) + reported.detach().sum()
-            self._step(loss / max(1, count), self._optimizers["choices"])
+            if count:  # small batches take more steps than the choices of any network go into
+                self._step(loss / count, self._optimizers["choices"])
         total = sum(len(part.choice) for part in parts.values())
         return {key: float(value) / total for key, value in sums.items()}
 
@@ -564,7 +583,7 @@ class ChoiceLearner(ABC):
 
     def _step(self, loss: Tensor, optimizer: torch.optim.Optimizer) -> None:
         if not torch.isfinite(loss):
-            raise DivergenceError(f"The loss is {loss.item()} after {self.step:,} choices. Try a lower --learning-rate.")
+            raise DivergenceError(f"The loss is {loss.item()} after {self.watched + self.step:,} choices. Try a lower --learning-rate.")
         optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(optimizer.param_groups[0]["params"], _MAX_NORM)

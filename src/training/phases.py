@@ -10,7 +10,7 @@ from rich.table import Table
 from training import cluster
 from training.cluster import PlayGames
 from training.learner import ChoiceLearner, LearnerOptions, Named
-from training.run.options import FREE, NONE, result_settings
+from training.run.options import FREE, NONE, digests_of, result_settings
 from training.run.panel import FINAL_SEED
 from training.run.session import Session
 
@@ -40,6 +40,7 @@ def train(learner: ChoiceLearner, session: Session) -> None:
             with clock("exploiting"):
                 report.log(learner.exploit())
         session.after_iteration(learner, before, "own games", learner.blocks * options.games)
+        del choices  # before the next block is played: one may take a gigabyte
     _measure(learner, session, 2, "after own games")
 
 
@@ -57,6 +58,7 @@ def _measure(learner: ChoiceLearner, session: Session, stage: int, title: str) -
         rows = session.measure(learner.agent(), learner.panel, [games] * len(learner.panel), learner.rules, FINAL_SEED, options.num_players)
     session.report.evaluated(learner.step, rows)
     learner.stages.append({"stage": stage, "title": title, "choices": learner.watched + learner.step, "opponents": rows})
+    learner.agent().save(session.run.agent)
     session.save(learner, learner.step)
 
 
@@ -76,11 +78,13 @@ def execute(
         MonopolyError: A folder that can't be used, a checkpoint that is missing or damaged, a loss that is not finite,
             a cluster that fails.
     """
-    settings = result_settings(options, (*FREE, "threads", "device", "cluster"), learner=learner_of.__name__)
+    files = digests_of((options.expert, options.start, *options.opponents, *options.panel))
+    more = {"files": files} if files else {}  # another run may go on and write them anew
+    settings = result_settings(options, (*FREE, "threads", "device", "cluster"), learner=learner_of.__name__, **more)
     budget = f"{options.watch:,} + {options.steps:,} choices"
     with (
         cluster.joined(options.cluster, options.threads) as place,
-        Session.open(options, settings, console, budget, table_type=place.table) as session,
+        Session.open(options, settings, console, budget, table_type=place.table, threads=options.threads) as session,
     ):
         learner = learner_of(options, named, play_games or place.play_games)
         if options.resume:

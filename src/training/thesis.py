@@ -76,7 +76,7 @@ class ThesisDQN(DQN):
 
     def watch_games(self, expert: CompiledPolicy, games: range, seed: int) -> Choices:
         """What the expert chose where a network would be asked."""
-        return choices.watch_games(expert, games, self.rules, seed, self.options.threads)
+        return choices.watch_games(expert, games, self.rules, seed, self.options.threads, self.options.turn_limit)
 
 
 def _without_values(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.float32]]:

@@ -15,11 +15,12 @@ import torch
 from rich.console import Console
 
 import agents
+import monopoly_env as me
 from agents.learned.choices import LIKE, PRICE
 from agents.learned.networks import NAMES
 from agents.learned.policy import LearnedAgent
 from agents.players.expert.parameters import Expert
-from monopoly_env.errors import ConfigurationError
+from monopoly_env.errors import ConfigurationError, FormatError
 from training import dqn, learner, phases, ppo
 from training.dqn import DQN, DQNOptions
 from training.league import EXPLOITERS, LEARNER, PAST, SELF, League
@@ -29,7 +30,7 @@ from training.run import checkpoints
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 TINY: dict[str, Any] = {
-    "watch": 6000, "steps": 9000, "games": 6, "hidden": (16,), "batch": 1024, "past": 2, "past_every": 1, "panel": ("random",),
+    "watch": 6000, "steps": 9000, "games": 8, "hidden": (16,), "batch": 1024, "past": 2, "past_every": 1, "panel": ("random",),
     "panel_games": 4, "final_games": 4, "evaluate_every": 4000, "opponents": (SELF, PAST, EXPLOITERS, "strategic"),
     "exploit_every": 4000, "exploit_steps": 500, "seed": 3,
 }  # fmt: skip
@@ -200,7 +201,7 @@ def test_a_choice_that_no_expert_makes_starts_as_its_like() -> None:
 
 
 def test_an_exploiter_starts_from_the_learner_and_plays_against_it_alone() -> None:
-    student = made(PPO, dataclasses.replace(LEARNERS[1][1], exploit_steps=1500, games=4))
+    student = made(PPO, dataclasses.replace(LEARNERS[1][1], exploit_steps=1500))
     student.step = 4500
     assert student.exploit_due(3900)
     assert not student.exploit_due(4100)
@@ -214,6 +215,67 @@ def test_an_exploiter_starts_from_the_learner_and_plays_against_it_alone() -> No
     without = made(PPO, dataclasses.replace(LEARNERS[1][1], opponents=(SELF,)))
     without.step = 4500
     assert not without.exploit_due(0)
+
+
+def saved(path: Path, learned_at: float | None, hidden: tuple[int, ...] = (8,)) -> str:
+    """An agent of any networks, in a file."""
+    generator, agent = np.random.default_rng(5), LearnedAgent(2, hidden, learned_at=learned_at)
+    agent.set_arrays({name: generator.normal(0, 0.05, array.shape).astype(np.float32) for name, array in agent.arrays().items()})
+    agent.save(path)
+    return str(path)
+
+
+def test_an_exploiter_has_the_layers_of_an_agent_that_was_given(tmp_path: Path) -> None:
+    start = saved(tmp_path / "small.safetensors", 1.0)
+    student = made(PPO, dataclasses.replace(LEARNERS[1][1], start=start, hidden=(16,)))
+    student.exploit()
+    assert [exploiter.hidden for exploiter in student.league.exploiters] == [(8,)]
+
+
+@pytest.mark.parametrize(("learned_at", "scale"), [(0.1, (1.0, 10.0)), (1.0, (0.1, 1.0)), (None, (1.0, 1.0))])
+def test_an_agent_draws_the_same_choices_when_it_learns_on(learned_at: float | None, scale: tuple[float, float], tmp_path: Path) -> None:
+    start = saved(tmp_path / "agent.safetensors", learned_at)
+    given = agents.load(start)
+    assert isinstance(given, LearnedAgent)
+    for (kind, options, _), by in zip(LEARNERS, scale, strict=True):
+        student = made(kind, dataclasses.replace(options, start=start))
+        agent, layer = student.agent(), "turn.1.weight"
+        assert agent.learned_at == student.temperature
+        assert np.array_equal(agent.arrays()[layer][0], given.arrays()[layer][0])  # the value of the state
+        assert np.allclose(agent.arrays()[layer][1:], by * given.arrays()[layer][1:], rtol=1e-6)
+        assert all(np.array_equal(agent.arrays()[name], array) for name, array in given.arrays().items() if name.startswith("state"))
+        if learned_at:
+            game = me.new_game(2, seed=1)
+            assert np.allclose(agent.probabilities(game.reshape(1)), given.probabilities(game.reshape(1)), atol=1e-6)
+
+
+def test_steps_that_no_choices_are_left_for_are_passed_over() -> None:
+    student = made(DQN, dataclasses.replace(LEARNERS[0][1], batch=4, watch=1, games=8, epochs=1))
+    choices = student.play().take(np.arange(8))
+    parts = {name: part for name, (_, part) in student.parts_of(choices, choices.outcome).items()}
+    assert len(parts) > 1
+    before = student.agent().arrays()
+    student._descend(parts, student.watching, choices.observation, choices.outcome, 1)
+    assert any(not np.array_equal(array, before[name]) for name, array in student.agent().arrays().items())
+
+
+def test_a_resumed_run_must_meet_the_same_files(tmp_path: Path) -> None:
+    other = saved(tmp_path / "other.safetensors", 1.0)
+    options = dataclasses.replace(LEARNERS[0][1], opponents=(other,), watch=0, steps=1, panel_games=2, final_games=2, out=tmp_path / "run")
+    dqn.execute(options, quiet())
+    saved(Path(other), None)
+    with pytest.raises(ConfigurationError, match="files"):
+        dqn.execute(dataclasses.replace(options, resume=True), quiet())
+
+
+def test_networks_of_another_size_in_a_checkpoint_are_refused(tmp_path: Path) -> None:
+    options = dataclasses.replace(LEARNERS[0][1], watch=0, steps=1, panel_games=2, final_games=2, out=tmp_path / "run")
+    dqn.execute(options, quiet())
+    (last,) = checkpoints.paths(tmp_path / "run" / "checkpoints")[-1:]
+    arrays = checkpoints.read_arrays(last / "networks.npz")
+    checkpoints.write_arrays(last / "networks.npz", arrays | {"buy.0.weight": np.zeros((3, 3), np.float32)})
+    with pytest.raises(FormatError, match="is damaged"):
+        dqn.execute(dataclasses.replace(options, resume=True), quiet())
 
 
 def test_a_block_is_played_ahead_by_the_networks_before_and_none_ahead_of_a_checkpoint() -> None:
@@ -287,10 +349,9 @@ def test_a_run_that_was_killed_and_resumed_ends_in_the_same_bits(
         patch.setattr(phases.Session, "save", killed)
         with pytest.raises(KilledError):
             module.execute(parts, quiet())
-    if after > 2:  # in its own games: a run that was stopped leaves the agent of that checkpoint
-        checkpoint, _ = checkpoints.read_last(tmp_path / "parts" / "checkpoints")
-        stopped = agents.load(tmp_path / "parts" / "agent.safetensors").arrays()
-        assert all(np.array_equal(array, stopped[name]) for name, array in checkpoint["networks"].items())
+    checkpoint, _ = checkpoints.read_last(tmp_path / "parts" / "checkpoints")
+    stopped = agents.load(tmp_path / "parts" / "agent.safetensors").arrays()  # a run that was stopped leaves the agent of that checkpoint
+    assert all(np.array_equal(array, stopped[name]) for name, array in checkpoint["networks"].items())
     results = module.execute(dataclasses.replace(parts, resume=True, threads=1), quiet())
     assert (tmp_path / "parts" / "agent.safetensors").read_bytes() == (tmp_path / "whole" / "agent.safetensors").read_bytes()
     assert [row["title"] for row in results["stages"]] == ["untrained", "after watching expert", "after own games"]
@@ -320,7 +381,7 @@ def test_what_a_run_leaves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
 def test_official_rules_with_more_players(players: int, tmp_path: Path) -> None:
     """Trades and auctions at larger tables; the league takes a saved agent."""
     options = dataclasses.replace(
-        LEARNERS[1][1], rules="official", num_players=players, watch=1500, steps=1500, games=4, final_games=6, out=tmp_path / "first",
+        LEARNERS[1][1], rules="official", num_players=players, watch=1500, steps=1500, games=8, final_games=6, out=tmp_path / "first",
         opponents=("expert", "strategic"),
     )  # fmt: skip
     results = ppo.execute(options, quiet())
@@ -350,6 +411,7 @@ def test_official_rules_with_more_players(players: int, tmp_path: Path) -> None:
         ({"panel": ("ppo/best/ocnaru",), "num_players": 3}, "'ppo/best/ocnaru' plays at tables of 2, not of 3"),
         ({"exploit_every": 0}, "--exploit-every must be 1 or more"),
         ({"vary": -0.1}, "--vary must be from 0 to 2"),
+        ({"games": 7}, "--games 7: a block needs 8 games or more"),
     ],
 )
 def test_wrong_options_are_refused(change: dict[str, Any], said: str) -> None:

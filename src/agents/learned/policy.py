@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -34,6 +35,7 @@ class LearnedAgent(NetworksPolicy):
         num_players: The size of the tables that it is for. At smaller ones it plays as if the others had gone.
         hidden: Units of the hidden layers of each network.
         temperature: 0: it plays the best choice; else it draws one by exp(score / temperature).
+        learned_at: The temperature at which it drew its choices when it learned; None: not known.
     """
 
     fewest_players = MIN_PLAYERS
@@ -44,6 +46,7 @@ class LearnedAgent(NetworksPolicy):
         hidden: Sequence[int] = HIDDEN,
         *,
         temperature: float = 0.0,
+        learned_at: float | None = None,
         rules: Mapping[str, Any] | None = None,
         features: str | None = None,
         name: str = "networks",
@@ -54,6 +57,7 @@ class LearnedAgent(NetworksPolicy):
             num_players: 2 to 4.
             hidden: Units of the hidden layers.
             temperature: See above.
+            learned_at: See above.
             rules: The options in which the rules of training differ from the official ones; kept for the reader.
             features: The digest of features and choices in a saved file; it is compared with this version's.
             name: What tables call it.
@@ -66,11 +70,14 @@ class LearnedAgent(NetworksPolicy):
             raise ConfigurationError(f"num_players={num_players!r}: networks play at tables of {MIN_PLAYERS} to {MOST_PLAYERS}.")
         if not temperature >= 0:
             raise ConfigurationError(f"temperature={temperature!r} must not be negative.")
+        if learned_at is not None and not 0 < learned_at < math.inf:
+            raise ConfigurationError(f"learned_at={learned_at!r} must be more than 0.")
         if features not in (None, _digest(num_players)):
             raise FormatError(f"it was trained on other features than this version's encoding {NAME!r} for {num_players} players")
         self.num_players: int = int(num_players)
         self.hidden = tuple(int(units) for units in hidden)
         self.temperature = float(temperature)
+        self.learned_at = None if learned_at is None else float(learned_at)
         self._rules = dict(rules or {})
         self._architectures = architectures(self.num_players, self.hidden)
         super().__init__(name, play, layout.zeros(self._architectures), kind="networks")
@@ -90,12 +97,13 @@ class LearnedAgent(NetworksPolicy):
             "num_players": self.num_players,
             "hidden": list(self.hidden),
             "temperature": self.temperature,
+            "learned_at": self.learned_at,
             "rules": self._rules,
             "features": _digest(self.num_players),
         }
 
     def probabilities(self, games: Games) -> NDArray[np.float64]:
-        """How sure it is: the probability of each action if it drew one by exp(score).
+        """How sure it is: the probability of each action if it drew one as when it learned, or by exp(score) if that is not known.
 
         Args:
             games: (B,) records that wait for a decision.
@@ -110,11 +118,17 @@ class LearnedAgent(NetworksPolicy):
             self.check_table(int(size))
         chances = np.zeros((len(games), NUM_CHOICES))
         _write_probabilities(games, self.params, chances, length(self.num_players))
+        if self.learned_at is not None:
+            chances **= 1.0 / self.learned_at
+            chances /= np.maximum(chances.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
         return chances[:, :NUM_ACTIONS]
 
     def drawing(self, temperature: float, name: str | None = None) -> LearnedAgent:
         """A copy that draws its choices, or with temperature 0 plays the best."""
-        agent = LearnedAgent(self.num_players, self.hidden, temperature=temperature, rules=self._rules, name=name or self.name)
+        learned_at, rules = self.learned_at, self._rules
+        agent = LearnedAgent(
+            self.num_players, self.hidden, temperature=temperature, learned_at=learned_at, rules=rules, name=name or self.name
+        )
         agent.set_arrays(self._arrays)
         return agent
 

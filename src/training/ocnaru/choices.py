@@ -47,7 +47,7 @@ _PICKS: Final = {
 }  # fmt: skip
 
 
-def watch_games(expert: CompiledPolicy, games: range, rules: Rules, seed: int, threads: int) -> Choices:
+def watch_games(expert: CompiledPolicy, games: range, rules: Rules, seed: int, threads: int, turn_limit: int = TURN_LIMIT) -> Choices:
     """Let an expert play itself, and take what it chose where a network would be asked; sorted by network.
 
     Args:
@@ -56,10 +56,12 @@ def watch_games(expert: CompiledPolicy, games: range, rules: Rules, seed: int, t
         rules: The rules.
         seed: The high half of the games' seeds.
         threads: The choices do not depend on it.
+        turn_limit: Turns of each player after which the score decides a game.
     """
     tables = [(expert,) * ocnaru.NUM_PLAYERS]
     blocks = stream(
-        tables, games.stop, rules=rules, encoding="ocnaru100", heads=HEADS, seed=seed, threads=threads, block=len(games), first=games.start
+        tables, games.stop, rules=rules, encoding="ocnaru100", heads=HEADS, seed=seed, threads=threads, block=len(games), first=games.start,
+        turn_limit=turn_limit,
     )  # fmt: skip
     experiences = next(iter(blocks))
     return Choices.joined([_asked(number, experiences, rules) for number in range(len(NAMES))])

@@ -19,6 +19,7 @@ from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError
 
 KEPT: Final = 3  # checkpoints; older ones are deleted
 _STATE: Final = "state.json"
+_ASIDE: Final = ".old-"
 _LEVEL: Final = 1  # of compression: observations are mostly zeros, and a run should not wait for the disk
 
 Parts = Mapping[str, Mapping[str, NDArray[Any]]]
@@ -44,14 +45,23 @@ def write(folder: Path, step: int, parts: Parts, state: Mapping[str, Any]) -> Pa
         for name, arrays in parts.items():
             _write_arrays(temporary / f"{name}.npz", arrays)
         (temporary / _STATE).write_text(json.dumps(dict(state), indent=1))
-        shutil.rmtree(target, ignore_errors=True)
+        aside = _aside(target)
+        shutil.rmtree(aside, ignore_errors=True)
+        if target.exists():
+            os.replace(target, aside)
         os.replace(temporary, target)
+        shutil.rmtree(aside, ignore_errors=True)
         for old in paths(folder)[:-KEPT]:
             shutil.rmtree(old)
     except OSError as error:
         shutil.rmtree(temporary, ignore_errors=True)
         raise ConfigurationError(f"Cannot write checkpoint {str(target)!r}: {error.strerror}. Fix that, then --resume.") from error
     return target
+
+
+def _aside(target: Path) -> Path:
+    """Where a checkpoint waits until another one of the same step is in its place."""
+    return target.with_name(_ASIDE + target.name)
 
 
 def paths(folder: Path) -> list[Path]:
@@ -66,6 +76,10 @@ def read_last(folder: Path) -> tuple[dict[str, dict[str, NDArray[Any]]], dict[st
         ConfigurationError: There is none.
         FormatError: It is damaged.
     """
+    for aside in folder.glob(f"{_ASIDE}*"):  # left by a run that was killed while it wrote the same step anew
+        target = folder / aside.name.removeprefix(_ASIDE)
+        if not target.exists():
+            os.replace(aside, target)
     there = paths(folder)
     if not there:
         raise ConfigurationError(f"No checkpoint in {str(folder)!r}: there is nothing to resume. Start again with --overwrite.")
@@ -91,7 +105,7 @@ def understood(path: Path) -> Iterator[None]:
         yield
     except MonopolyError:
         raise
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError, RuntimeError) as error:  # the last: torch
         raise FormatError(
             f"{str(path)!r} is damaged ({type(error).__name__}: {error}). Remove it, and what was written after it, then try again."
         ) from error

@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, Generic, Literal, NamedTuple, TypeAlias, TypeVar
@@ -200,6 +200,11 @@ def new_agent(options: TrainingOptions, kind: Callable[..., AgentT], name: str, 
 def digest(numbers: NDArray[Any]) -> str:
     """A short hash that stands for an array among the settings: 16 hexadecimal digits."""
     return hashlib.sha256(np.ascontiguousarray(numbers).tobytes()).hexdigest()[:16]
+
+
+def digests_of(names: Iterable[str]) -> dict[str, str]:
+    """The SHA-256 of each saved policy among these names: a resumed run must meet the same."""
+    return {name: hashlib.sha256(Path(name).read_bytes()).hexdigest() for name in sorted(set(names)) if Path(name).is_file()}
 
 
 def result_settings(options: Any, free: Sequence[str] = FREE, **more: Any) -> dict[str, Any]:

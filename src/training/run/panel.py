@@ -25,6 +25,7 @@ def measure(
     seed: int,
     num_players: int = 2,
     *,
+    threads: int | None = None,
     table_type: type[Table] = Table,
 ) -> list[dict[str, Any]]:
     """Play a policy against each policy of a panel, which fills the other seats.
@@ -36,6 +37,7 @@ def measure(
         rules: Rules of the games.
         seed: Seed of the games; every seed is played from all seats.
         num_players: Seats at the table.
+        threads: That play; by default one per core. The rows do not depend on them.
         table_type: Plays the games.
 
     Returns:
@@ -43,7 +45,7 @@ def measure(
     """
     rows = []
     for opponent, count in zip(panel, games, strict=True):
-        (score,) = arena.against([policy], [Lineup((opponent,) * (num_players - 1), rules)], [count], seed, table_type=table_type)
+        (score,) = arena.against([policy], [Lineup((opponent,) * (num_players - 1), rules)], [count], seed, threads, table_type=table_type)
         (row,), (results,) = score.rows(), score.results
         shown = {key: row[key] for key in ("games", "wins", "win_rate", "low", "high", "turns")}
         rows.append({"opponent": opponent.name} | shown | {"seconds": results.seconds})

@@ -77,14 +77,16 @@ class Session:
         run: Its folder.
         report: Its progress bar, curves and clock.
         table_type: Plays the games that measure it.
+        threads: That do so; None: one per core.
         best: Mean win rate of the best agent so far.
     """
 
-    def __init__(self, run: Run, report: Report, table_type: type[Table] = Table) -> None:
+    def __init__(self, run: Run, report: Report, table_type: type[Table] = Table, threads: int | None = None) -> None:
         """Start before the first evaluation; use `open`."""
         self.run = run
         self.report = report
         self.table_type = table_type
+        self.threads = threads
         self.best = -1.0
 
     @classmethod
@@ -99,6 +101,7 @@ class Session:
         files: Mapping[str, str] | None = None,
         marker: str | None = None,
         table_type: type[Table] = Table,
+        threads: int | None = None,
     ) -> Iterator[Session]:
         """Open the folder of a run, locked for other processes, and its report.
 
@@ -110,6 +113,7 @@ class Session:
             files: What this learner writes beside what every run does; see `Run.open`.
             marker: A setting that only runs of this kind have; see `Run.open`.
             table_type: Plays the games that measure the run.
+            threads: That do so; by default one per core.
 
         Raises:
             ConfigurationError: The folder can't be used; the message says why.
@@ -118,7 +122,7 @@ class Session:
             run = Run.open(options.out, settings, resume=options.resume, overwrite=options.overwrite, files=files, marker=marker)
             console.print(f"Compiling and setting up ... ({budget} into {run.folder})")
             with Report(run.curves, console) as report:
-                yield cls(run, report, table_type)
+                yield cls(run, report, table_type, threads)
 
     def save(self, learner: Saved, step: int) -> None:
         """Write the checkpoint of a step."""
@@ -142,7 +146,7 @@ class Session:
         self, agent: Policy, panel: Sequence[Policy], games: Sequence[int], rules: Rules, seed: int, num_players: int
     ) -> list[dict[str, Any]]:
         """Play the agent against each of a panel: rows of `panel.measure`."""
-        return measure(agent, panel, games, rules, seed, num_players, table_type=self.table_type)
+        return measure(agent, panel, games, rules, seed, num_players, threads=self.threads, table_type=self.table_type)
 
     def evaluate(self, agent: Policy, step: int, panel: Sequence[Policy], games: int, rules: Rules, num_players: int = 2) -> None:
         """Measure the agent against each of a panel, see `panel.measure`; save it if it is the best so far."""
