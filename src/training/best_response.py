@@ -6,7 +6,6 @@ can be won against the player. `training.exploit` without `--learner` searches t
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,7 +66,7 @@ class ResponseOptions(RunOptions):
         )  # fmt: skip
 
 
-_RANGES: Final[Ranges] = {"players": (MIN_PLAYERS, MOST_PLAYERS), "steps": (1, math.inf), "final_games": (1, 1 << 30)}
+_RANGES: Final[Ranges] = {"players": (MIN_PLAYERS, MOST_PLAYERS), "final_games": (1, 1 << 30)}
 
 
 def execute(options: ResponseOptions, console: Console, *, learner: Literal["dqn", "ppo"]) -> dict[str, Any]:

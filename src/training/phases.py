@@ -58,8 +58,7 @@ def _measure(learner: ChoiceLearner, session: Session, stage: int, title: str) -
         rows = session.measure(learner.agent(), learner.panel, [games] * len(learner.panel), learner.rules, FINAL_SEED, options.num_players)
     session.report.evaluated(learner.step, rows)
     learner.stages.append({"stage": stage, "title": title, "choices": learner.watched + learner.step, "opponents": rows})
-    learner.agent().save(session.run.agent)
-    session.save(learner, learner.step)
+    session.keep(learner, learner.step)
 
 
 def execute(

@@ -78,7 +78,9 @@ def read_last(folder: Path) -> tuple[dict[str, dict[str, NDArray[Any]]], dict[st
     """
     for aside in folder.glob(f"{_ASIDE}*"):  # left by a run that was killed while it wrote the same step anew
         target = folder / aside.name.removeprefix(_ASIDE)
-        if not target.exists():
+        if target.exists():
+            shutil.rmtree(aside)
+        else:
             os.replace(aside, target)
     there = paths(folder)
     if not there:

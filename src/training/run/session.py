@@ -130,6 +130,11 @@ class Session:
             parts, values = learner.state()
             checkpoints.write(self.run.checkpoints, step, parts, values | {"best": self.best})
 
+    def keep(self, learner: Learner, step: int) -> None:
+        """Write the agent as it is and the checkpoint of a step: a run that is stopped leaves the agent of its last checkpoint."""
+        learner.agent().save(self.run.agent)
+        self.save(learner, step)
+
     def restore(self, learner: Saved) -> None:
         """Continue from the last checkpoint.
 
@@ -181,8 +186,7 @@ class Session:
             rules = Rules.preset(options.rules)
             self.evaluate(learner.agent(), step, learner.panel, options.panel_games, rules, options.num_players)
         if due(options.checkpoint_every):
-            learner.agent().save(self.run.agent)
-            self.save(learner, step)
+            self.keep(learner, step)
 
     def finish_best(self, learner: Learner) -> dict[str, Any]:
         """Save the best agent of the run as the final one and measure it; returns as `finish` does."""

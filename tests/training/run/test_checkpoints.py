@@ -51,6 +51,7 @@ def test_who_is_killed_while_a_step_is_written_anew_leaves_the_old_or_the_new_on
             checkpoints.write(tmp_path, 0, {"part": {"a": np.arange(6)}}, {"stage": 1})
     parts, state = checkpoints.read_last(tmp_path)
     assert state["stage"] == int(moment > 2)
+    assert not list(tmp_path.glob(".old-*"))
     assert len(parts["part"]["a"]) == 5 + state["stage"]
     checkpoints.write(tmp_path, 0, {"part": {"a": np.arange(7)}}, {"stage": 2})
     assert checkpoints.read_last(tmp_path)[1] == {"stage": 2}
