@@ -43,14 +43,9 @@ def blocks(game: Game) -> int:
 @kernel
 def point_of(game: Game, block: int, bits: int) -> int:
     """The first of the points of a block, which are not none."""
-    bit = _count_bits((bits & -bits) - 1)
+    bit = sets.lowest(bits)
     side = int(game.rules.side)
     return side * (bit >> 3) + (bit & 7) if side <= SMALL else side * block + bit - PAD
-
-
-@kernel
-def _count_bits(bits: int) -> int:
-    return sets.size(bits & 0xFFFFFFFF) + sets.size(bits >> 32)
 
 
 @kernel
@@ -141,7 +136,7 @@ def legal_row(game: Game, r: int) -> int:
 def _fives(game: Game, seat: int, block: int) -> int:
     """Where one more stone makes a run of five or more; or of exactly five."""
     found, exact = 0, game.rules.overlines == _EXACT
-    if game.rules.side <= SMALL and _count_bits(game.whole[seat]) < 4:
+    if game.rules.side <= SMALL and sets.size(game.whole[seat]) < 4:
         return found
     for axis in range(4):
         # The points before and after which stand so many stones of the seat.
@@ -227,7 +222,7 @@ def count(game: Game, seat: int, what: int) -> int:
     """At how many points a seat would do what is asked."""
     total = 0
     for block in range(blocks(game)):
-        total += _count_bits(points(game, seat, what, block))
+        total += sets.size(points(game, seat, what, block))
     return total
 
 
@@ -236,7 +231,7 @@ def nth(game: Game, seat: int, what: int, number: int) -> int:
     """The point of this number, from 0, row by row, at which a seat would do what is asked."""
     for block in range(blocks(game)):
         found = points(game, seat, what, block)
-        here = _count_bits(found)
+        here = sets.size(found)
         if number < here:
             for _ in range(number):
                 found &= found - 1

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from monopoly_env.engine import sets
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.kernels import borrowed, entry, kernel
 from pente_env.core import legal_actions, step
@@ -147,7 +148,7 @@ def open_lines(free: int) -> int:
     count = 0
     for axis in (1, 8, 9, 7):
         two = free & (free >> axis)
-        count += size_of(two & (two >> 2 * axis) & (free >> 4 * axis))
+        count += sets.size(two & (two >> 2 * axis) & (free >> 4 * axis))
     return count
 
 
@@ -165,16 +166,6 @@ def taken(mine: int, theirs: int, stone: int) -> int:
 
 
 @kernel
-def size_of(bits: int) -> int:
-    """How many points there are."""
-    count = 0
-    while bits:
-        bits &= bits - 1
-        count += 1
-    return count
-
-
-@kernel
 def wins(mine: int, theirs: int, mine_taken: int, empty: int, takes: bool) -> int:
     """The empty points at which a stone wins at once."""
     found = fives(mine, empty)
@@ -185,7 +176,7 @@ def wins(mine: int, theirs: int, mine_taken: int, empty: int, takes: bool) -> in
         while rest:
             stone = rest & -rest
             rest ^= stone
-            if 2 * mine_taken + size_of(taken(mine, theirs, stone)) >= 2 * NEEDED:
+            if 2 * mine_taken + sets.size(taken(mine, theirs, stone)) >= 2 * NEEDED:
                 found |= stone
     return found
 
@@ -230,7 +221,7 @@ def can_be_paired(defended: int, empty: int, lines: Any) -> bool:
     while count:
         tightest = 0
         for i in range(1, count):
-            if size_of(int(left[i]) & empty) < size_of(int(left[tightest]) & empty):
+            if sets.size(int(left[i]) & empty) < sets.size(int(left[tightest]) & empty):
                 tightest = i
         pair = _best_pair(int(left[tightest]) & empty, left, count)
         if pair == 0:
@@ -394,7 +385,7 @@ def _expand(
         rest ^= stone
         lost = taken(mine, theirs, stone) if takes else 0
         positions[count, _MINE], positions[count, _THEIRS] = theirs & ~lost, mine | stone
-        positions[count, _MINE_TAKEN], positions[count, _THEIRS_TAKEN] = node[_THEIRS_TAKEN], node[_MINE_TAKEN] + size_of(lost) // 2
+        positions[count, _MINE_TAKEN], positions[count, _THEIRS_TAKEN] = node[_THEIRS_TAKEN], node[_MINE_TAKEN] + sets.size(lost) // 2
         _judge(positions[count], not attacks, side, takes, lines, keys, numbers, names[count], found[count])
         count += 1
     return count

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pente_env as pe
+from monopoly_env.engine import sets
 from monopoly_env.errors import ConfigurationError
 from pente_env import solve as command
 from pente_env import solver
@@ -70,9 +71,7 @@ def test_bits_are_the_engines_points() -> None:
         for what, bits in (("fives", solver.fives(mine, empty)), ("captures", solver.captures(mine, theirs, empty))):
             assert pe.points(game, 0, what).tolist() == [side * (bit // 8) + bit % 8 for bit in range(56) if bits >> bit & 1]
         for point in pe.points(game, 0, "captures"):
-            assert solver.size_of(solver.taken(mine, theirs, 1 << (8 * (point // side) + point % side))) == pe.core.takes(
-                game, 0, int(point)
-            )
+            assert sets.size(solver.taken(mine, theirs, 1 << (8 * (point // side) + point % side))) == pe.core.takes(game, 0, int(point))
 
 
 def test_turned_and_mirrored_positions_have_one_key() -> None:
