@@ -428,6 +428,56 @@ def test_a_borrowed_array_is_the_same_numbers_without_an_owner_to_count() -> Non
     assert kernels.borrowed(array) is array  # without compilation
 
 
+def test_only_a_kernel_that_makes_arrays_or_returns_them_counts_references() -> None:
+    import numpy as np
+    from numba.core.runtime import _nrt_python, rtsys
+
+    @kernels.kernel
+    def last(array: Any) -> float:
+        rest = array[1:]
+        return rest[-1]  # type: ignore[no-any-return]
+
+    @kernels.kernel
+    def rest(array: Any) -> Any:
+        return array[1:]
+
+    @kernels.kernel
+    def copy(array: Any) -> Any:
+        copied = np.empty(len(array))
+        copied[:] = array
+        return copied
+
+    @kernels.kernel
+    def second(array: Any) -> float:
+        return rest(copy(array))[0]  # type: ignore[no-any-return]
+
+    @kernels.entry()
+    def ask(array: Any, times: int) -> float:
+        total = 0.0
+        for _ in range(times):
+            total += last(array) + second(rest(copy(array)))
+        return total
+
+    array = np.arange(6.0)
+    assert ask(array, 1) == 5.0 + 2.0
+    _nrt_python.memsys_enable_stats()
+    references, made = sys.getrefcount(array), rtsys.get_allocation_stats()
+    assert ask(array, 1000) == 1000 * (5.0 + 2.0)
+    after = rtsys.get_allocation_stats()
+    assert sys.getrefcount(array) == references
+    assert after.alloc - made.alloc == after.free - made.free == 2001, "each copy and the view of the argument, freed once"
+    assert not _counts(last)
+    assert _counts(rest)
+    assert _counts(copy)
+    assert _counts(second)
+
+
+def _counts(function: Any) -> bool:
+    (compiled,) = function.linked().overloads.values()
+    code = str(compiled.library._final_module)
+    return "NRT_incref" in code or "NRT_decref" in code
+
+
 # --- arrays on the stack ------------------------------------------------------------------------------------------------
 
 

@@ -125,9 +125,10 @@ def _find(signal: Any, index: Any) -> int:
 @kernel
 def _dense(row: Any, at: int, signal: Any, width: int, first: int, index: Any, count: int, out: Any) -> int:
     """Compute outputs of a dense layer of `width` outputs, whose weights begin at `at`; returns where the next layer begins."""
-    bias = at + len(signal) * width
+    end = at + len(signal) * width
+    biases = _weights(row, end + first, len(out))
     for k in range(len(out)):
-        out[k] = row[bias + first + k]
+        out[k] = biases[k]
     fours = count - count % 4
     for n in range(0, fours, 4):
         a, b, c, d = index[n], index[n + 1], index[n + 2], index[n + 3]
@@ -142,12 +143,12 @@ def _dense(row: Any, at: int, signal: Any, width: int, first: int, index: Any, c
         x, by_a = signal[index[n]], _weights(row, at + index[n] * width + first, len(out))
         for k in range(len(out)):
             out[k] += x * by_a[k]
-    return bias + width
+    return end + width
 
 
 @kernel
 def _weights(row: Any, at: int, count: int) -> Any:
-    """What one input adds to `count` outputs, for each unit of the input."""
+    """What one input adds to `count` outputs, for each unit of the input; or what each begins with."""
     return row[at : at + count]
 
 
