@@ -349,20 +349,29 @@ def _store(keys: Any, numbers: Any, key: Any, wish: int, fear: int, spent: int) 
 
 
 @kernel
-def _judge(position: Any, attacks: bool, side: int, takes: bool, lines: Any, keys: Any, numbers: Any, key: Any, out: Any) -> None:
-    """Write the key of a position and what is known of it: proved if it can be seen, else what the table has, else a guess."""
+def _judge(position: Any, attacks: bool, side: int, takes: bool, lines: Any, known: bool, out: Any) -> None:
+    """Write the numbers of a position: proved if it can be seen, else what is there if it is `known`, else a guess."""
     mine, theirs = int(position[_MINE]), int(position[_THEIRS])
     empty = _board(side) & ~(mine | theirs)
-    write_key(position, side, key)
     defended = theirs if attacks else mine
-    opened = open_lines(_board(side) & ~defended)
-    out[0], out[1] = (1, 1 + opened) if attacks else (1 + opened, 1)  # who defends needs the longer, the more lines are open
     if wins(mine, theirs, int(position[_MINE_TAKEN]), empty, takes):
         out[0], out[1] = 0, _FAR
     elif empty == 0 or (not takes and can_be_paired(defended, empty, lines)):  # who attacks does not win
         out[0], out[1] = (_FAR, 0) if attacks else (0, _FAR)
-    else:
-        _look_up(keys, numbers, key, out)
+    elif not known:
+        work = _work(mine if attacks else theirs, defended, empty, side, takes)
+        out[0], out[1] = (1, 1 + work) if attacks else (1 + work, 1)
+
+
+@kernel
+def _work(attacking: int, defended: int, empty: int, side: int, takes: bool) -> int:
+    """A guess how much it takes to prove that who attacks does not win.
+
+    It grows steeply with the empty points, so the search goes deep first: of several forms that were tried on random positions of 5 x 5
+    with 12 stones, this one needed the fewest, an eighth of those that open lines alone take.
+    """
+    free, brackets = sets.size(empty), sets.size(captures(attacking, defended, empty)) if takes else 0
+    return free**4 * (2 + open_lines(_board(side) & ~defended) + 2 * brackets) // 64
 
 
 @kernel
@@ -375,7 +384,17 @@ def _board(side: int) -> int:
 
 @kernel
 def _expand(
-    node: Any, attacks: bool, side: int, takes: bool, lines: Any, keys: Any, numbers: Any, positions: Any, names: Any, found: Any
+    node: Any,
+    attacks: bool,
+    side: int,
+    takes: bool,
+    lines: Any,
+    keys: Any,
+    numbers: Any,
+    positions: Any,
+    names: Any,
+    found: Any,
+    known: Any,
 ) -> int:
     """Write the positions after each move worth trying, their keys and their numbers; returns how many there are."""
     mine, theirs = int(node[_MINE]), int(node[_THEIRS])
@@ -386,8 +405,14 @@ def _expand(
         lost = taken(mine, theirs, stone) if takes else 0
         positions[count, _MINE], positions[count, _THEIRS] = theirs & ~lost, mine | stone
         positions[count, _MINE_TAKEN], positions[count, _THEIRS_TAKEN] = node[_THEIRS_TAKEN], node[_MINE_TAKEN] + sets.size(lost) // 2
-        _judge(positions[count], not attacks, side, takes, lines, keys, numbers, names[count], found[count])
+        write_key(positions[count], side, names[count])
         count += 1
+    for child in range(count):  # without a branch, so that the memory fetches all their entries at the same time
+        known[child] = keys[_place(keys, names[child]), 0] == names[child, 0]
+    for child in range(count):
+        known[child] = _look_up(keys, numbers, names[child], found[child])
+    for child in range(count):
+        _judge(positions[child], not attacks, side, takes, lines, known[child], found[child])
     return count
 
 
@@ -412,11 +437,12 @@ def _search(root: Any, attacks: bool, side: int, takes: bool, limit: int, keys: 
     positions, names = np.zeros((_DEEPEST, _POINTS, 4), np.int64), np.zeros((_DEEPEST, _POINTS, 2), np.int64)
     found, counts = np.zeros((_DEEPEST, _POINTS, 2), np.int64), np.zeros(_DEEPEST, np.int64)
     thresholds, began, at = np.zeros((_DEEPEST, 2), np.int64), np.zeros(_DEEPEST, np.int64), np.zeros(_DEEPEST, np.int64)
-    own, summary, lines = np.zeros((1, 2), np.int64), np.zeros(4, np.int64), lines_of_five(side)
-    _judge(root, attacks, side, takes, lines, keys, numbers, own[0], out)
+    own, summary, lines, known = np.zeros(2, np.int64), np.zeros(4, np.int64), lines_of_five(side), np.zeros(_POINTS, np.bool_)
+    write_key(root, side, own)
+    _judge(root, attacks, side, takes, lines, _look_up(keys, numbers, own, out), out)
     depth, searched = 0, 1
     if out[0] and out[1]:
-        counts[0] = _expand(root, attacks, side, takes, lines, keys, numbers, positions[0], names[0], found[0])
+        counts[0] = _expand(root, attacks, side, takes, lines, keys, numbers, positions[0], names[0], found[0], known)
         thresholds[0] = _FAR
     while out[0] and out[1]:
         _sum_up(found[depth], counts[depth], summary)
@@ -437,6 +463,6 @@ def _search(root: Any, attacks: bool, side: int, takes: bool, limit: int, keys: 
         searched += 1
         mover = attacks if depth % 2 == 0 else not attacks
         counts[depth] = _expand(
-            positions[depth - 1, best], mover, side, takes, lines, keys, numbers, positions[depth], names[depth], found[depth]
+            positions[depth - 1, best], mover, side, takes, lines, keys, numbers, positions[depth], names[depth], found[depth], known
         )
     out[2] = searched
