@@ -5,6 +5,8 @@
 
 `seats` says which player sits where in each game. A player may be a row of numbers among thousands that share a kernel
 (`Table.of_rows`), so one call plays a whole generation. The results do not depend on the number of threads.
+
+A game in which nobody drew a random number is the same for every seed: it is played once for the seats of a match.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from monopoly_env.errors import ConfigurationError, IllegalActionError, whole_number
-from monopoly_env.kernels import borrowed, entry, inlined
+from monopoly_env.kernels import borrowed, entry, inlined, kernel
 from monopoly_env.philox import split_seeds
 from pente_env.core import check_players, name_of
 from pente_env.game import MAX_PLAYERS, RUNNING, Game, empty_games
@@ -40,6 +42,7 @@ RESULT: Final = np.dtype(
             ("moves", np.int32),  # stones put by all seats together
             ("captured", np.int32, (MAX_PLAYERS,)),  # stones that each seat has taken
             ("point", np.int32),  # the last one
+            ("draws", np.int32),  # random numbers that the players have drawn
         ],
     )
 )
@@ -114,6 +117,10 @@ def _play(template: Any, seeds: Any, seats: Any, table: Table, memory: Any, game
     memory, games, out = borrowed(memory), borrowed(games), borrowed(out)
     players = seats.shape[1]
     for g in range(len(seeds)):
+        before = g - players  # in matches, the game from the same seat
+        if before >= 0 and out[before].draws == 0 and _same(seats[before], seats[g]):
+            out[g] = out[before]
+            continue
         games[0] = template[0]
         game = games[0]
         start(game, players, seeds[g, 0], seeds[g, 1])
@@ -130,6 +137,16 @@ def _play(template: Any, seeds: Any, seats: Any, table: Table, memory: Any, game
         result.winner, result.ending, result.moves = game.winner, game.ending, game.moves
         for seat in range(players):
             result.captured[seat] = game.captured[seat]
+            result.draws += game.draws[seat]
+
+
+@kernel
+def _same(ones: Any, others: Any) -> bool:
+    """Whether the same players sit in the same seats."""
+    same = True
+    for seat in range(len(ones)):
+        same &= ones[seat] == others[seat]
+    return same
 
 
 def play_games(

@@ -41,6 +41,15 @@ def watching(game: Any, seat: int, params: Any, memory: Any) -> int:
 
 
 @player_kernel
+def counting(game: Any, seat: int, params: Any, memory: Any) -> int:
+    """Play the first empty point from the number of its row on: a player without chance whose rows differ."""
+    point = int(params[0]) if game.moves else 24
+    while not (game.empty[5 + point // 7] >> (5 + point % 7)) & 1:
+        point = (point + 1) % 49
+    return point
+
+
+@player_kernel
 def stubborn(game: Any, seat: int, params: Any, memory: Any) -> int:
     """Always choose the centre."""
     return 24
@@ -75,6 +84,21 @@ def test_a_game_of_a_match_is_the_game_of_its_seed() -> None:
             seat = int(game.player)
             pe.step(game, players[seat].act(core.batch_of(game), seat, memory[seat]))
         assert (game.winner, game.ending, game.moves) == tuple(results.games[number])[:3]
+
+
+@pytest.mark.parametrize("opponents", [["better", "better"], ["better", "simple"], ["better", "blocker"]])
+def test_a_game_without_chance_is_played_once_for_all_seeds_and_each_is_the_game_of_its_seed(opponents: list[str]) -> None:
+    builds = {"ends": "forward", "opening_stone": "nearest"}
+    players = [pe.make(name, **(builds if name != "blocker" else {})) for name in opponents]
+    rows = Table.of_rows(np.linspace(0, 48, 9)[:, None], Player("counting", counting, [0.0]), players)
+    seats = np.array([np.roll([row, 9, 10], seat) for row in range(9) for _ in range(5) for seat in range(3)])
+    results = play_games(rows, seats, seeds := np.arange(len(seats)), threads=1)
+    alone = [play_games(rows, seats[[game]], seeds[[game]]) for game in range(len(seats))]
+    assert results.tobytes() == np.concatenate(alone).tobytes()
+    drawn = results["draws"].reshape(9, 5, 3)  # rows, matches, seats
+    assert ((drawn == 0).all(axis=1) == (drawn == 0).any(axis=1)).all()
+    assert (drawn > 0).any()
+    assert (drawn == 0).any() == ("blocker" not in opponents)
 
 
 @pytest.mark.parametrize("threads", [2, 5])
