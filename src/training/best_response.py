@@ -18,7 +18,7 @@ from agents.learned.answers import MOST_PLAYERS
 from monopoly_env.game import MIN_PLAYERS
 from training import dqn, phases, ppo
 from training.dqn import DQNOptions
-from training.learner import LearnerOptions
+from training.learner_options import LearnerOptions
 from training.ppo import PPOOptions
 from training.run.options import ClusterName, Device, Ranges, RulesName, RunOptions, check_ranges
 

@@ -43,8 +43,9 @@ from typing import Any, ClassVar, Final
 from rich.console import Console
 from torch import Tensor
 
-from training import learner, phases, presets
-from training.learner import ChoiceLearner, LearnerOptions, Part, agreement, cross_entropy
+from training import learner_options, phases, presets
+from training.learner import ChoiceLearner, Part, agreement, cross_entropy
+from training.learner_options import LearnerOptions
 from training.networks import Networks
 from training.run.options import Ranges
 
@@ -106,7 +107,7 @@ def execute(options: DQNOptions, console: Console) -> dict[str, Any]:
     Raises:
         MonopolyError: Wrong options, a folder that can't be used, a checkpoint that is missing or damaged, a loss that is not finite.
     """
-    return phases.execute(options, DQN, learner.check(options, RANGES), console)
+    return phases.execute(options, DQN, learner_options.check(options, RANGES), console)
 
 
 main = presets.main  # `python -m training.dqn` is the command of all presets

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeVar
+from typing import Any, ClassVar, Final, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -26,22 +26,19 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import Parameter, functional
 
-from agents.learned.answers import MOST_PLAYERS
 from agents.learned.choices import LIKE
 from agents.learned.networks import CHOICES, STATE, architectures
 from agents.learned.policy import LearnedAgent
 from agents.networks.layout import Architecture
-from monopoly_env.errors import ConfigurationError
-from monopoly_env.game import MIN_PLAYERS
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
 from monopoly_env.rules import Rules
 from training.cluster import HERE, PlayGames
-from training.experience.choices import TURN_LIMIT, Choices, lambda_returns
-from training.league import EXPLOITERS, LEARNER, PAST, WORDS, League, Trained
+from training.experience.choices import Choices, lambda_returns
+from training.league import EXPLOITERS, LEARNER, PAST, League, Trained
+from training.learner_options import Named
 from training.networks import Network, Networks, arrays_of, optimizer_arrays, set_arrays_of, set_optimizer_arrays
 from training.run.checkpoints import Parts
 from training.run.devices import device_of
-from training.run.options import NONE, ClusterName, Device, Ranges, RulesName, RunOptions, check_ranges, find_policy
 from training.run.session import DivergenceError, passed
 
 WATCH_SEED: Final = 1 << 20  # added to the seed: games that are watched differ from own ones
@@ -51,152 +48,6 @@ _CHUNK: Final = 16_384  # choices in a forward pass without gradients
 _COUNTERS: Final = ("step", "watched", "blocks", "finished", "stages")  # in a checkpoint
 _SURE: Final = math.log(0.99)
 _MAX_NORM: Final = 1.0  # gradients are clipped to it
-
-
-@dataclass(frozen=True)
-class LearnerOptions(RunOptions):
-    """What `training.dqn` and `training.ppo` have in common."""
-
-    steps: int = 3_000_000
-    """Budget of the own games: choices of the learner."""
-    rules: RulesName = "ocnaru"
-    num_players: int = 2
-    """Seats at the table: 2 to 4."""
-    expert: str = "expert"
-    """Policy that is watched first, playing itself; `none`: learn from own games only."""
-    watch: int = 1_000_000
-    """Choices of the expert that are watched."""
-    start: str = NONE
-    """A saved agent of this kind to continue from, for instance `ppo/best/ocnaru`, instead of new networks: with its hidden layers, and
-    nothing is watched then."""
-    opponents: tuple[str, ...] = ("expert", "expert", "expert", "algorithmic", "strategic")
-    """Opponents, each in an equal share of the games, so that a name given three times has three shares: names of policies, files, `self`
-    (all seats), `past` (earlier copies) or `exploiters` (copies that were trained to beat the learner)."""
-    vary: float = 0.0
-    """In every other block of games, scripted opponents play by other numbers: each is multiplied by exp(VARY z), z drawn from a standard
-    normal, so that the agent learns to play against more than those who have names. 0.3 moves most numbers by less than a third."""
-    past: int = 8
-    """Earlier copies of the learner that are kept as opponents; as many exploiters."""
-    past_every: int = 10
-    """Blocks of games between two copies."""
-    exploit_every: int = 5_000_000
-    """Own choices between two exploiters: a copy of the learner learns to beat the learner as it is then, and joins its opponents. Only
-    with `exploiters` among --opponents."""
-    exploit_steps: int = 1_000_000
-    """Choices of an exploiter."""
-    games: int = 512
-    """Games in a block."""
-    turn_limit: int = TURN_LIMIT
-    """Turns of each player after which the score decides a game that is learned from. Lower it at tables of four against opponents who
-    hardly trade: their games go on for thousands of choices, and most of what is learned would come from few games."""
-    hidden: tuple[int, ...] = (128, 64)
-    """Units of the hidden layers of each network."""
-
-    learning_rate: float = 3e-4
-    """Learning rate of Adam in the own games; it falls linearly to a fiftieth. While watching it is three times as high."""
-    batch: int = 4096
-    """Choices in a gradient step on own games; while watching it is a quarter of that."""
-    epochs: int = 2
-    """How often each block is learned from."""
-    td_lambda: float = 0.95
-    """How far ahead the advantage of a choice looks: the weight of what comes later against the networks' own estimate of it, as in
-    TD(lambda); 1: the outcome alone."""
-    value_lambda: float = 0.99
-    """The same for what the value of a state learns: it looks farther ahead, for its errors would stay in every advantage."""
-    value_weight: float = 0.5
-    """Weight of the squared error of the value that every network learns beside its choices."""
-    value_share: float = 1.0
-    """Share of the choices whose states the network of values learns from."""
-    sure_share: float = 0.5
-    """Share of the choices drawn with a probability above 0.99 that are learned from: most choices are such, and they teach little."""
-
-    panel: tuple[str, ...] = ("random", "strategic", "expert")
-    """Policies that the agent is measured against."""
-    panel_games: int = 500
-    """Games against each of them at each evaluation during training, and of untrained networks."""
-    final_games: int = 2000
-    """Games against each of them after watching and at the end, with other seeds."""
-    evaluate_every: int = 1_000_000
-    """Own choices between two evaluations; a checkpoint is written too."""
-    overlap: bool = False
-    """Play the next block of games while learning from this one: for a GPU, or cores that do not share their units for products. A block is
-    then played by the networks of one block before; none is played ahead of a checkpoint."""
-    precision: Literal["float32", "bfloat16"] = "float32"
-    """Of the hidden layers in gradient steps. bfloat16 takes a fifth to a third less time where the processor has it (AVX512-BF16, AMX, or
-    a GPU), and far more where it has not. Weights, outputs and games are of float32 in any case."""
-    device: Device = "cpu"
-    threads: int = 2
-    """Threads that play. The result does not depend on them."""
-    cluster: ClusterName = None
-
-    @property
-    def checkpoint_every(self) -> int:
-        """Own choices between two checkpoints."""
-        return self.evaluate_every
-
-
-_RANGES: Final[Ranges] = {
-    **dict.fromkeys(("steps", "watch"), (0, float("inf"))),
-    **dict.fromkeys(("past", "past_every", "games", "turn_limit", "hidden", "batch", "epochs", "panel_games", "final_games"), (1, 1 << 30)),
-    **dict.fromkeys(("evaluate_every", "threads", "exploit_every", "exploit_steps"), (1, float("inf"))),
-    "num_players": (MIN_PLAYERS, MOST_PLAYERS),
-    "seed": (0, 1 << 20),
-    "learning_rate": (1e-9, 1),
-    "vary": (0, 2),
-    "value_weight": (0, 1000),
-    **dict.fromkeys(("td_lambda", "value_lambda", "value_share", "sure_share"), (0, 1)),
-}
-
-
-class Named(NamedTuple):
-    """The policies that the options name."""
-
-    agent: LearnedAgent | None  # to continue from
-    expert: CompiledPolicy | None
-    opponents: list[CompiledPolicy | str]
-    panel: list[Policy]
-
-
-def check(options: LearnerOptions, ranges: Ranges) -> Named:
-    """Check the options, and find the policies that they name.
-
-    Raises:
-        MonopolyError: A number is out of range, a name is unknown, a file is missing, or a policy is not compiled.
-    """
-    check_ranges(options, {**_RANGES, **ranges})
-    Rules.preset(options.rules)
-    device_of(options.device)
-    for name, given in (("panel", options.panel), ("opponents", options.opponents), ("hidden", options.hidden)):
-        if not given:
-            raise ConfigurationError(f"--{name} must not be empty.")
-    agent = None if options.start == NONE else find_policy(options.start, NONE)
-    if agent is not None and not isinstance(agent, LearnedAgent):
-        raise ConfigurationError(f"--start {options.start!r} is no agent whose networks choose every action.")
-    if agent is not None and agent.num_players != options.num_players:
-        raise ConfigurationError(f"--start {options.start!r} plays at tables of {agent.num_players}, not of {options.num_players}.")
-    named = Named(
-        agent=agent,
-        expert=None if options.expert == NONE else _compiled(options.expert, NONE),
-        opponents=[name if name in WORDS else _compiled(name, *WORDS) for name in options.opponents],
-        panel=[find_policy(name) for name in options.panel],
-    )
-    for policy in (named.expert, *named.opponents, *named.panel):
-        if isinstance(policy, Policy):
-            policy.check_table(options.num_players)
-    seats = len(options.opponents) * options.num_players
-    if options.games < seats:
-        raise ConfigurationError(
-            f"--games {options.games}: a block needs {seats} games or more, so that each of {len(options.opponents)} opponents is met from "
-            f"each of {options.num_players} seats."
-        )
-    return named
-
-
-def _compiled(name: str, *words: str) -> CompiledPolicy:
-    policy = find_policy(name, *words)
-    if not isinstance(policy, CompiledPolicy):
-        raise ConfigurationError(f"Policy {name!r} is not compiled: games are played in compiled code.")
-    return policy
 
 
 class Part(NamedTuple):

@@ -9,7 +9,8 @@ from rich.table import Table
 
 from training import cluster
 from training.cluster import PlayGames
-from training.learner import ChoiceLearner, LearnerOptions, Named
+from training.learner import ChoiceLearner
+from training.learner_options import LearnerOptions, Named
 from training.run.options import FREE, NONE, digests_of, result_settings
 from training.run.panel import FINAL_SEED
 from training.run.session import Session
@@ -69,7 +70,7 @@ def execute(
     Args:
         options: Of the run.
         learner_of: The learner.
-        named: What `learner.check` found.
+        named: What `learner_options.check` found.
         console: Where progress is shown.
         play_games: Plays the games that are learned from; by default where `--cluster` says.
 

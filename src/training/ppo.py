@@ -27,8 +27,9 @@ import torch
 from rich.console import Console
 from torch import Tensor
 
-from training import learner, phases
-from training.learner import ChoiceLearner, LearnerOptions, Part, agreement, cross_entropy
+from training import learner_options, phases
+from training.learner import ChoiceLearner, Part, agreement, cross_entropy
+from training.learner_options import LearnerOptions
 from training.networks import Networks
 from training.run import command
 from training.run.options import Ranges
@@ -90,7 +91,7 @@ def execute(options: PPOOptions, console: Console) -> dict[str, Any]:
     Raises:
         MonopolyError: Wrong options, a folder that can't be used, a checkpoint that is missing or damaged, a loss that is not finite.
     """
-    return phases.execute(options, PPO, learner.check(options, _RANGES), console)
+    return phases.execute(options, PPO, learner_options.check(options, _RANGES), console)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

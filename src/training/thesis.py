@@ -25,7 +25,7 @@ from agents.networks.ocnaru import GATED, HIDDEN, NAMES, NETWORKS, OcnaruNetwork
 from monopoly_env.encoding import ocnaru
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.policy.protocol import CompiledPolicy
-from training import learner, phases
+from training import learner_options, phases
 from training.dqn import DQN, RANGES, DQNOptions
 from training.experience.choices import Choices
 from training.league import PAST, SELF
@@ -96,4 +96,4 @@ def execute(options: ThesisOptions, console: Console) -> dict[str, Any]:
         if getattr(options, name) != only:
             given = f"--{name.replace('_', '-')} {getattr(options, name)}"
             raise ConfigurationError(f"{given}: --preset thesis knows {'none' if only is None else only} only.")
-    return phases.execute(options, ThesisDQN, learner.check(options, RANGES), console, choices.play_games)
+    return phases.execute(options, ThesisDQN, learner_options.check(options, RANGES), console, choices.play_games)

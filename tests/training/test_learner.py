@@ -21,7 +21,7 @@ from agents.learned.networks import NAMES
 from agents.learned.policy import LearnedAgent
 from agents.players.expert.parameters import Expert
 from monopoly_env.errors import ConfigurationError, FormatError
-from training import dqn, learner, phases, ppo
+from training import dqn, learner_options, phases, ppo
 from training.dqn import DQN, DQNOptions
 from training.league import EXPLOITERS, LEARNER, PAST, SELF, League
 from training.learner import ChoiceLearner, Part
@@ -39,7 +39,7 @@ AHEAD: Any = (PPO, PPOOptions(**TINY, overlap=True, precision="bfloat16"), ppo)
 
 
 def made(kind: type[ChoiceLearner], options: Any) -> Any:
-    return kind(options, learner.check(options, {}))
+    return kind(options, learner_options.check(options, {}))
 
 
 def quiet() -> Console:
@@ -397,7 +397,7 @@ def test_official_rules_with_more_players(players: int, tmp_path: Path) -> None:
     smaller = made(PPO, dataclasses.replace(options, num_players=players - 1, opponents=(saved,)))  # it sits at smaller tables, too
     assert smaller.play().size
     with pytest.raises(ConfigurationError, match=f"plays at tables of {players}, not of 2"):
-        learner.check(dataclasses.replace(LEARNERS[1][1], start=saved), {})
+        learner_options.check(dataclasses.replace(LEARNERS[1][1], start=saved), {})
 
 
 @pytest.mark.parametrize(
@@ -416,4 +416,4 @@ def test_official_rules_with_more_players(players: int, tmp_path: Path) -> None:
 )
 def test_wrong_options_are_refused(change: dict[str, Any], said: str) -> None:
     with pytest.raises(ConfigurationError, match=said):
-        learner.check(dataclasses.replace(LEARNERS[0][1], **change), {})
+        learner_options.check(dataclasses.replace(LEARNERS[0][1], **change), {})
