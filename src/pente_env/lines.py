@@ -49,6 +49,18 @@ def point_of(game: Game, block: int, bits: int) -> int:
 
 
 @kernel
+def block_of(game: Game, r: int) -> int:
+    """The block of a row."""
+    return 0 if game.rules.side <= SMALL else r
+
+
+@kernel
+def bit_of(game: Game, r: int, c: int) -> int:
+    """The place of a point in its block."""
+    return 8 * r + c if game.rules.side <= SMALL else PAD + c
+
+
+@kernel
 def stones_ahead(game: Game, seat: int, block: int, direction: int, j: int) -> int:
     """The points of a block from which a seat has a stone j steps further on in a direction."""
     if game.rules.side <= SMALL:
@@ -89,7 +101,7 @@ def points(game: Game, seat: int, what: int, block: int) -> int:
         for opponent in range(game.num_players):
             if opponent != seat:
                 if what == CAPTURES:
-                    found |= _captures(game, seat, opponent, block)
+                    found |= captures(game, seat, opponent, block)
                 elif what == FOURS or what == THREES:
                     found |= _ends(game, opponent, 4 if what == FOURS else 3, block)
                 else:
@@ -160,7 +172,7 @@ def _followed(game: Game, seat: int, block: int, direction: int) -> tuple[int, i
 
 
 @kernel
-def _captures(game: Game, seat: int, opponent: int, block: int) -> int:
+def captures(game: Game, seat: int, opponent: int, block: int) -> int:
     """Where a bracket around two stones of an opponent closes; with the rules of keryo-pente also around three."""
     found = 0
     if game.rules.captures == _NO_CAPTURES:

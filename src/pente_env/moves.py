@@ -8,7 +8,7 @@ from __future__ import annotations
 from monopoly_env.kernels import kernel
 from monopoly_env.philox import philox
 from pente_env.game import FIVE, FIVE_AND_PAIRS, FULL, MAX_PLAYERS, NOBODY, PAD, PAIRS, ROWS, RUNNING, SMALL, Game
-from pente_env.lines import DIRECTIONS, holds, is_empty, legal_row
+from pente_env.lines import DIRECTIONS, bit_of, block_of, captures, holds, is_empty, legal_row
 from pente_env.rules import number
 
 _EXACT = number("overlines", "nothing")
@@ -66,11 +66,10 @@ def put(game: Game, point: int) -> int:
     turn_over(game, seat, r, c)
     game.moves += 1
     game.last = point
-    if game.rules.captures != _NO_CAPTURES:
-        for opponent in range(game.num_players):
-            if opponent != seat:
-                taken += _take(game, seat, opponent, r, c)
-        game.captured[seat] += taken
+    for opponent in range(game.num_players):
+        if opponent != seat and (captures(game, seat, opponent, block_of(game, r)) >> bit_of(game, r, c)) & 1:
+            taken += _take(game, seat, opponent, r, c)
+    game.captured[seat] += taken
     _end(game, seat, r, c)
     game.player = seat + 1 if seat + 1 < game.num_players else 0
     return taken
