@@ -47,9 +47,10 @@ _PARTS: Final = 100  # of a curve that is kept
 
 # --- cells ----------------------------------------------------------------------------------------------------------------------
 
-# How the builders play (P20, P21): the text has neither.
+# How the builders play (P20, P21), and how many hidden units there are (E1): the text has neither.
+_FIXED: Final = {"ends": "forward", "opening_stone": "nearest"}
 READINGS: Final[dict[str, dict[str, Any]]] = {
-    "random": {}, "forward": {"ends": "forward"}, "fixed": {"ends": "forward", "opening_stone": "nearest"},
+    "random": {}, "forward": {"ends": "forward"}, "fixed": _FIXED, "fixed-5-units": _FIXED | {"hidden": 5},
 }  # fmt: skip
 _POINTS: Final = {"moves_max": "points"}
 
@@ -62,12 +63,13 @@ def _cells() -> dict[str, dict[str, Any]]:
             cells[f"{experiment}/{name}"] = {"experiment": experiment} | reading
         cells[f"{experiment}/random-points"] = {"experiment": experiment} | _POINTS
         cells[f"{experiment}/random-ties"] = {"experiment": experiment, "ties": "random"}
+    cells["two/fixed-10-neurons"] = {"experiment": "two", "neurons": 10} | _FIXED
     cells["two/hall"] = {"experiment": "hall"}
     for network in NETWORKS:
         own = {"network": network}
-        for name in ("fixed", "random"):
+        for name in ("fixed", "fixed-5-units", "random"):
             cells[f"better/{name}/{network}"] = {"experiment": "better"} | READINGS[name] | own
-        cells[f"better/fixed-points/{network}"] = {"experiment": "better"} | READINGS["fixed"] | _POINTS | own
+        cells[f"better/fixed-points/{network}"] = {"experiment": "better"} | _FIXED | _POINTS | own
         for experiment in ("colluders", "lot"):
             cells[f"memory/{experiment}/{network}"] = {"experiment": experiment} | own
     one_change: dict[str, dict[str, Any]] = {algorithm: {"algorithm": algorithm} for algorithm in ("genetic", "cmaes", "random")}
@@ -278,19 +280,27 @@ def _share(rates: NDArray[np.float64]) -> str:
 
 
 def champions(cells: Mapping[str, Sequence[Finished]]) -> Figure:
-    """Curves of the champions: the median of the runs of a cell, and their quartiles."""
+    """Curves of the champions, a panel for each cell: every run, their median and their quartiles."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9, 4.5), layout="constrained")
-    axes = figure.subplots()
-    for cell, runs in cells.items():
+    columns = min(len(cells), 4)
+    rows = -(-len(cells) // columns)
+    figure = Figure(figsize=(2.6 * columns, 0.4 + 1.9 * rows), layout="constrained")
+    panels = figure.subplots(rows, columns, sharey=True, squeeze=False).ravel()
+    for axes, (cell, runs) in zip(panels, cells.items(), strict=False):
         generations = min(runs, key=lambda run: run.generations).middles
         rates = np.array([np.interp(generations, run.middles, run.champions) for run in runs])
         low, middle, high = np.quantile(rates, (0.25, 0.5, 0.75), axis=0)
-        (line,) = axes.plot(generations, middle, label=f"{cell} ({len(runs)})", linewidth=1)
-        axes.fill_between(generations, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
-    axes.set(xlabel="generation", ylabel="games won by the champion", ylim=(0, 1.02))
-    axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))
+        axes.fill_between(generations, low, high, alpha=0.25, linewidth=0)
+        axes.plot(generations, rates.T, color="grey", alpha=0.5, linewidth=0.5)
+        axes.plot(generations, middle, linewidth=1.5)
+        axes.set(ylim=(0, 1.02))
+        axes.set_title(f"{cell} ({len(runs)})", fontsize=8)
+        axes.tick_params(labelsize=7)
+    for axes in panels[len(cells) :]:
+        axes.axis("off")
+    figure.supxlabel("generation", fontsize=8)
+    figure.supylabel("games won by the champion", fontsize=8)
     return figure
 
 
