@@ -13,6 +13,7 @@ from monopoly_env.errors import ConfigurationError, IllegalActionError
 from monopoly_env.intervals import wilson
 from pente_env import core, matches
 from pente_env.fitness import EXPERIMENTS, Experiment, Fitness, evaluate
+from pente_env.lines import is_empty
 from pente_env.loop import Table, play_games
 from pente_env.moves import draw
 from pente_env.player import Player, player_kernel
@@ -24,8 +25,7 @@ def leaning(game: Any, seat: int, params: Any, memory: Any) -> int:
     """Play the legal point nearest to a number of its row, or any: a player whose rows differ."""
     best, point = 1e9, -1
     for candidate in range(49):
-        empty = (game.empty[5 + candidate // 7] >> (5 + candidate % 7)) & 1
-        if empty and abs(candidate - params[0]) < best and (game.moves > 0 or candidate == 24):
+        if is_empty(game, candidate // 7, candidate % 7) and abs(candidate - params[0]) < best and (game.moves > 0 or candidate == 24):
             best, point = abs(candidate - params[0]), candidate
     return anywhere(game, seat) if draw(game, seat, 4) == 0 else point
 
@@ -35,16 +35,16 @@ def watching(game: Any, seat: int, params: Any, memory: Any) -> int:
     """Count its calls; its point is the number of the calls so far, or the first empty one after it."""
     memory[0] += 1
     point = int(memory[0]) if game.moves else 24
-    while not (game.empty[5 + point // 7] >> (5 + point % 7)) & 1:
+    while not is_empty(game, point // 7, point % 7):
         point += 1
     return point
 
 
 @player_kernel
-def counting(game: Any, seat: int, params: Any, memory: Any) -> int:
+def following(game: Any, seat: int, params: Any, memory: Any) -> int:
     """Play the first empty point from the number of its row on: a player without chance whose rows differ."""
     point = int(params[0]) if game.moves else 24
-    while not (game.empty[5 + point // 7] >> (5 + point % 7)) & 1:
+    while not is_empty(game, point // 7, point % 7):
         point = (point + 1) % 49
     return point
 
@@ -90,7 +90,7 @@ def test_a_game_of_a_match_is_the_game_of_its_seed() -> None:
 def test_a_game_without_chance_is_played_once_for_all_seeds_and_each_is_the_game_of_its_seed(opponents: list[str]) -> None:
     builds = {"ends": "forward", "opening_stone": "nearest"}
     players = [pe.make(name, **(builds if name != "blocker" else {})) for name in opponents]
-    rows = Table.of_rows(np.linspace(0, 48, 9)[:, None], Player("counting", counting, [0.0]), players)
+    rows = Table.of_rows(np.linspace(0, 48, 9)[:, None], Player("following", following, [0.0]), players)
     seats = np.array([np.roll([row, 9, 10], seat) for row in range(9) for _ in range(5) for seat in range(3)])
     results = play_games(rows, seats, seeds := np.arange(len(seats)), threads=1)
     alone = [play_games(rows, seats[[game]], seeds[[game]]) for game in range(len(seats))]
