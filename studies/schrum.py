@@ -16,7 +16,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -43,6 +43,8 @@ PAGE: Final = Path(__file__).parents[1] / "docs" / "results" / "esp.md"
 TEMPLATE: Final = "# ESP: Schrum's experiments with networks for Pente\n"
 KEPT: Final = Path(__file__).parent / "data" / "schrum.jsonl"
 _EVALUATION: Final = "evaluation.json"
+_CHAMPION: Final = "champion/"  # what the curves of the champions begin with
+_STAYS: Final = 0.95  # of the games of a test: a champion hardly ever loses
 _PARTS: Final = 100  # of a curve that is kept
 
 # --- cells ----------------------------------------------------------------------------------------------------------------------
@@ -94,12 +96,17 @@ class Finished:
         champions: The share of its games that the champion of a generation won in its own evaluation: means of equal parts of the run,
             at most `_PARTS` (the last one may be shorter).
         settings: A digest of the settings that decide the result.
+        all_won: The first generation whose champion won all games of a test in its own evaluation, by the names of the tests; 0: none.
+            Some runs were kept without these two.
+        least: The smallest share of the games of a test that a champion of the last quarter of the run won so.
     """
 
     generations: int
     rates: dict[str, float]
     champions: list[float]
     settings: str
+    all_won: dict[str, int] = field(default_factory=dict)
+    least: dict[str, float] = field(default_factory=dict)
 
     @classmethod
     def of_folder(cls, folder: Path, settings: Schrum) -> Finished:
@@ -113,11 +120,13 @@ class Finished:
             rates = {test["opponents"]: float(test["win_rate"]) for test in results["tests"]}
         with checkpoints.understood(folder / CURVES):
             found = np.atleast_1d(np.genfromtxt(folder / CURVES, delimiter=",", names=True, deletechars=""))
-            own = [name for name in found.dtype.names or () if name.startswith("champion/")]
-            champions = np.mean([found[name] for name in own], axis=0)
+            own = {name.removeprefix(_CHAMPION): found[name] for name in found.dtype.names or () if name.startswith(_CHAMPION)}
+            champions = np.mean([*own.values()], axis=0)
         starts = _starts(len(champions))
         parts = [round(float(part.mean()), 4) for part in np.split(champions, starts[1:])]
-        return cls(int(results["generations"]), rates, parts, digest(settings))
+        all_won = {test: int(np.append(np.flatnonzero(shares == 1) + 1, 0)[0]) for test, shares in own.items()}
+        least = {test: round(float(shares[3 * len(shares) // 4 :].min()), 4) for test, shares in own.items()}
+        return cls(int(results["generations"]), rates, parts, digest(settings), all_won, least)
 
     @property
     def middles(self) -> NDArray[np.float64]:
@@ -246,6 +255,7 @@ SECTIONS: Final = {
     "changes": "ESP against other searches, and one change each",
     "boards": "Larger boards, and a window that is moved over the board",
 }
+_HIS: Final = ("two", "pairs", "better")
 
 
 def section(name: str, kept: Kept, page: Page) -> str:
@@ -258,7 +268,7 @@ def section(name: str, kept: Kept, page: Page) -> str:
     rows = [_row(cell, runs, tests) for cell, runs in cells.items()]
     picture = page.picture(name, champions(cells), f"Games won by the champion of each generation: {SECTIONS[name]}")
     heads = ("cell", "runs", "generations", *tests, *(["all tests"] if len(tests) > 1 else []))
-    return f"{picture}\n\n{table(heads, rows)}"
+    return "\n\n".join([picture, table(heads, rows), *(_perfection(cells) if name in _HIS else [])])
 
 
 def _row(cell: str, runs: Sequence[Finished], tests: Sequence[str]) -> tuple[str, ...]:
@@ -267,6 +277,23 @@ def _row(cell: str, runs: Sequence[Finished], tests: Sequence[str]) -> tuple[str
     rates = np.array([[run.rates.get(test, np.nan) for test in tests] for run in runs])
     columns = [rates[:, n] for n in range(len(tests))] + ([rates.mean(axis=1)] if len(tests) > 1 else [])
     return (f"`{cell}`", str(len(runs)), length, *(_share(column) for column in columns))
+
+
+def _perfection(cells: Mapping[str, Sequence[Finished]]) -> list[str]:
+    """When champions first won all games of a test, and whether they went on to: text and table, or nothing if none ever did."""
+    rows = []
+    for cell, kept in cells.items():
+        runs = [run for run in kept if run.all_won]
+        for test in sorted({test for run in runs for test, generation in run.all_won.items() if generation}):
+            reached = [run for run in runs if run.all_won[test]]
+            first = np.array([run.all_won[test] for run in reached])
+            when = f"{np.median(first):,.0f}" + (f" ({first.min():,} to {first.max():,})" if len(first) > 1 else "")
+            stay = sum(run.least[test] >= _STAYS for run in reached)
+            rows.append((f"`{cell}`", test, f"{len(reached)} of {len(runs)}", when, str(stay)))
+    if not rows:
+        return []
+    heads = ("cell", "test", "runs that had one", "the first at generation", f"runs with {_STAYS:.0%} won by all of the last quarter")
+    return ["Champions that won all games of a test in their own evaluation (median and range over runs):", table(heads, rows)]
 
 
 def _share(rates: NDArray[np.float64]) -> str:

@@ -45,13 +45,23 @@ def test_the_command_runs_a_cell_and_writes_its_section(tmp_path: Path, capsys: 
 def test_a_long_run_is_kept_in_a_hundred_parts(tmp_path: Path) -> None:
     settings = settings_of("better/fixed/recurrent", 0, Options())
     (tmp_path / "evaluation.json").write_text(json.dumps({"generations": 250, "tests": [{"opponents": "two", "win_rate": 0.5}]}))
-    lines = ["generation,champion/two 1,champion/two 2", *(f"{number},{number / 250},0.5" for number in range(1, 251))]
+    lines = ["generation,champion/two-1,champion/two-2", *(f"{number},{number / 250},0.5" for number in range(1, 251))]
     (tmp_path / "curves.csv").write_text("\n".join(lines))
     run = Finished.of_folder(tmp_path, settings)
     assert len(run.champions) == len(run.middles) == 84  # of three generations each, and one of the last
     assert run.middles[[0, 1, -1]].tolist() == [2, 5, 250]
     assert run.champions == pytest.approx((run.middles / 250 + 0.5) / 2, abs=1e-4)
     assert run.settings != schrum.digest(settings_of("better/fixed/recurrent", 1, Options()))
+    assert run.all_won == {"two-1": 250, "two-2": 0}
+    assert run.least == {"two-1": pytest.approx(188 / 250), "two-2": 0.5}  # of the last 63 generations
+
+
+def test_the_page_says_when_champions_first_won_all_games() -> None:
+    runs = [Finished(9, {}, [], "", {"a": first, "b": 0}, {"a": least, "b": 0.5}) for first, least in ((3, 1.0), (8, 0.9), (0, 0.9))]
+    _, rows = schrum._perfection({"cell": [*runs, Finished(9, {}, [], "")]})  # the last was kept without
+    assert rows.splitlines()[2:] == ["| `cell` | a | 2 of 3 | 6 (3 to 8) | 1 |"]
+    assert schrum._perfection({"cell": runs[1:2]})[1].splitlines()[2:] == ["| `cell` | a | 1 of 1 | 8 | 0 |"]
+    assert schrum._perfection({"cell": runs[2:]}) == []
 
 
 def test_cells_are_settings_that_can_be_played() -> None:
