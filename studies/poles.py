@@ -1,0 +1,171 @@
+"""How many networks a search needs until one balances two poles without velocities: `python -m studies.poles --help`.
+
+python -m studies.poles                                  # writes the section of docs/esp.md: half an hour of a core
+python -m studies.poles --only esp/2.9 random --runs 5   # some searches, on the terminal alone
+
+It is the task of which Gomez, Schmidhuber and Miikkulainen (JMLR 2008) tell how many networks ESP needs.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, Final, TypeAlias
+
+import numpy as np
+import tyro
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import track
+
+from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.reference import table
+from studies.pages import Page
+from training.evolution import poles
+from training.evolution.esp import ESP, Fitness, Genes, Neurons, Recipe, evolve, generator_of
+from training.run import command
+from training.run.command import Command
+from training.run.options import check_ranges
+
+PAGE: Final = Path(__file__).parents[1] / "docs" / "esp.md"
+HIDDEN: Final = 5
+
+Search: TypeAlias = Callable[[Fitness, Neurons, int], Iterator[Any]]
+
+
+@dataclass(frozen=True)
+class Options:
+    """Let searches look for a network that balances two poles, several times each, and count the networks that they evaluate."""
+
+    only: Annotated[tuple[str, ...], tyro.conf.arg(help="Searches. Default: all, and the page is written.")] = ()
+    runs: int = 50
+    """Runs of each search."""
+    seed: int = 100
+    """Of the first run; the next one has the next seed."""
+    most: int = 60_000
+    """Networks after which a run gives up."""
+    steps: int = 100_000
+    """Pushes for which a network must balance: 33 minutes by the clock of the cart."""
+    page: Path = PAGE
+    """The page whose section is written."""
+    json: bool = False
+    """Print one JSON object at the end."""
+
+
+# --- searches -------------------------------------------------------------------------------------------------------------------
+
+
+def _esp(recipe: Recipe) -> Search:
+    def search(fitness: Fitness, neurons: Neurons, seed: int) -> Iterator[Any]:
+        return evolve(
+            fitness, sub_populations=neurons.sub_populations, genes=neurons.genes, recipe=recipe, generations=sys.maxsize, seed=seed
+        )
+
+    return search
+
+
+def _random(fitness: Fitness, neurons: Neurons, seed: int) -> Iterator[Any]:
+    generator = generator_of(seed, 0)
+    while True:
+        yield fitness(generator.uniform(-Recipe.weights, Recipe.weights, (100, neurons.sub_populations * neurons.genes)), seed)
+
+
+_PROGRAM: Final = ESP["esp/2.9"]
+_MUTATION: Final[dict[str, Any]] = {"mutation_rate": 1.0, "mutation_size": 1.0}
+SEARCHES: Final[dict[str, Search]] = {
+    "schrum": _esp(replace(ESP["schrum"], challenge=0)),  # there is no chance in the task
+    "esp/2.9": _esp(_PROGRAM),
+    "esp/3.0": _esp(ESP["esp/3.0"]),
+    "esp/2.9, 3 trials": _esp(replace(_PROGRAM, trials=3)),
+    "esp/2.9, more mutation": _esp(replace(_PROGRAM, **_MUTATION)),
+    "esp/2.9, 3 trials, more mutation": _esp(replace(_PROGRAM, trials=3, **_MUTATION)),
+    "random": _random,
+}
+
+
+# --- runs -----------------------------------------------------------------------------------------------------------------------
+
+
+class Counted:
+    """The fitness of `training.evolution.poles`, which counts.
+
+    Attributes:
+        evaluated: Networks so far.
+        first: The number of the first that balanced to the end, from 1; 0: none has.
+    """
+
+    def __init__(self, neurons: Neurons, steps: int) -> None:
+        """Begin to count."""
+        self.neurons, self.steps = neurons, steps
+        self.evaluated = self.first = 0
+
+    def __call__(self, rows: Genes, seed: int) -> NDArray[np.float64]:
+        """(N,) the fitness of (N, S * G) networks."""
+        found = poles.fitness(self.neurons.pack(rows), self.neurons.architecture, self.steps)
+        done = np.flatnonzero(found == 1.0)
+        if len(done) and not self.first:
+            self.first = self.evaluated + int(done[0]) + 1
+        self.evaluated += len(rows)
+        return found
+
+
+def needed(search: Search, seed: int, most: int, steps: int) -> int:
+    """How many networks a run evaluates until one balances; 0 if none of the first `most` does."""
+    counted = Counted(Neurons(poles.architecture(HIDDEN), bias=True), steps)
+    for _ in search(counted, counted.neurons, seed):
+        if counted.first or counted.evaluated >= most:
+            break
+    return counted.first if counted.first <= most else 0
+
+
+def execute(options: Options, console: Console) -> dict[str, list[int]]:
+    """Let all searches run; what each run needed. Writes the page unless `only` some were meant.
+
+    Raises:
+        MonopolyError: An unknown search, numbers out of range, a page that is damaged.
+    """
+    check_ranges(options, {"runs": (1, 1 << 31), "seed": (0, 1 << 31), "most": (1, 1 << 31), "steps": (1, 1 << 31)})
+    for name in options.only:
+        if name not in SEARCHES:
+            raise ConfigurationError(f"Unknown search {name!r}. {nearest(name, SEARCHES)}")
+    page, names = Page(options.page, "# ESP\n"), options.only or tuple(SEARCHES)
+    page.check("poles")
+    jobs = [(name, options.seed + run) for name in names for run in range(options.runs)]
+    found: dict[str, list[int]] = {name: [] for name in names}
+    for name, seed in track(jobs, "Runs", console=console, transient=True):
+        found[name].append(needed(SEARCHES[name], seed, options.most, options.steps))
+    if not options.only:
+        page.write("poles", f"\n{section(found, options.most)}\n", "\n## Two poles\n\n")
+    return found
+
+
+def section(found: dict[str, list[int]], most: int) -> str:
+    """The table of the page."""
+    heads = ("search", "solved", "networks, median of all runs", "of those that solved it")
+    return table(heads, [(f"`{name}`", *_figures(runs, most)) for name, runs in found.items()])
+
+
+def _figures(runs: Sequence[int], most: int) -> tuple[str, ...]:
+    """How many runs were successful; the median of all, the fewest and the most networks that one needed."""
+    solved = [number for number in runs if number]
+    median = np.median([number or np.inf for number in runs])
+    words = f"{median:,.0f}" if np.isfinite(median) else f"over {most:,}"
+    return f"{len(solved)} of {len(runs)}", words, f"{min(solved):,} to {max(solved):,}" if solved else ""
+
+
+def show(found: dict[str, list[int]]) -> None:
+    """Print the table."""
+    for name, runs in found.items():
+        solved = [number for number in runs if number]
+        print(f"{name:34} {len(solved):3} of {len(runs)} solved, networks: {', '.join(f'{number:,}' for number in sorted(solved))}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; the exit status is 0 only if all runs were made."""
+    return command.main("studies.poles", Command(Options(), execute, show), arguments, resume_from="")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
