@@ -1,6 +1,6 @@
 """How many networks a search needs until one balances two poles without velocities: `python -m studies.poles --help`.
 
-python -m studies.poles                                  # writes the section of docs/esp.md: half an hour of a core
+python -m studies.poles                                  # writes the section of docs/esp.md: three quarters of an hour of a core
 python -m studies.poles --only esp/2.9 random --runs 5   # some searches, on the terminal alone
 
 It is the task of which Gomez, Schmidhuber and Miikkulainen (JMLR 2008) tell how many networks ESP needs.
