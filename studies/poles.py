@@ -24,7 +24,8 @@ from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.reference import table
 from studies.pages import Page
 from training.evolution import poles
-from training.evolution.esp import ESP, Fitness, Genes, Neurons, Recipe, evolve, generator_of
+from training.evolution.controls import Control
+from training.evolution.esp import ESP, Fitness, Genes, Neurons, Recipe, evolve
 from training.run import command
 from training.run.command import Command
 from training.run.options import check_ranges
@@ -32,6 +33,8 @@ from training.run.options import check_ranges
 PAGE: Final = Path(__file__).parents[1] / "docs" / "esp.md"
 HIDDEN: Final = 5
 
+_SCHRUM: Final = replace(ESP["schrum"], challenge=0)  # there is no chance in the task
+_PROGRAM: Final = ESP["esp/2.9"]
 Search: TypeAlias = Callable[[Fitness, Neurons, int], Iterator[Any]]
 
 
@@ -67,15 +70,16 @@ def _esp(recipe: Recipe) -> Search:
 
 
 def _random(fitness: Fitness, neurons: Neurons, seed: int) -> Iterator[Any]:
-    generator = generator_of(seed, 0)
+    control = Control("random", _SCHRUM, seed)
+    state = control.begin(neurons.sub_populations, neurons.genes)
     while True:
-        yield fitness(generator.uniform(-Recipe.weights, Recipe.weights, (100, neurons.sub_populations * neurons.genes)), seed)
+        state = control.advance(state, fitness).state
+        yield state
 
 
-_PROGRAM: Final = ESP["esp/2.9"]
 _MUTATION: Final[dict[str, Any]] = {"mutation_rate": 1.0, "mutation_size": 1.0}
 SEARCHES: Final[dict[str, Search]] = {
-    "schrum": _esp(replace(ESP["schrum"], challenge=0)),  # there is no chance in the task
+    "schrum": _esp(_SCHRUM),
     "esp/2.9": _esp(_PROGRAM),
     "esp/3.0": _esp(ESP["esp/3.0"]),
     "esp/2.9, 3 trials": _esp(replace(_PROGRAM, trials=3)),

@@ -255,7 +255,7 @@ SECTIONS: Final = {
     "changes": "ESP against other searches, and one change each",
     "boards": "Larger boards, and a window that is moved over the board",
 }
-_HIS: Final = ("two", "pairs", "better")
+_HIS: Final = ("two", "pairs", "better")  # sections of his own experiments, whose claims ask when all games are won
 
 
 def section(name: str, kept: Kept, page: Page) -> str:
