@@ -73,17 +73,19 @@ def _cells() -> dict[str, dict[str, Any]]:
             cells[f"better/{name}/{network}"] = {"experiment": "better"} | READINGS[name] | own
         cells[f"better/fixed-points/{network}"] = {"experiment": "better"} | _FIXED | _POINTS | own
         for experiment in ("colluders", "lot"):
-            cells[f"memory/{experiment}/{network}"] = {"experiment": experiment} | own
-    one_change: dict[str, dict[str, Any]] = {algorithm: {"algorithm": algorithm} for algorithm in ("genetic", "cmaes", "random")}
+            cells[f"memory/{experiment}/{network}"] = {"experiment": experiment, "generations": 60} | own
+    one_change: dict[str, dict[str, Any]] = {"esp": {}}
+    one_change |= {algorithm: {"algorithm": algorithm} for algorithm in ("genetic", "cmaes", "random")}
     one_change |= {"captures": {"captures": True}, "wins_alone": {"wins_alone": True}}
     one_change |= {f"seat{seat}": {"seat": seat} for seat in (1, 2, 3)}
-    cells |= {f"changes/{name}": {"experiment": "better"} | changes for name, changes in one_change.items()}
     boards: dict[str, dict[str, Any]] = {"7-window": {"window": 9}, "11": {"size": 11}, "11-window": {"size": 11, "window": 9}}
-    return cells | {f"boards/{name}": {"experiment": "better"} | changes for name, changes in boards.items()}
+    short = {"experiment": "better", "generations": 100}
+    cells |= {f"changes/{name}": short | changes for name, changes in one_change.items()}
+    return cells | {f"boards/{name}": short | changes for name, changes in boards.items()}
 
 
 CELLS: Final = _cells()
-ESP_ITSELF: Final = "better/random/feed_forward"  # what the cells of `changes` and `boards` change
+ESP_ITSELF: Final = "changes/esp"  # what the other cells of `changes` and `boards` change
 
 
 @dataclass(frozen=True)
@@ -97,8 +99,9 @@ class Finished:
             at most `_PARTS` (the last one may be shorter).
         settings: A digest of the settings that decide the result.
         all_won: The first generation whose champion won all games of a test in its own evaluation, by the names of the tests; 0: none.
-            Some runs were kept without these two.
+            Older runs were kept without this and what follows.
         least: The smallest share of the games of a test that a champion of the last quarter of the run won so.
+        seats: The share of fresh games that the best network won from each of its seats, by the names of the tests.
     """
 
     generations: int
@@ -107,6 +110,7 @@ class Finished:
     settings: str
     all_won: dict[str, int] = field(default_factory=dict)
     least: dict[str, float] = field(default_factory=dict)
+    seats: dict[str, list[float]] = field(default_factory=dict)
 
     @classmethod
     def of_folder(cls, folder: Path, settings: Schrum) -> Finished:
@@ -118,6 +122,7 @@ class Finished:
         with checkpoints.understood(folder / _EVALUATION):
             results: dict[str, Any] = json.loads((folder / _EVALUATION).read_text())
             rates = {test["opponents"]: float(test["win_rate"]) for test in results["tests"]}
+            seats = {test["opponents"]: _by_seat(test) for test in results["tests"]}
         with checkpoints.understood(folder / CURVES):
             found = np.atleast_1d(np.genfromtxt(folder / CURVES, delimiter=",", names=True, deletechars=""))
             own = {name.removeprefix(_CHAMPION): found[name] for name in found.dtype.names or () if name.startswith(_CHAMPION)}
@@ -126,13 +131,18 @@ class Finished:
         parts = [round(float(part.mean()), 4) for part in np.split(champions, starts[1:])]
         all_won = {test: int(np.append(np.flatnonzero(shares == 1) + 1, 0)[0]) for test, shares in own.items()}
         least = {test: round(float(shares[3 * len(shares) // 4 :].min()), 4) for test, shares in own.items()}
-        return cls(int(results["generations"]), rates, parts, digest(settings), all_won, least)
+        return cls(int(results["generations"]), rates, parts, digest(settings), all_won, least, seats)
 
     @property
     def middles(self) -> NDArray[np.float64]:
         """The generation in the middle of each part."""
         starts = _starts(self.generations)
         return np.asarray((starts + 1 + np.append(starts[1:], self.generations)) / 2)
+
+
+def _by_seat(test: Mapping[str, Any]) -> list[float]:
+    wins: list[int] = test["wins_by_seat"]
+    return [round(won * len(wins) / test["games"], 4) for won in wins]
 
 
 def _starts(generations: int) -> NDArray[np.int64]:
@@ -203,7 +213,7 @@ class Options:
     runs: int = 20
     """Runs of each cell; 0: only write the page."""
     generations: int | None = None
-    """Length of the runs; longer ones stay as they are. Default: that of the paper."""
+    """Length of the runs; longer ones stay as they are. Default: that of the paper; 60 and 100 in the sections that are not his."""
     threads: int | None = None
     """Cores to play on; default: all. The results are the same."""
 
@@ -228,9 +238,8 @@ def _within(cell: str, name: str) -> bool:
 
 def settings_of(cell: str, seed: int, options: Options) -> Schrum:
     """A run of a cell."""
-    changes: dict[str, Any] = CELLS[cell]
-    folder = options.out / cell / str(seed)
-    return dataclasses.replace(SCHRUM, **changes, seed=seed, out=folder, generations=options.generations, threads=options.threads)
+    changes = CELLS[cell] | ({} if options.generations is None else {"generations": options.generations})
+    return dataclasses.replace(SCHRUM, **changes, seed=seed, out=options.out / cell / str(seed), threads=options.threads)
 
 
 def carry_out(settings: Schrum, console: Console) -> None:
@@ -260,7 +269,7 @@ _HIS: Final = ("two", "pairs", "better")  # sections of his own experiments, who
 
 def section(name: str, kept: Kept, page: Page) -> str:
     """The text of a section: a picture of the champions, and the best networks in fresh games; empty if no run of it is finished."""
-    cells = {cell: kept.finished(cell) for cell in CELLS if _within(cell, name) or (name in ("changes", "boards") and cell == ESP_ITSELF)}
+    cells = {cell: kept.finished(cell) for cell in CELLS if _within(cell, name) or (name == "boards" and cell == ESP_ITSELF)}
     cells = {cell: runs for cell, runs in cells.items() if runs}
     if not any(_within(cell, name) for cell in cells):
         return ""
@@ -268,7 +277,7 @@ def section(name: str, kept: Kept, page: Page) -> str:
     rows = [_row(cell, runs, tests) for cell, runs in cells.items()]
     picture = page.picture(name, champions(cells), f"Games won by the champion of each generation: {SECTIONS[name]}")
     heads = ("cell", "runs", "generations", *tests, *(["all tests"] if len(tests) > 1 else []))
-    return "\n\n".join([picture, table(heads, rows), *(_perfection(cells) if name in _HIS else [])])
+    return "\n\n".join([picture, table(heads, rows), *_seats(cells, tests), *(_perfection(cells) if name in _HIS else [])])
 
 
 def _row(cell: str, runs: Sequence[Finished], tests: Sequence[str]) -> tuple[str, ...]:
@@ -277,6 +286,18 @@ def _row(cell: str, runs: Sequence[Finished], tests: Sequence[str]) -> tuple[str
     rates = np.array([[run.rates.get(test, np.nan) for test in tests] for run in runs])
     columns = [rates[:, n] for n in range(len(tests))] + ([rates.mean(axis=1)] if len(tests) > 1 else [])
     return (f"`{cell}`", str(len(runs)), length, *(_share(column) for column in columns))
+
+
+def _seats(cells: Mapping[str, Sequence[Finished]], tests: Sequence[str]) -> list[str]:
+    """What the best networks won from each seat, means over runs: text and table, or nothing if no run was kept with it."""
+    rows = []
+    for cell, kept in cells.items():
+        runs = [run for run in kept if run.seats]
+        if runs:
+            won = {test: np.mean([run.seats[test] for run in runs], axis=0) for test in tests if test in runs[0].seats}
+            shares = [" / ".join(f"{share:.0%}" for share in won[test]) if test in won else "" for test in tests]
+            rows.append((f"`{cell}`", str(len(runs)), *shares))
+    return ["From each seat in order, means over the runs that were kept with it:", table(("cell", "runs", *tests), rows)] if rows else []
 
 
 def _perfection(cells: Mapping[str, Sequence[Finished]]) -> list[str]:

@@ -245,8 +245,14 @@ def points(game: Game, seat: int, what: str) -> NDArray[np.int64]:
 
 
 def takes(game: Game, seat: int, point: int) -> int:
-    """How many stones a seat would take by a stone at an empty point."""
-    return _takes(batch_of(game), seat, check_action(point))
+    """How many stones a seat would take by a stone at an empty point.
+
+    Raises:
+        ConfigurationError: There is no such seat or point.
+    """
+    whole_number("seat", seat, 0, int(game.num_players) - 1)
+    whole_number("point", point, 0, int(game.rules.side) ** 2 - 1)
+    return _takes(batch_of(game), seat, point)
 
 
 def action_mask(game: Game) -> NDArray[np.bool_]:

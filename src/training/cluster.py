@@ -265,9 +265,9 @@ def scores_of_piece(version: str, table: tuple[Player, Experiment], rows: NDArra
 
 
 def _bare(policy: Policy) -> CompiledPolicy:
-    """A compiled policy without what only its own class knows: a kernel and numbers."""
+    """A compiled policy without what only its own class knows: kernels and numbers."""
     assert isinstance(policy, CompiledPolicy)
-    return CompiledPolicy(policy.name, policy.kernel, policy.params, reads_mask=policy.reads_mask)
+    return CompiledPolicy(policy.name, policy.kernel, policy.params, reads_mask=policy.reads_mask, watch=policy.watcher)
 
 
 def _parts(games: int, longest: int, whole: int = 1) -> list[slice]:

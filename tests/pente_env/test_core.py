@@ -153,6 +153,9 @@ def test_what_is_no_game() -> None:
         pe.points(pe.new_game(), 0, "capture")
     with pytest.raises(ConfigurationError, match="from 0 to 1"):
         pe.points(pe.new_game(), 2, "captures")
+    for seat, point in ((2, 24), (-1, 24), (0, 49), (0, -1), (0, 10**12), (0, 2.0)):
+        with pytest.raises(ConfigurationError, match=f"={seat or point}"):
+            pe.takes(pe.new_game(), seat, point)  # type: ignore[arg-type]
 
 
 def test_errors_are_those_of_the_project() -> None:

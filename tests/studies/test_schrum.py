@@ -44,7 +44,8 @@ def test_the_command_runs_a_cell_and_writes_its_section(tmp_path: Path, capsys: 
 
 def test_a_long_run_is_kept_in_a_hundred_parts(tmp_path: Path) -> None:
     settings = settings_of("better/fixed/recurrent", 0, Options())
-    (tmp_path / "evaluation.json").write_text(json.dumps({"generations": 250, "tests": [{"opponents": "two", "win_rate": 0.5}]}))
+    test = {"opponents": "two", "games": 30, "win_rate": 0.5, "wins_by_seat": [10, 4, 1]}
+    (tmp_path / "evaluation.json").write_text(json.dumps({"generations": 250, "tests": [test]}))
     lines = ["generation,champion/two-1,champion/two-2", *(f"{number},{number / 250},0.5" for number in range(1, 251))]
     (tmp_path / "curves.csv").write_text("\n".join(lines))
     run = Finished.of_folder(tmp_path, settings)
@@ -54,6 +55,7 @@ def test_a_long_run_is_kept_in_a_hundred_parts(tmp_path: Path) -> None:
     assert run.settings != schrum.digest(settings_of("better/fixed/recurrent", 1, Options()))
     assert run.all_won == {"two-1": 250, "two-2": 0}
     assert run.least == {"two-1": pytest.approx(188 / 250), "two-2": 0.5}  # of the last 63 generations
+    assert run.seats == {"two": [1.0, 0.4, 0.1]}
 
 
 def test_the_page_says_when_champions_first_won_all_games() -> None:
@@ -64,12 +66,21 @@ def test_the_page_says_when_champions_first_won_all_games() -> None:
     assert schrum._perfection({"cell": runs[2:]}) == []
 
 
+def test_the_page_says_what_was_won_from_each_seat() -> None:
+    runs = [Finished(9, {}, [], "", seats={"a": [first, 0.5]}) for first in (0.5, 1.0)]
+    _, rows = schrum._seats({"cell": [*runs, Finished(9, {}, [], "")], "old": [Finished(9, {}, [], "")]}, ["a", "b"])
+    assert rows.splitlines()[2:] == ["| `cell` | 2 | 75% / 50% |  |"]
+    assert schrum._seats({"old": [Finished(9, {}, [], "")]}, ["a"]) == []
+
+
 def test_cells_are_settings_that_can_be_played() -> None:
     for cell in CELLS:
         settings = settings_of(cell, 3, Options())
         settings.check()
         assert (settings.seed, settings.out) == (3, Path("runs/schrum") / cell / "3")
-        assert settings.length == {"two": 2000, "pairs": 900, "better": 2000, "hall": 2000}.get(settings.experiment, 300)
+        section = cell.split("/")[0]
+        assert settings.length == {"two": 2000, "pairs": 900, "better": 2000, "memory": 60}.get(section, 100)
+        assert settings_of(cell, 3, Options(generations=7)).length == 7
     assert len({dataclasses.replace(settings_of(cell, 0, Options()), out=Path()) for cell in CELLS}) == len(CELLS)
     assert meant(Options(only=("better/fixed",))) == [f"better/fixed/{network}" for network in NETWORKS]
     assert meant(Options()) == list(CELLS)

@@ -23,11 +23,6 @@ Algorithm: TypeAlias = Literal["esp", "genetic", "cmaes", "random"]
 ALGORITHMS: Final = ("esp", "genetic", "cmaes", "random")
 
 
-def networks_of(recipe: Recipe) -> int:
-    """Networks of a generation: as many as ESP's."""
-    return recipe.trials * recipe.neurons
-
-
 @dataclass(frozen=True)
 class Control:
     """A search that is not ESP, over the genes of S neurons of G each.
@@ -50,7 +45,7 @@ class Control:
         if algorithm != "cmaes":
             return cls(algorithm, recipe, seed)
         sigma = recipe.weights / np.sqrt(3)
-        return cls(algorithm, recipe, seed, CMAES(sub_populations * genes, networks_of(recipe), sigma, seed, True))
+        return cls(algorithm, recipe, seed, CMAES(sub_populations * genes, esp.networks_of(recipe), sigma, seed, True))
 
     def begin(self, sub_populations: int, genes: int) -> State:
         """The first population: (S, N, G), where network n is neuron n of each; the middle of `cmaes` and nothing of `random` are one."""
@@ -78,7 +73,7 @@ class Control:
         return found
 
     def _drawn(self, like: Genes, generation: int) -> Genes:
-        shape = (len(like), networks_of(self.recipe), like.shape[1])
+        shape = (len(like), esp.networks_of(self.recipe), like.shape[1])
         return esp.generator_of(self.seed, generation).uniform(-self.recipe.weights, self.recipe.weights, shape)
 
     def _bred(self, population: Genes, found: Generation) -> Genes:

@@ -4,7 +4,7 @@
         print(state.generation, state.best_fitness)
 
 `fitness(rows, seed)` takes (N, S * G) networks, the genes of neuron 0 first, and returns (N,): more is better. It may be anything: a game,
-a control task (`training.evolution.poles`). A game with chance plays the games of the seed, and a seed never comes twice.
+a control task (`training.evolution.poles`). A game with chance plays the games of the seed; hardly ever does a seed come twice.
 
 A generation draws networks, credits every neuron with the mean fitness of its networks, keeps the best network, and breeds. If no better
 network is found for a while, all neurons are drawn anew around the best one (a burst). S sub-populations have N neurons of G genes each.
@@ -22,13 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.networks.layout import Architecture
-from monopoly_env.errors import ConfigurationError, nearest, shortened
+from monopoly_env.errors import ConfigurationError, nearest, shortened, whole_number
 
 Genes: TypeAlias = NDArray[np.float64]  # (S, N, G) neurons, or (S, G) one network
 Sizes: TypeAlias = NDArray[np.int64] | None
 Fitness: TypeAlias = Callable[[Genes, int], NDArray[np.float64]]
 
 LONGEST_STEP: Final = 10.0  # Cauchy draws that are larger are drawn again
+HEAVIEST: Final = 1000.0  # of a first weight
 _NONE: Final = -np.inf  # fitness of a network that is not there
 
 
@@ -75,10 +76,11 @@ class Recipe:
         Raises:
             ConfigurationError: One is out of its range; the message says which.
         """
-        lowest = {"trials": 1, "weights": 0, "mutation_size": 0, "stagnation": 0, "burst_size": 0, "challenge": 0}
-        for name, low in lowest.items():
-            if not getattr(self, name) >= low:
-                raise ConfigurationError(f"{name}={getattr(self, name)} must be {low} or more.")
+        for name in ("trials", "stagnation", "challenge"):
+            whole_number(name, getattr(self, name), int(name == "trials"))
+        for name, high in (("weights", HEAVIEST), ("mutation_size", LONGEST_STEP), ("burst_size", LONGEST_STEP)):
+            if not 0 <= getattr(self, name) <= high:
+                raise ConfigurationError(f"{name}={getattr(self, name)} must be a number from 0 to {high:g}.")
         for name in ("parents", "mutation_rate", "lesion"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigurationError(f"{name}={getattr(self, name)} must be a share from 0 to 1.")
@@ -99,7 +101,7 @@ def parents_of(recipe: Recipe) -> int:
 ESP: Final = {
     "schrum": Recipe(),
     "esp/2.9": Recipe(draws="random", mate="any", burst_spares=False, challenge=0),
-    "esp/3.0": Recipe(draws="random", mate="better", children="compete", challenge=0),
+    "esp/3.0": Recipe(draws="random", mate="better", children="compete", burst_spares=False, challenge=0),
 }
 
 
@@ -253,9 +255,7 @@ def saved(state: State) -> tuple[dict[str, NDArray[Any]], dict[str, int]]:
     return arrays, counts
 
 
-def restored(
-    like: State, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any], generation: int, *, resized: bool = False
-) -> State:
+def restored(like: State, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any], generation: int, recipe: Recipe) -> State:
     """The state of a checkpoint.
 
     Args:
@@ -263,15 +263,20 @@ def restored(
         arrays: `population`, `best`, `phase_best`, and `fitness` of the last two.
         values: `stale`, `bursts`, `evaluations` and, with `lesion`, `vain`.
         generation: Generations that were evaluated.
-        resized: Whether the networks may have other numbers of units by now, as with `lesion`.
+        recipe: Of the run. With `lesion` the networks may have other numbers of units by now.
 
     Raises:
-        ValueError: Arrays of other shapes.
+        ValueError: Arrays of other shapes, numbers that are not finite.
     """
     population, best, phase_best = arrays["population"], arrays["best"], arrays["phase_best"]
-    shape = best.shape if resized and best.ndim == like.best.ndim else like.best.shape
+    shape = best.shape if recipe.lesion and best.ndim == like.best.ndim else like.best.shape
+    sizes = {like.population.shape[1], like.population.shape[1] + _competing(recipe)}
+    if not all(np.isfinite(array).all() for array in (population, best, phase_best)):
+        raise ValueError("neurons with numbers that are not finite")
     if population.ndim != 3 or population.shape[::2] != shape or best.shape != shape or phase_best.shape != shape:
         raise ValueError(f"neurons of the shape {population.shape} and a best network of {best.shape}, not of {shape}")
+    if population.shape[1] not in sizes:
+        raise ValueError(f"sub-populations of {population.shape[1]} neurons, not of {' or '.join(map(str, sorted(sizes)))}")
     best_fitness, phase_fitness = arrays["fitness"].tolist()
     counts = {name: int(values[name]) for name in ("stale", "bursts", "evaluations")}
     vain = bool(values.get("vain", False))
@@ -286,10 +291,19 @@ class Generation(NamedTuple):
     champion: int
 
 
+def _competing(recipe: Recipe) -> int:
+    """How many children of a sub-population are judged beside their elders."""
+    return 2 * parents_of(recipe) if recipe.children == "compete" else 0
+
+
+def networks_of(recipe: Recipe) -> int:
+    """Networks of a generation; where children compete, the first one and those after bursts have fewer."""
+    return recipe.trials * (recipe.neurons + _competing(recipe))
+
+
 def most_evaluations(recipe: Recipe) -> int:
-    """Of a generation; a challenge counts as if each had three rivals, and children as if they always compete."""
-    competing = 2 * parents_of(recipe) if recipe.children == "compete" else 0
-    return recipe.trials * (recipe.neurons + competing) + 3 * recipe.challenge
+    """Of a generation, without what `lesion` tries; a challenge counts as if each had three rivals."""
+    return networks_of(recipe) + 3 * recipe.challenge
 
 
 def begin(sub_populations: int, genes: int, recipe: Recipe, seed: int) -> State:
@@ -306,7 +320,16 @@ def begin(sub_populations: int, genes: int, recipe: Recipe, seed: int) -> State:
     return State(drawn, none, none)
 
 
-def advance(state: State, fitness: Fitness, recipe: Recipe, seed: int, *, states: int | None = None, sizes: Sizes = None) -> Generation:
+def advance(
+    state: State,
+    fitness: Fitness,
+    recipe: Recipe,
+    seed: int,
+    *,
+    states: int | None = None,
+    sizes: Sizes = None,
+    most_units: int | None = None,
+) -> Generation:
     """Evaluate a generation and breed the next one. All chance depends on the seed and the number of the generation alone.
 
     Args:
@@ -317,6 +340,7 @@ def advance(state: State, fitness: Fitness, recipe: Recipe, seed: int, *, states
         states: The first gene that weighs the state of a unit, if networks are recurrent; for `lesion` only.
         sizes: (S,) how many of its G genes a neuron of each sub-population has, where they have unlike numbers of them, as those of several
             networks do; the others are never read. Not with `lesion`.
+        most_units: Of a network, if there is a limit: `lesion` adds none beyond it.
     """
     generator, population = generator_of(seed, state.generation + 1), state.population
     neurons = population.shape[1]
@@ -326,7 +350,9 @@ def advance(state: State, fitness: Fitness, recipe: Recipe, seed: int, *, states
     ordered = ranked(population, credit(found.fitness, picks, neurons))[:, : recipe.neurons]
     state = found.state
     if recipe.stagnation and state.stale >= recipe.stagnation:
-        state = _begin_phase(state, fitness, recipe, seed, states, generator)
+        if recipe.lesion and state.vain:
+            state = _resized(state, fitness, recipe, seed, states, most_units)
+        state = _begin_phase(state, recipe, generator)
     else:
         state = replace(state, population=breed(ordered, recipe, generator, sizes))
     return found._replace(state=state)
@@ -372,19 +398,17 @@ def _believe(state: State, champion: Genes, found: float, fitness: Fitness, reci
     return state
 
 
-def _begin_phase(state: State, fitness: Fitness, recipe: Recipe, seed: int, states: int | None, generator: np.random.Generator) -> State:
-    """Draw the neurons anew around the best network; after a phase in vain one with other units, if the recipe has `lesion`."""
-    units = len(state.best)
-    if recipe.lesion and state.vain:
-        state = _resized(state, fitness, recipe, seed, states)
+def _begin_phase(state: State, recipe: Recipe, generator: np.random.Generator) -> State:
+    """Draw the neurons anew around the best network, which may have a unit more or less than before."""
+    units = len(state.population)
     around = burst(state.best, recipe.neurons, recipe.burst_size, recipe.burst_spares, generator)
     if len(state.best) > units:  # a new unit begins as all did
         around[units, 1:] = generator.uniform(-recipe.weights, recipe.weights, around[units, 1:].shape)
     return replace(state, population=around, phase_fitness=_NONE, stale=0, vain=True, bursts=state.bursts + 1)
 
 
-def _resized(state: State, fitness: Fitness, recipe: Recipe, seed: int, states: int | None) -> State:
-    """Take the unit from the best network that it misses least, or give it one more."""
+def _resized(state: State, fitness: Fitness, recipe: Recipe, seed: int, states: int | None, most_units: int | None) -> State:
+    """After a phase in vain, take the unit from the best network that it misses least, or give it one more."""
     seeds = [_seed(seed, state.generation - 1, number) for number in range(1 + recipe.challenge, 2 + 2 * recipe.challenge)]
     lesioned = [without(state.best, unit, states) for unit in range(len(state.best))] if len(state.best) > 1 else []
     whole, *rates = [
@@ -392,8 +416,10 @@ def _resized(state: State, fitness: Fitness, recipe: Recipe, seed: int, states: 
     ]
     if rates and max(rates) >= recipe.lesion * whole:
         best = lesioned[int(np.argmax(rates))]
-    else:
+    elif len(state.best) != most_units:
         best = with_one_more(state.best, states)
+    else:
+        best = state.best
     evaluations = state.evaluations + len(seeds) * (1 + len(lesioned))
     return replace(state, best=best, phase_best=best, evaluations=evaluations)
 

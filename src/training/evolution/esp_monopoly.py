@@ -35,7 +35,7 @@ BEST: Final = "best.safetensors"
 _LIMIT: Final = 120  # turns of each player: friedman and gcp hardly trade, and would drag games on
 _SHARES: Final = {"algorithmic": 0.5, "gcp": 0.25, "friedman": 0.25}
 _STRANGERS: Final = ("yasumura", "landlord/balanced", "fp/b/guarded")  # families that evolution never meets
-_FINAL: Final = 1  # purpose of the games at the end
+_FINAL: Final = 1 << 20  # in the seed of the games at the end: no run has so many generations
 
 
 def _alike(name: str, seats: int, weight: float = 1.0) -> Setting:
@@ -261,7 +261,7 @@ class MonopolySearch(Search):
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
         """Continue from a checkpoint."""
-        self.stage = esp.restored(self.stage, arrays, values, self.step)
+        self.stage = esp.restored(self.stage, arrays, values, self.step, self.options)
 
 
 def measure(player: CompiledPolicy, settings: Sequence[Setting], games: int, seed: int, threads: int | None = None) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """A hall of fame for Pente: networks that were once the best, which the networks of today play instead of scripted players.
 
 Co-evolution against the last generation alone forgets what it could once do (Rosin and Belew 1997): so opponents are drawn from all of
-them, with as many games as the fixed tests have. Networks play without chance, so a network meets a member once from each seat, and
-fresh games are games against members drawn anew. The first members are networks of weights drawn at random.
+them, with as many games as the fixed tests have. Networks play without chance, so a match has one game from each seat, a member that is
+drawn twice counts twice, and fresh games are games against members drawn anew. The first members are networks of weights drawn at random.
 """
 
 from __future__ import annotations

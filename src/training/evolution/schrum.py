@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from operator import index
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
 
@@ -20,7 +21,7 @@ from rich.table import Table as RichTable
 
 from agents.networks import pente, pente_window
 from agents.networks.layout import Architecture
-from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.errors import ConfigurationError, FormatError, RulesError, nearest
 from monopoly_env.intervals import wilson
 from pente_env.fitness import EXPERIMENTS, Experiment, Fitness, Scores, opponents_of
 from pente_env.player import Player
@@ -39,7 +40,7 @@ from training.run.options import check_ranges, result_settings
 GENERATIONS: Final = {"two": 2000, "pairs": 900, "better": 2000} | {"colluders": 300, "lot": 300, "hall": 2000}
 NETWORKS: Final = ("feed_forward", "recurrent", "attentive")
 NETWORK: Final = "network.npz"
-_FINAL: Final = 1 << 20  # number of the evaluation at the end: no challenge has it
+_FINAL: Final = 1 << 20  # in the seed of the games at the end: no run has so many generations
 
 
 # --- settings -------------------------------------------------------------------------------------------------------------------
@@ -84,7 +85,7 @@ class Schrum(Recipe, EvolutionOptions):
     matches: int = 10
     """Matches of a test: each is a game from every seat."""
     paired: bool = True
-    """Whether all networks of a generation play games of the same seeds (E12)."""
+    """Whether all networks of a generation play games of the same seeds (E12); those of a challenge always do."""
     moves_max: Literal["moves", "points"] = "moves"
     """What a won game pays is this less its moves (P28). moves: the most that a game may have; points: as many as the board has."""
     factor: float = 0.5
@@ -157,8 +158,7 @@ class Schrum(Recipe, EvolutionOptions):
                 "--window is of a network that has no memory and sees no captures: --network feed_forward, no --captures."
             )
         check_ranges(self, {"size": (MIN_SIZE, MAX_SIZE)})
-        if self.seat is not None:
-            check_ranges(self, {"seat": (1, 3)})
+        check_ranges(self, {"seat": (1, len(EXPERIMENTS[self.measured_by][0]) + 1)})
         self.games_of(self.matches)
         _ = self.architecture
 
@@ -202,10 +202,9 @@ class PenteSearch(Search):
         """What the kernel reads, of (N, S * G) networks."""
         return pente.rows(self.neurons.of_length(networks.shape[1]).pack(networks))
 
-    def evaluate(self, networks: NDArray[np.float64], experiment: Experiment, seed: int) -> Scores:
+    def evaluate(self, networks: NDArray[np.float64], experiment: Experiment, seed: int, *, paired: bool = True) -> Scores:
         """Let (N, S * G) networks play the tests."""
-        options = self.options
-        return self.place.evaluate(self.packed(networks), self.like, experiment, seed, paired=options.paired, threads=options.threads)
+        return self.place.evaluate(self.packed(networks), self.like, experiment, seed, paired=paired, threads=self.options.threads)
 
     def settings(self) -> dict[str, Any]:
         """The settings that decide the result, as JSON has them."""
@@ -230,13 +229,15 @@ class PenteSearch(Search):
 
         def fitness(networks: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
             experiment = self.hall.tests(self.experiment, seed) if self.hall else self.experiment
-            played.append(self.evaluate(networks, experiment, seed))
+            paired = self.options.paired or bool(played)  # rivals of a challenge always
+            played.append(self.evaluate(networks, experiment, seed, paired=paired))
             return played[-1].fitness
 
         if self.control:
             found = self.control.advance(self.stage, fitness)
         else:
-            found = esp.advance(self.stage, fitness, self.options, self.options.seed, states=self.neurons.states)
+            grow: dict[str, Any] = {"states": self.neurons.states, "most_units": pente.MOST_UNITS}
+            found = esp.advance(self.stage, fitness, self.options, self.options.seed, **grow)
         self.stage = found.state
         self.step += 1
         wins = played[0].wins[found.champion].sum(axis=1)
@@ -293,7 +294,7 @@ class PenteSearch(Search):
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
         """Continue from a checkpoint."""
-        self.stage = esp.restored(self.stage, arrays, values, self.step, resized=bool(self.options.lesion))
+        self.stage = esp.restored(self.stage, arrays, values, self.step, self.options)
         if self.control and self.control.optimizer:
             self.control.optimizer.tell_again(arrays["history"], arrays["population"].ravel())
         if self.hall:
@@ -307,19 +308,27 @@ def load(path: Path | str) -> Player:
     """The best network of a run, network.npz, as a player of `pente_env`.
 
     Raises:
-        FormatError: The file is damaged.
+        FormatError: The file is damaged, or holds no such network.
     """
-    arrays = checkpoints.read_arrays(Path(path))
-    with checkpoints.understood(Path(path)):
-        hidden, window, size, recurrent, captures, watches = (
-            int(arrays[name]) for name in ("hidden", "window", "size", "recurrent", "captures", "watches")
-        )
-        if window:
-            network = pente_window.architecture(hidden, window)
-        else:
-            network = pente.architecture(hidden, Rules(size=size), recurrent=bool(recurrent), captures=bool(captures))
-        like = _like(network, watches=bool(watches), name=Path(path).parent.name or "network")
-        return pente.weighted(like, network, arrays["weights"])
+    arrays, file = checkpoints.read_arrays(Path(path)), Path(path)
+    try:
+        with checkpoints.understood(file):
+            return _player(arrays, file.parent.name or "network")
+    except (ConfigurationError, RulesError) as error:
+        raise FormatError(f"{str(file)!r} holds no network of a run: {error}") from error
+
+
+def _player(arrays: Mapping[str, NDArray[Any]], name: str) -> Player:
+    hidden, window, size, recurrent, captures, watches = (
+        index(arrays[name].item()) for name in ("hidden", "window", "size", "recurrent", "captures", "watches")
+    )
+    if not np.isfinite(arrays["weights"]).all():
+        raise ValueError("weights that are not finite")
+    if window:
+        network = pente_window.architecture(hidden, window)
+    else:
+        network = pente.architecture(hidden, Rules(size=size), recurrent=bool(recurrent), captures=bool(captures))
+    return pente.weighted(_like(network, watches=bool(watches), name=name), network, arrays["weights"])
 
 
 def _like(network: Architecture, *, watches: bool, name: str = "network") -> Player:

@@ -41,6 +41,9 @@ def test_controls_climb_and_repeat_on_as_many_networks(algorithm: Algorithm) -> 
     again = run(algorithm, 20)
     assert again[-1].population.tobytes() == states[-1].population.tobytes()
     assert run(algorithm, 1, seed=1)[0].best_fitness != states[0].best_fitness
+    competing = Control.of(algorithm, 3, 2, dataclasses.replace(RECIPE, children="compete", challenge=0), 0)
+    played = competing.advance(competing.begin(3, 2), hill).state.evaluations
+    assert played == esp.networks_of(dataclasses.replace(RECIPE, children="compete")) > esp.networks_of(RECIPE)
     if algorithm == "cmaes":
         assert bests[-1] > -0.01
         np.testing.assert_allclose(states[-1].population.ravel(), 1, atol=0.3)

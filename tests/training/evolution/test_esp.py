@@ -138,6 +138,10 @@ def test_lesion_takes_units_that_are_not_needed_and_adds_where_all_are(states: i
         2
     ]  # the first phase is not in vain; one unit has to stay
     assert sizes(lambda rows, seed: np.full(len(rows), float(rows.shape[1])))[-1] > 3
+    limited = esp.begin(3, 4, recipe, 1)
+    for _ in range(12):
+        limited = esp.advance(limited, lambda rows, seed: np.full(len(rows), float(rows.shape[1])), recipe, 1, most_units=3).state
+    assert (len(limited.best), len(limited.population), limited.bursts) == (3, 3, 4)
     steady = esp.evolve(
         lambda rows, seed: np.ones(len(rows)), sub_populations=3, genes=4, recipe=Recipe(neurons=8, stagnation=2), generations=8
     )
@@ -213,11 +217,30 @@ def test_genes_are_the_weights_of_a_hidden_unit(recurrent: bool, bias: bool) -> 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
-    [({"neurons": 0}, "neurons=0"), ({"parents": 0.6}, "two children"), ({"mate": "best"}, "mate"), ({"mutation_rate": 2.0}, "share")],
+    [
+        ({"neurons": 0}, "neurons=0"),
+        ({"parents": 0.6}, "two children"),
+        ({"mate": "best"}, "mate"),
+        ({"mutation_rate": 2.0}, "share"),
+        ({"mutation_size": np.inf}, "mutation_size=inf must be a number from 0 to 10"),
+        ({"weights": np.nan}, "weights=nan must be a number from 0 to 1000"),
+        ({"trials": 0}, "trials=0 must be a whole number from 1"),
+    ],
 )
 def test_impossible_recipes_are_refused(changes: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
         esp.begin(2, 3, dataclasses.replace(Recipe(), **changes), 0)  # type: ignore[arg-type]
+
+
+def test_a_state_of_another_run_is_refused() -> None:
+    recipe = Recipe(neurons=8, children="compete", challenge=0)
+    like = esp.begin(2, 3, recipe, 0)
+    arrays, counts = esp.saved(esp.advance(like, squares, recipe, 0).state)
+    assert esp.restored(like, arrays, counts, 1, recipe).population.shape == (2, 12, 3)
+    with pytest.raises(ValueError, match="of 12 neurons, not of 8"):
+        esp.restored(like, arrays, counts, 1, dataclasses.replace(recipe, children="replace"))
+    with pytest.raises(ValueError, match="not finite"):
+        esp.restored(like, arrays | {"best": np.full((2, 3), np.nan)}, counts, 1, recipe)
 
 
 def test_other_networks_and_a_fitness_that_is_no_number_are_refused() -> None:

@@ -86,6 +86,21 @@ def test_a_specialist_plays_from_its_seat_only() -> None:
     assert every.wins.shape == (1, 1, 3)
 
 
+def test_rivals_of_a_challenge_play_the_same_games_whether_a_generation_does_or_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[int, bool]] = []
+    evaluate = schrum.PenteSearch.evaluate
+
+    def listen(search: schrum.PenteSearch, networks: Any, *more: Any, paired: bool = True) -> Any:
+        asked.append((len(networks), paired))
+        return evaluate(search, networks, *more, paired=paired)
+
+    monkeypatch.setattr(schrum.PenteSearch, "evaluate", listen)
+    execute(dataclasses.replace(TINY, paired=False, generations=2, out=tmp_path / "run"), quietly())
+    assert asked == [(16, False), (1, True), (16, False), (3, True), (1, True)]  # the last is the end
+
+
 def test_the_command_evolves_and_the_saved_network_plays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "run"
     words = ["--preset", "schrum", "--experiment", "two", "--network", "feed_forward", "--hidden", "3", "--neurons", "8", "--trials", "1"]
@@ -105,6 +120,12 @@ def test_the_command_evolves_and_the_saved_network_plays(tmp_path: Path, capsys:
     assert "holds a run" in capsys.readouterr().err
     assert main([*words, "--resume"]) == 0
     assert "capturer" in capsys.readouterr().out
+    arrays = checkpoints.read_arrays(folder / "network.npz")
+    wrong: dict[str, Any] = {"weights": arrays["weights"] * np.nan, "hidden": np.array(3.9), "size": np.array(3)}
+    for name, value in wrong.items():
+        checkpoints.write_arrays(folder / "network.npz", arrays | {name: value})
+        with pytest.raises(FormatError, match=r"network\.npz"):
+            schrum.load(folder / "network.npz")
     (folder / "network.npz").write_bytes(b"no network")
     with pytest.raises(FormatError, match="damaged"):
         schrum.load(folder / "network.npz")
@@ -121,7 +142,7 @@ def test_the_command_evolves_and_the_saved_network_plays(tmp_path: Path, capsys:
         ({"algorithm": "cma"}, "Unknown --algorithm 'cma'. Did you mean 'cmaes'"),
         ({"algorithm": "random", "lesion": 0.9}, "which --algorithm random does not have"),
         ({"lesion": 1.5}, "lesion=1.5 must be a share"),
-        ({"seat": 3}, "seats=.* from 0 to 1"),
+        ({"seat": 3}, "--seat must be from 1 to 2, not 3"),
         ({"seat": 0}, "--seat must be"),
         ({"experiment": "hall", "lesion": 0.9}, "networks of one size"),
         ({"experiment": "hall", "challenge": 0}, "since the opponents change"),

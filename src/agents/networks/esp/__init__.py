@@ -9,7 +9,7 @@ of the parent is multiplied; a network that says 0 (a factor of 1), or that is s
 | `building` | a street | the rent that its next building adds, and the cash that may go into it; in debt, what its top building earns |
 | `mortgage` | a lot | how soon its mortgage is lifted; in debt, how much it is missed |
 | `cash` | the table | the reserves of cash |
-| `jail` | the table | the unsold lots for which it is worth leaving jail |
+| `jail` | the table | how many lots count as unsold, which decides whether jail is left: a higher factor leaves sooner |
 
 Every network sees the table in 15 numbers; those that judge a lot see it in 16 or 22 more, and the same network judges all lots. So what is
 learned of orange serves red. Offers are made by the parent, with the reserve that `cash` sets; so are all other decisions.

@@ -256,7 +256,7 @@ def _sell(game: Game, seat: int, streets: int, seen: Any, params: Row, memory: R
 
 @kernel
 def _own_numbers(game: Game, seat: int, seen: Any, params: Row, memory: Row) -> Row:
-    """The parent's parameters: how much cash is kept, and from how many unsold lots on jail is left."""
+    """The parent's parameters: how much cash is kept, and from how many unsold lots on jail is left (fewer if they count for more)."""
     own = params[:FIRST].copy()
     kept = _factor(game, seat, CASH, NO_LOT, seen, params, memory, True)
     own[AT.reserve] *= kept
