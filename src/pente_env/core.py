@@ -214,7 +214,9 @@ def illegal(game: Game, point: int) -> IllegalActionError:
         return GameOverError(f"The game is over ({ENDINGS[game.ending]}); no point is legal, not {name_of(point, size)}.")
     legal = legal_actions(game)
     shown = ", ".join(name_of(int(p), size) for p in legal[:12]) + (f" and {len(legal) - 12} more" if len(legal) > 12 else "")
-    if not 0 <= point < size * size:
+    if point == -1:
+        why = "that is a player's word for none, as of a network on a board of another size than its own"
+    elif not 0 <= point < size * size:
         why = f"the board has the points 0 to {size * size - 1}"
     elif stones(game)[point // size, point % size]:
         why = "a stone is there"

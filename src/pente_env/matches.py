@@ -3,7 +3,7 @@
     results = play(["better", "capturer"], games=1000, seed=0)
     print(results)
 
-A player is a `Player`, or the name of a scripted one.
+A player is a `Player`, the name of a scripted one, or the path of a file: network.npz of a run of `training.evolve`.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from monopoly_env.errors import whole_number
+from monopoly_env.errors import ConfigurationError, shortened, whole_number
 from monopoly_env.intervals import wilson
 from monopoly_env.philox import MAX_SEED
 from pente_env.core import check_players
@@ -28,6 +30,7 @@ from pente_env.rules import Rules
 from pente_env.scripted import make
 
 PlayerLike: TypeAlias = Player | str
+FILES: Final = "pente_env.players"  # entry points: what makes a player of a file, by its suffix
 
 
 @dataclass(frozen=True)
@@ -110,7 +113,7 @@ def play(
     """Play a match.
 
     Args:
-        players: Two or three players, or names of scripted ones. A name may occur twice.
+        players: Two or three players, names of scripted ones, or paths of files. A name may occur twice.
         games: At least so many; the number is rounded up, so that every seed is played in every order of seats.
         rules: Rules, or the name of a preset.
         seed: 0 to 2**64 - 1: games of consecutive seeds from this one on.
@@ -133,5 +136,18 @@ def play(
 
 
 def coerce(player: PlayerLike) -> Player:
-    """Return a player unchanged, or make the scripted one of this name."""
-    return player if isinstance(player, Player) else make(player)
+    """Return a player unchanged, load the one of a file, or make the scripted one of this name.
+
+    Raises:
+        MonopolyError: There is no such player, or the file holds none.
+    """
+    if isinstance(player, Player):
+        return player
+    loaders = entry_points(group=FILES)
+    suffix = Path(player).suffix[1:] if isinstance(player, str) else ""
+    if suffix not in loaders.names:
+        return make(player)
+    if not Path(player).is_file():
+        raise ConfigurationError(f"There is no file {shortened(player)}.")
+    loaded: Player = loaders[suffix].load()(player)
+    return loaded

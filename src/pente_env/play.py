@@ -4,6 +4,7 @@ python -m pente_env.play                                     # watch two players
 python -m pente_env.play --players human capturer --seed 7   # play against one
 python -m pente_env.play --players better human blocker      # a game of three
 python -m pente_env.play --players better capturer --games 1000   # a match, without a board
+python -m pente_env.play --players human runs/two/network.npz     # against a network that was evolved
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from pente_env.game import Game, Games
 from pente_env.player import MEMORY, Player
 from pente_env.render import SIGNS, board_lines, caption, draw
 from pente_env.rules import MAX_SIZE, MIN_SIZE, PRESETS, Rules
-from pente_env.scripted import make, names
+from pente_env.scripted import names
 
 HUMAN: Final = "human"  # the person at the terminal
 _KEYS: Final = """Answer with a point: a letter for the column and the number of the row, such as D4.
@@ -45,7 +46,8 @@ class Options:
     """
 
     players: tuple[str, ...] = ("better", "blocker")
-    """The player in each seat, 2 or 3: `human`, or one of random, blocker, capturer, simple, better."""
+    """The player in each seat, 2 or 3: `human`, one of random, blocker, capturer, simple, better, or the file of a network,
+    network.npz of a run of `training.evolve`."""
     rules: Annotated[str, tyro.conf.arg(help=f"The preset of rules: {', '.join(PRESETS)}.")] = "schrum"
     size: Annotated[int | None, tyro.conf.arg(help=f"Points along a side, {MIN_SIZE} to {MAX_SIZE}; by default the preset's.")] = None
     opening: str | None = None
@@ -119,10 +121,10 @@ def run(options: Options, console: Console) -> int:
     if options.delay < 0 or options.json:
         raise ConfigurationError("--delay must not be negative, and --json is for a match: --games.")
     for name in options.players:
-        if name != HUMAN and name not in names():
+        if name not in (HUMAN, *names()) and not Path(name).suffix:
             raise ConfigurationError(f"Unknown player {name!r}. {nearest(name, (HUMAN, *names()))}")
     games = core.new_games([options.seed], len(options.players), rules_of(options))
-    players = [None if name == HUMAN else make(name) for name in options.players]
+    players = [None if name == HUMAN else matches.coerce(name) for name in options.players]
     status = 0
     try:
         play(games, players, console, options)

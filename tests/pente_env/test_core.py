@@ -30,7 +30,7 @@ def test_a_game() -> None:
         pe.step(game, 40)
 
 
-@pytest.mark.parametrize(("point", "words"), [(24, "stone is there"), (49, "points 0 to 48"), (-1, "points 0 to 48")])
+@pytest.mark.parametrize(("point", "words"), [(24, "stone is there"), (49, "points 0 to 48"), (-1, "word for none")])
 def test_an_illegal_point_changes_nothing(point: int, words: str) -> None:
     game = pe.step(pe.new_game(3), 24)
     before = pe.digest(game)

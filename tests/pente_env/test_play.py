@@ -57,6 +57,13 @@ def test_a_person_may_win(answers: list[str], capsys: pytest.CaptureFixture[str]
     assert " wins by " in capsys.readouterr().out.rstrip().splitlines()[-1]
 
 
+@pytest.mark.parametrize(("name", "words"), [("away.npz", "There is no file 'away.npz'"), ("bettr", "Did you mean 'better'")])
+def test_players_that_are_not_there(name: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for more in ([], ["--games", "2"]):
+        assert main(["--players", name, "better", *more]) == 2
+        assert words in capsys.readouterr().err
+
+
 def test_match(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--players", "better", "capturer", "--games", "100", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)

@@ -13,6 +13,7 @@ import pytest
 from rich.console import Console
 
 from monopoly_env.errors import ConfigurationError, FormatError
+from pente_env import matches, play
 from pente_env.fitness import evaluate
 from training.evolution import schrum
 from training.evolution.esp import ESP
@@ -120,6 +121,13 @@ def test_the_command_evolves_and_the_saved_network_plays(tmp_path: Path, capsys:
     assert "holds a run" in capsys.readouterr().err
     assert main([*words, "--resume"]) == 0
     assert "capturer" in capsys.readouterr().out
+    file = str(folder / "network.npz")
+    assert play.main(["--players", file, "better", "--seed", "3"]) == 0
+    assert "X (" in capsys.readouterr().out
+    by_file, by_player = (matches.play([given, "capturer"], games=6) for given in (file, player))
+    assert by_file.games.tobytes() == by_player.games.tobytes()
+    assert play.main(["--players", file, "better", "--size", "9"]) == 2
+    assert "on a board of another size than its own" in capsys.readouterr().err
     arrays = checkpoints.read_arrays(folder / "network.npz")
     wrong: dict[str, Any] = {"weights": arrays["weights"] * np.nan, "hidden": np.array(3.9), "size": np.array(3)}
     for name, value in wrong.items():
