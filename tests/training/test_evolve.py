@@ -315,3 +315,11 @@ def test_every_family_can_evolve() -> None:
     for family in FAMILIES:
         genome = ScriptedGenome(family)
         assert genome.row(genome.origin).tolist() == agents.make(family).arrays()["params"].tolist()
+
+
+def test_an_option_of_another_preset_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--experiment", "two", "--no-paired", "--anything"])
+    assert ended.value.code == 2
+    told = capsys.readouterr().err.splitlines()[-2:]
+    assert told == [f"{option} is an option of --preset schrum, esp/2.9, esp/3.0." for option in ("--experiment", "--no-paired")]

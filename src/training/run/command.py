@@ -7,7 +7,7 @@ import inspect
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Generic, TypeVar
 
 import tyro
@@ -73,12 +73,18 @@ def main(
 
     def body(arguments: Sequence[str] | None) -> None:
         rest, about, task = list(sys.argv[1:] if arguments is None else arguments), None, command
+        presets: Mapping[str, Preset] = {}
         if not isinstance(task, Command):
             name, rest = chosen(rest, task, default, flag)
             presets, task = task, task[name].load()
             table = "\n".join(f"{flag} {other}: {preset.about}." for other, preset in presets.items())
             about = f"{inspect.getdoc(type(task.options))}\n\n{table}\n\nBelow: the settings of {flag} {name}."
-        options = tyro.cli(type(task.options), args=rest, prog=f"python -m {program}", description=about, default=task.options)
+        try:
+            options = tyro.cli(type(task.options), args=rest, prog=f"python -m {program}", description=about, default=task.options)
+        except SystemExit as ended:
+            if ended.code:
+                _tell_whose(rest, type(task.options), presets, flag)
+            raise
         result = task.execute(options, Console(stderr=True))
         if options.json:
             print(json.dumps(result))
@@ -105,6 +111,23 @@ def chosen(arguments: Sequence[str], presets: Mapping[str, Any], default: str, f
             name = value
             break
     return name, rest
+
+
+def _tell_whose(arguments: Sequence[str], options: type, presets: Mapping[str, Preset], flag: str) -> None:
+    """Print which presets have the options of a command line that the chosen one has not."""
+    own = {field.name for field in fields(options)}
+    for word in dict.fromkeys(word.partition("=")[0] for word in arguments if word.startswith("--")):
+        name = word.removeprefix("--").removeprefix("no-").replace("-", "_")
+        having = [] if name in own else [other for other, preset in presets.items() if name in _fields_of(preset)]
+        if having:
+            print(f"{word} is an option of {flag} {', '.join(having)}.", file=sys.stderr)
+
+
+def _fields_of(preset: Preset) -> set[str]:
+    try:
+        return {field.name for field in fields(preset.load().options)}
+    except MonopolyError:  # an extra is not installed
+        return set()
 
 
 def resumable(last: str) -> Callable[[Callable[[Sequence[str] | None], None]], Callable[..., int]]:
