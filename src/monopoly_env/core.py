@@ -56,7 +56,7 @@ def _apply(games: Any, action: int) -> int:
     broken = invariants.step_violation(games[0])
     if broken != invariants.NONE:
         return broken
-    if not legal.is_legal(games[0], action):
+    if not 0 <= action < actions.NUM_ACTIONS or not legal.is_legal(games[0], action):
         return _ILLEGAL
     engine_step.apply(games[0], action)
     return invariants.NONE
@@ -243,12 +243,44 @@ def check_sound(games: Games) -> None:
         games: (B,) records.
 
     Raises:
+        ConfigurationError: They are no records of the dtype `GAME`.
         PositionError: A record is nonsense. The message says what is wrong first.
     """
+    _check_games(games)
     _check_rules(games)
     number = _first_unsound(games)
     if number >= 0:
         _refuse(first_violation(games[number : number + 1]))
+
+
+def check_seats(games: Games, seats: Any = None) -> npt.NDArray[np.int64]:
+    """A seat for each of some games, as int64.
+
+    Args:
+        games: (B,) records.
+        seats: (B,) integers; by default the players to decide.
+
+    Raises:
+        ConfigurationError: There are no such games or seats.
+    """
+    _check_games(games)
+    given, players = _array_of(games["player"] if seats is None else seats), games["num_players"]
+    if given.shape != games.shape or given.dtype.kind not in "iu" or np.any((given < 0) | (given >= players)):
+        wanted = f"{len(games)} whole numbers from 0 to the number of players less one"
+        raise ConfigurationError(f"Seats must be {wanted}, not {shortened(seats)}.")
+    return given.astype(np.int64)
+
+
+def _check_games(games: Any) -> None:
+    if getattr(games, "dtype", None) != GAME or games.ndim != 1:
+        raise ConfigurationError(f"Expected an array of games (records of the dtype monopoly_env.GAME), not {shortened(games)}.")
+
+
+def _array_of(values: Any) -> npt.NDArray[Any]:
+    try:
+        return np.asarray(values)
+    except ValueError:  # rows of different lengths
+        return np.empty(0, object)
 
 
 def _refuse(violation: int) -> None:

@@ -6,6 +6,8 @@ import difflib
 from collections.abc import Iterable
 from numbers import Integral
 
+import numpy as np
+
 
 class MonopolyError(Exception):
     """Base class of every error that this library raises on purpose."""
@@ -65,6 +67,18 @@ def whole_number(name: str, value: object, low: int, high: int | None = None, er
         given = f"{name}{'=' if name.isidentifier() else ' '}{shortened(value)}"
         raise error(f"{given} must be a whole number from {low} {limit}.")
     return int(value)
+
+
+def check_row(name: str, row: object, dtype: type, least: int) -> None:
+    """Raise unless an array is a contiguous row of so many numbers or more, as kernels take it.
+
+    Raises:
+        ConfigurationError: It is something else.
+    """
+    if isinstance(row, np.ndarray) and row.dtype == dtype and row.ndim == 1 and len(row) >= least and row.flags.c_contiguous:
+        return
+    given = f"{row.dtype} of shape {row.shape}" if isinstance(row, np.ndarray) else shortened(row)
+    raise ConfigurationError(f"The {name} must be contiguous {np.dtype(dtype)} of {least} numbers or more, not {given}.")
 
 
 def _bound(number: int) -> str:

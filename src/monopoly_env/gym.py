@@ -39,8 +39,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.encoding import Encoding
-from monopoly_env.errors import ConfigurationError, GameOverError, RenderModeError, nearest
+from monopoly_env.errors import ConfigurationError, GameOverError, RenderModeError, nearest, whole_number
 from monopoly_env.game import Game
+from monopoly_env.philox import MAX_SEED
 from monopoly_env.policy.resolve import PolicyLike
 from monopoly_env.registration import register
 from monopoly_env.rewards import Reward
@@ -131,6 +132,8 @@ class MonopolyEnv(gymnasium.Env[Observation, np.int64]):
             ConfigurationError: A seed out of range, or an option.
         """
         check_options(options)
+        if seed is not None:
+            seed = whole_number("seed", seed, 0, MAX_SEED)
         super().reset(seed=seed)
         if seed is None and not self._begun:
             seed = int(self.np_random.integers(1 << 63))
@@ -267,7 +270,7 @@ class MonopolyVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]])
             ConfigurationError: A wrong number of seeds, one out of range, an unknown option or a mask of a wrong shape.
         """
         mask = check_options(options, ["reset_mask"]).get("reset_mask")
-        super().reset(seed=int(seed) if isinstance(seed, (int, np.integer)) else None)
+        super().reset(seed=whole_number("seed", seed, 0, MAX_SEED) if isinstance(seed, (int, np.integer)) else None)
         self.table.begin(mask, self._seeds(seed))
         self._begun = True
         return self._give(self.table.batch.observation), self._infos()

@@ -41,11 +41,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monopoly_env.callbacks import Callback, caller
-from monopoly_env.core import batch_of
+from monopoly_env.core import sound
 from monopoly_env.engine import agenda
 from monopoly_env.engine.players import solvent_seats, total_worth
 from monopoly_env.engine.sets import has
-from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.errors import ConfigurationError, check_row, nearest
 from monopoly_env.game import GAME, Game, Games
 from monopoly_env.kernels import entry, kernel
 
@@ -103,10 +103,17 @@ class Reward:
 
         Returns:
             (P,) float32, a reward for each seat.
+
+        Raises:
+            ConfigurationError: The memory is of another kind or too short, or the game is none.
+            PositionError: No game can reach this record.
         """
-        everybody = (1 << int(game.num_players)) - 1
-        out = np.empty(int(game.num_players), np.float32)
-        _write_one(self.terms, batch_of(game), everybody, 0 if game.decision == agenda.OVER else everybody, memory, out)
+        batch = sound(game)
+        players = int(game.num_players)
+        check_row("memory", memory, np.float64, players)
+        everybody = (1 << players) - 1
+        out = np.empty(players, np.float32)
+        _write_one(self.terms, batch, everybody, 0 if game.decision == agenda.OVER else everybody, memory, out)
         return out
 
 

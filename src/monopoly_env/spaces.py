@@ -10,7 +10,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from monopoly_env.actions import HEAD_OF, HEADS, NUM_ACTIONS
-from monopoly_env.errors import ConfigurationError, RenderModeError, nearest
+from monopoly_env.errors import ConfigurationError, RenderModeError, nearest, shortened
 from monopoly_env.game import Game
 from monopoly_env.kernels import entry, kernel
 from monopoly_env.render import raster
@@ -109,7 +109,19 @@ def _write_all_heads(masks: NDArray[np.bool_], heads: NDArray[np.int8]) -> None:
 
 
 def open_heads(masks: NDArray[np.bool_]) -> NDArray[np.int8]:
-    """The heads in which masks (B, 205) have legal actions: (B, 14) zeros and ones, in the order of `actions.HEAD_NAMES`."""
+    """The heads in which masks have legal actions.
+
+    Args:
+        masks: (B, 205) bool.
+
+    Returns:
+        (B, 14) zeros and ones, in the order of `actions.HEAD_NAMES`.
+
+    Raises:
+        ConfigurationError: The masks are of another shape or type.
+    """
+    if not isinstance(masks, np.ndarray) or masks.dtype != np.bool_ or masks.ndim != 2 or masks.shape[1] != NUM_ACTIONS:
+        raise ConfigurationError(f"Masks must be (B, {NUM_ACTIONS}) bool, not {shortened(masks)}.")
     heads = np.empty((len(masks), NUM_HEADS), np.int8)
     _write_all_heads(masks, heads)
     return heads

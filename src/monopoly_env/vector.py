@@ -33,13 +33,13 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from monopoly_env import core, rewards
 from monopoly_env import encoding as encodings
-from monopoly_env import rewards
 from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.core import check_players, enough_memory
 from monopoly_env.encoding import Encoding
-from monopoly_env.errors import ConfigurationError, GameOverError, nearest, whole_number
-from monopoly_env.game import Games, empty_games
+from monopoly_env.errors import ConfigurationError, FormatError, GameOverError, MonopolyError, nearest, whole_number
+from monopoly_env.game import NOBODY, Games, empty_games
 from monopoly_env.philox import split_seeds
 from monopoly_env.policy.loop import NO_LIMIT, Players, answers, check, refusal
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy, Decisions, Policy
@@ -339,11 +339,42 @@ class VectorMonopoly:
 
         Args:
             state: What `state` returned, or the same arrays read from a file.
+
+        Raises:
+            FormatError: They are those of another vector, or no games can be like that. Nothing has changed.
         """
-        for name, array in self._arrays().items():
-            array[...] = state[name].view(array.dtype).reshape(array.shape)
+        own = self._arrays()
+        try:
+            given = {name: state[name].view(array.dtype).reshape(array.shape) for name, array in own.items()}
+            self._check_state(given)
+        except (MonopolyError, LookupError, TypeError, ValueError, AttributeError) as error:
+            raise FormatError(f"This is no state of {self!r}: {error}") from error
+        for name, array in own.items():
+            array[...] = given[name]
         self._collect()
         self._running = True
+
+    def _check_state(self, given: Mapping[str, NDArray[Any]]) -> None:
+        """Raise unless kernels, which check nothing, may go on from these arrays."""
+        ended = given["terminated"] | given["truncated"]
+        for games in (given["games"], given["ended"][ended]):
+            core.check_sound(games)
+            if np.any(games["num_players"] != self.num_players):
+                raise FormatError(f"games of {sorted(set(games['num_players'].tolist()))} players, not of {self.num_players}")
+        for name in ("template", "order"):
+            if not np.array_equal(given[name], self._arrays()[name]):
+                raise FormatError(f"other rules or opponents: {name!r} differs")
+        states, last = given["states"], self.num_players - 1
+        limits = {
+            "seats": (states["seats"], LEARNER, len(self._numbered) - 1 if self.opponents else 0),
+            "learner": (states["learner"], NOBODY, last),
+            "waiting": (states["waiting"], READY, len(self._numbered) - 1),
+            "player": (given["player"], 0, last),
+            "actor": (given["actor"], 0, last),
+        }
+        for name, (numbers, low, high) in limits.items():
+            if np.any((numbers < low) | (numbers > high)):
+                raise FormatError(f"{name!r} must be from {low} to {high}")
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
         tables: dict[str, NDArray[Any]] = self._tables._asdict()

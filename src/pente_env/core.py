@@ -252,15 +252,17 @@ def takes(game: Game, seat: int, point: int) -> int:
     Raises:
         ConfigurationError: There is no such seat or point.
     """
+    batch = batch_of(game)
     whole_number("seat", seat, 0, int(game.num_players) - 1)
     whole_number("point", point, 0, int(game.rules.side) ** 2 - 1)
-    return _takes(batch_of(game), seat, point)
+    return _takes(batch, int(seat), int(point))
 
 
 def action_mask(game: Game) -> NDArray[np.bool_]:
     """The legal points as a mask: (size * size,) bool."""
+    batch = batch_of(game)
     out = np.zeros(int(game.rules.side) ** 2, np.bool_)
-    _write_points(batch_of(game), 0, lines.LEGAL, out)
+    _write_points(batch, 0, lines.LEGAL, out)
     return out
 
 

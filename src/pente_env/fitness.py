@@ -198,6 +198,9 @@ def evaluate(
     rows = np.asarray(rows, np.float64)
     if rows.ndim != 2 or not len(rows):
         raise ConfigurationError(f"Rows must be (N, L) for one player or more, not of shape {rows.shape}.")
+    if not isinstance(like, Player) or len(like.params) not in (0, rows.shape[1]):
+        wanted = f"{len(like.params)} numbers" if isinstance(like, Player) else "a pente_env.Player"
+        raise ConfigurationError(f"Rows of {rows.shape[1]} numbers are not those of {shortened(like)}: expected {wanted}.")
     for name, number in (("seed", seed), ("first", first)):
         whole_number(name, number, 0, (1 << 63) - 1)
     players, count = experiment.players, len(rows)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from monopoly_env.callbacks import Callback, caller
-from monopoly_env.errors import ConfigurationError, shortened
+from monopoly_env.errors import ConfigurationError, check_row, shortened, whole_number
 from monopoly_env.kernels import entry
 from pente_env.game import GAME, Games
 
@@ -84,14 +84,21 @@ class Player:
         self.watches = watches
 
     def act(self, games: Games, seat: int, memory: Row) -> int:
-        """The point that it chooses in the first of these games, unchecked.
+        """The point that it chooses in a game, which need not be legal.
 
         Args:
             games: (1,) records. A random choice advances the counter of the seat's draws.
             seat: Its seat, which need not be to move if it watches.
             memory: (64,) float64, read and written.
+
+        Raises:
+            ConfigurationError: The game, the seat or the memory is none.
         """
-        return int(_act(games, seat, self.kernel.handle, self.params, memory))
+        if getattr(games, "dtype", None) != GAME or games.shape != (1,):
+            raise ConfigurationError(f"Expected an array of one game (a record of the dtype pente_env.GAME), not {shortened(games)}.")
+        whole_number("seat", seat, 0, int(games[0].num_players) - 1)
+        check_row("memory", memory, np.float64, MEMORY)
+        return int(_act(games, int(seat), self.kernel.handle, self.params, memory))
 
     def __repr__(self) -> str:
         return f"Player({self.name!r})"

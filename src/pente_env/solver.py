@@ -18,9 +18,9 @@ from typing import Any, Final
 import numpy as np
 
 from monopoly_env.engine import sets
-from monopoly_env.errors import ConfigurationError
+from monopoly_env.errors import ConfigurationError, whole_number
 from monopoly_env.kernels import borrowed, entry, kernel
-from pente_env.core import legal_actions, step
+from pente_env.core import batch_of, legal_actions, step
 from pente_env.game import RUNNING, SMALL, Game
 from pente_env.rules import number
 
@@ -83,7 +83,7 @@ def solve(
 
 
 def _check(game: Game, positions: int, table_bits: int) -> None:
-    rules = game.rules
+    rules = batch_of(game)[0].rules
     known = rules.overlines == number("overlines", "win") and rules.captures != number("captures", "keryo")
     known = known and rules.opening in (number("opening", "centre"), number("opening", "free"))
     if game.num_players != 2 or rules.side > SMALL or not known:
@@ -91,8 +91,8 @@ def _check(game: Game, positions: int, table_bits: int) -> None:
             f"Games of two on boards of up to {SMALL} x {SMALL} can be solved, with overlines that win, without keryo captures, with the "
             f"opening centre or free; not a game of {game.num_players} on {rules.side} x {rules.side} with these rules."
         )
-    if positions < 1 or not 4 <= table_bits <= 30:
-        raise ConfigurationError(f"positions={positions} must be 1 or more, and table_bits={table_bits} from 4 to 30.")
+    whole_number("positions", positions, 1)
+    whole_number("table_bits", table_bits, 4, 30)
 
 
 def _can_win(game: Game, seat: int, positions: int, table_bits: int, progress: Callable[[int], None]) -> tuple[bool | None, int]:

@@ -221,6 +221,8 @@ def play_again(results: Results, threads: int | None = None, progress: Progress 
     if not setup:
         raise ConfigurationError("These results do not say how they were made.")
     field = [_made_again(about) for about in setup["policies"]]
+    for number in itertools.chain.from_iterable(setup["tables"]):
+        whole_number("the number of a policy at a table,", number, 0, len(field) - 1)
     match = Match(
         field, setup["tables"], setup["games"], Rules.from_dict(setup["rules"]), setup["seed"], threads, setup["turn_limit"], progress,
         adjust=setup.get("adjust"),

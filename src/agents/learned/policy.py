@@ -20,6 +20,7 @@ from agents.learned.prices import BARGAINERS_MARGINS, MARGINS, PREMIUMS
 from agents.networks import layout
 from agents.networks.saved import NetworksPolicy
 from monopoly_env.actions import NUM_ACTIONS
+from monopoly_env.core import check_sound
 from monopoly_env.errors import ConfigurationError, FormatError
 from monopoly_env.game import MIN_PLAYERS, Games
 from monopoly_env.kernels import borrowed, entry
@@ -113,7 +114,9 @@ class LearnedAgent(NetworksPolicy):
 
         Raises:
             ConfigurationError: A table is too large for it.
+            PositionError: No game can reach one of the records.
         """
+        check_sound(games)
         for size in np.unique(games["num_players"]):
             self.check_table(int(size))
         chances = np.zeros((len(games), NUM_CHOICES))

@@ -19,8 +19,22 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.networks.layout import AT_ACTIVATION, AT_CELL, AT_LAYERS, AT_UNITS, BLOCK, ELMAN, GATES, LOGISTIC, NONE, SIZES, TANH
-from monopoly_env.errors import ConfigurationError
+from agents.networks.layout import (
+    AT_ACTIVATION,
+    AT_CELL,
+    AT_LAYERS,
+    AT_UNITS,
+    BLOCK,
+    ELMAN,
+    GATES,
+    GRU,
+    LOGISTIC,
+    MOST_UNITS,
+    NONE,
+    SIZES,
+    TANH,
+)
+from monopoly_env.errors import ConfigurationError, check_row
 from monopoly_env.kernels import borrowed, entry, inlined, kernel, on_stack
 
 _FEW: Final = 1024  # a network whose layers take no more numbers than this needs nothing from the heap
@@ -188,6 +202,26 @@ def _sigmoid(value: Any) -> Any:
     return np.float64(1 / (1 + math.exp(-np.float64(value))))
 
 
+@kernel
+def is_whole(row: Any) -> bool:
+    """Whether a row is as long as its header says: kernels read as much as that, and nothing checks it."""
+    if len(row) <= SIZES:
+        return False
+    layers, units, cell = int(row[AT_LAYERS]), int(row[AT_UNITS]), int(row[AT_CELL])
+    if layers < 1 or len(row) < SIZES + layers + 1 or not NONE <= cell <= GRU or not 0 <= units <= MOST_UNITS:
+        return False
+    gates, numbers = GATES[cell] * units, -(-(SIZES + layers + 1) // BLOCK) * BLOCK
+    for layer in range(layers):
+        before, after = int(row[SIZES + layer]), int(row[SIZES + layer + 1])
+        if not 1 <= before <= MOST_UNITS or not 1 <= after <= MOST_UNITS:
+            return False
+        if layer == layers - 1 and gates:
+            numbers += (before + 1 + units + 1) * gates
+            before = units
+        numbers += (before + 1) * after
+    return len(row) >= numbers
+
+
 def evaluate(
     row: NDArray[np.float32], observations: NDArray[np.float32], head: slice | None = None, states: NDArray[np.float32] | None = None
 ) -> NDArray[np.float32]:
@@ -203,18 +237,28 @@ def evaluate(
         (B, outputs) float32, or (B, size of the head).
 
     Raises:
-        ConfigurationError: Observations or states are of another length.
+        ConfigurationError: Observations or states are of another length, there is no such head, or the row is none.
     """
+    check_row("row of weights", row, np.float32, SIZES)
+    if not _is_whole(row):
+        raise ConfigurationError(f"The weights must be a row from Architecture.pack: {len(row)} numbers are not what its header says.")
     inputs, outputs, units = int(row[SIZES]), int(row[SIZES + int(row[AT_LAYERS])]), int(row[AT_UNITS])
     if observations.ndim != 2 or observations.shape[1] != inputs:
         raise ConfigurationError(f"Observations must be (B, {inputs}), not {observations.shape}.")
     states = np.zeros((len(observations), units), np.float32) if states is None else states
-    if states.shape != (len(observations), units):
-        raise ConfigurationError(f"States must be ({len(observations)}, {units}), not {states.shape}.")
+    if states.shape != (len(observations), units) or states.dtype != np.float32 or not states.flags.c_contiguous:
+        raise ConfigurationError(f"States must be float32 of shape ({len(observations)}, {units}), not {states.dtype} {states.shape}.")
     wanted = slice(0, outputs) if head is None else head
+    if wanted.start is None or wanted.stop is None or not 0 <= wanted.start <= wanted.stop <= outputs:
+        raise ConfigurationError(f"The head must be a slice of {outputs} outputs, not {wanted}.")
     out = np.empty((len(observations), wanted.stop - wanted.start), np.float32)
     _evaluate(row, np.ascontiguousarray(observations), states, wanted.start, out)
     return out
+
+
+@entry()
+def _is_whole(row: Any) -> bool:
+    return bool(is_whole(row))
 
 
 @entry()

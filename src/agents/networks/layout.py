@@ -121,7 +121,15 @@ class Architecture:
         return _blocks(len(self.header) + sum(int(np.prod(shape)) for shape in self.shapes().values()))
 
     def pack(self, arrays: Mapping[str, NDArray[Any]], name: str = "") -> NDArray[np.float32]:
-        """The row of a network, (length,) float32, from the arrays that `shapes(name)` names; others are ignored."""
+        """The row of a network, (length,) float32, from the arrays that `shapes(name)` names; others are ignored.
+
+        Raises:
+            FormatError: An array is missing, or of another shape.
+        """
+        for array, shape in self.shapes(name).items():
+            given = f"of shape {np.shape(arrays[array])}" if array in arrays else "missing"
+            if given != f"of shape {shape}":
+                raise FormatError(f"Array {array!r} of the network must be of shape {shape}; it is {given}.")
         parts = [np.asarray(arrays[array], np.float32).T.ravel() for array in self.shapes(name)]
         return _filled(np.concatenate([self.header, *parts]))
 

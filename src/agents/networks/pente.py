@@ -19,9 +19,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.networks.forward import step_marked
+from agents.networks.forward import is_whole, step_marked
 from agents.networks.layout import AT_LAYERS, AT_UNITS, BLOCK, SIZES, Architecture
-from monopoly_env.errors import ConfigurationError
+from monopoly_env.errors import ConfigurationError, FormatError
 from monopoly_env.kernels import borrowed, kernel, on_stack
 from pente_env.game import MAX_PLAYERS, Game
 from pente_env.lines import CAPTURES, FIVES, LEGAL, blocks, count, nth, point_of, points
@@ -42,12 +42,12 @@ _KERYO: Final = number("captures", "keryo")
 
 @player_kernel
 def play(game: Any, seat: int, params: Row, memory: Row) -> int:
-    """Play the legal point with the highest output; -1 if this is not its turn, or not its board."""
+    """Play the legal point with the highest output; -1 if this is not its turn, not its board, or these are no weights."""
     params, memory = borrowed(params), borrowed(memory)
     size = int(game.rules.side) * int(game.rules.side)
     weights = params[WEIGHTS:].view(np.float32)
-    if weights[SIZES + int(weights[AT_LAYERS])] != size:  # a network for a board of another size
-        return -1
+    if not is_whole(weights) or weights[SIZES + int(weights[AT_LAYERS])] != size or weights[AT_UNITS] > MOST_UNITS:
+        return -1  # a network for a board of another size, or none
     marked, outputs = on_stack(_INPUTS, np.int64), on_stack(_POINTS, np.float32)[:size]
     inputs = list_stones(game, seat, True, marked)
     if weights[SIZES] > 3 * size:
@@ -181,7 +181,9 @@ def weighted(like: Player, network: Architecture, weights: NDArray[np.float32]) 
     """A player like another one, with these weights.
 
     Raises:
-        FormatError: The weights are those of another network.
+        FormatError: The weights are those of another network, or not finite.
     """
     network.unpack(weights)
+    if not np.isfinite(weights).all():
+        raise FormatError("The weights are not all finite numbers.")
     return Player(like.name, like.kernel, rows(weights[None])[0], watches=like.watches)

@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.networks.forward import step_marked
+from agents.networks.forward import is_whole, step_marked
 from agents.networks.layout import SIZES, Architecture
 from agents.networks.pente import TAKES, WEIGHTS, choose, weighted
 from monopoly_env.errors import ConfigurationError
@@ -33,10 +33,12 @@ _KINDS: Final = 4  # own stone, the next player's, that of the one after, off th
 
 @player_kernel
 def play(game: Any, seat: int, params: Row, memory: Row) -> int:
-    """Play the legal point in the middle of the window with the highest output."""
+    """Play the legal point in the middle of the window with the highest output; -1 if these are no weights."""
     params = borrowed(params)
     side, weights = int(game.rules.side), params[WEIGHTS:].view(np.float32)
-    window = int(np.sqrt(weights[SIZES] / _KINDS))
+    window = int(np.sqrt(weights[SIZES] / _KINDS)) if is_whole(weights) else 0
+    if not SMALLEST <= window <= LARGEST:
+        return -1
     kinds, marked, output = (
         np.empty((side + window - 1, side + window - 1), np.int64),
         np.empty(window * window, np.int64),

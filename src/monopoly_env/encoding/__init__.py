@@ -38,7 +38,7 @@ import numpy.typing as npt
 from monopoly_env import core
 from monopoly_env.callbacks import Callback, caller
 from monopoly_env.encoding import ocnaru, standard
-from monopoly_env.errors import ConfigurationError, nearest, whole_number
+from monopoly_env.errors import ConfigurationError, check_row, nearest, whole_number
 from monopoly_env.game import GAME, MAX_PLAYERS, MIN_PLAYERS, Game, Games
 from monopoly_env.kernels import borrowed, entry
 
@@ -126,8 +126,14 @@ class Encoding:
         return self.kernel.handle
 
     def write(self, game: Game, seat: int, row: npt.NDArray[np.float32]) -> None:
-        """Fill a contiguous float32 row of at least `size` numbers."""
-        self.kernel(game, seat, row)
+        """Fill a contiguous float32 row of at least `size` numbers.
+
+        Raises:
+            ConfigurationError: The row is of another kind or too short, or there is no such game or seat.
+        """
+        (who,) = core.check_seats(core.batch_of(game), [seat])
+        check_row("row", row, np.float32, self.size)
+        self.kernel(game, int(who), row)
 
 
 def registered() -> tuple[str, ...]:
@@ -299,16 +305,20 @@ def observe_all(
 
     Raises:
         ConfigurationError: As for `observe`.
+        PositionError: No game can reach one of the records.
     """
+    core.check_sound(games)
+    return observe_known(games, name, core.check_seats(games, seats), pad_to)
+
+
+def observe_known(games: Games, name: str, seats: npt.NDArray[np.int64], pad_to: int | None) -> npt.NDArray[np.float32]:
+    """As `observe_all`, of records and (B,) seats that are known to be sound."""
     players = games["num_players"]
     most = int(players.max()) if len(games) else MIN_PLAYERS
     if pad_to is None and np.any(players != most):
         raise ConfigurationError(f"Games of {sorted(set(players.tolist()))} players need pad_to, such as pad_to={most}.")
     encoding = make(name, most, pad_to)
     _try_out(encoding, most)
-    who = games["player"] if seats is None else np.asarray(seats)
-    if who.shape != games.shape or not np.issubdtype(who.dtype, np.integer) or np.any((who < 0) | (who >= players)):
-        raise ConfigurationError(f"Seats must be {len(games)} whole numbers from 0 to the number of players less one, not {seats!r}.")
     out = np.empty((len(games), encoding.size), np.float32)
-    _write_all(encoding.handle, games, who.astype(np.int64), out)
+    _write_all(encoding.handle, games, seats, out)
     return out

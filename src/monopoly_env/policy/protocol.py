@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.callbacks import Callback, caller
-from monopoly_env.core import check_sound
+from monopoly_env.core import check_seats, check_sound
 from monopoly_env.engine.randomness import POLICIES, draw
 from monopoly_env.engine.step import write_mask
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, nearest, shortened
@@ -124,7 +124,7 @@ class Decisions:
         """
         from monopoly_env import encoding as encodings  # not needed by an arena of compiled policies
 
-        return encodings.observe_all(self.games, encoding, pad_to=pad_to)
+        return encodings.observe_known(self.games, encoding, self.games["player"].astype(np.int64), pad_to)
 
 
 def _check_rows(name: str, rows: Any, shape: tuple[int, ...], dtype: type) -> None:
@@ -365,16 +365,29 @@ class CompiledPolicy(Policy):
         """Look at games at the first decision of a turn, if it has a kernel for it."""
         if self.watcher is not None:
             _check_rows("memory", memory, (len(games), MEMORY), np.float64)
-            _watch_all(games, np.asarray(seats, np.int64), self.watcher.handle, self.params, memory)
+            _watch_all(games, check_seats(games, seats), self.watcher.handle, self.params, memory)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The row of parameters."""
         return {"params": self.params}
 
     def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Set the row of parameters to one of the same length."""
+        """Replace the row of parameters by a saved one.
+
+        Raises:
+            FormatError: It has another length, or a number that is none or out of its range; the message says which.
+        """
         super().set_arrays(arrays)
-        self.params = np.array(arrays["params"], np.float64)
+        row = np.array(arrays["params"], np.float64)
+        fault = self.fault_of(row) or ("" if np.isfinite(row).all() else "a parameter is not finite")
+        if fault:
+            raise FormatError(f"Policy {self.name!r}: {fault}.")
+        self.params = row
+
+    def fault_of(self, row: NDArray[np.float64]) -> str:
+        """What is wrong with a row from a file, empty if nothing is: kernels use numbers as indices, and nothing checks those."""
+        del row
+        return ""
 
 
 @entry()

@@ -165,8 +165,10 @@ def step(replay: Replay, game: Game, number: int) -> None:
         number: The number of the action, from 0.
 
     Raises:
+        ConfigurationError: The replay has no such action.
         FormatError: The action is illegal, or the game does not end in the recorded position.
     """
+    whole_number("number", number, 0, len(replay.actions) - 1)
     try:
         core.step(game, int(replay.actions[number]))
     except (IllegalActionError, PositionError) as error:

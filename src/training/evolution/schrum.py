@@ -322,8 +322,6 @@ def _player(arrays: Mapping[str, NDArray[Any]], name: str) -> Player:
     hidden, window, size, recurrent, captures, watches = (
         index(arrays[name].item()) for name in ("hidden", "window", "size", "recurrent", "captures", "watches")
     )
-    if not np.isfinite(arrays["weights"]).all():
-        raise ValueError("weights that are not finite")
     if window:
         network = pente_window.architecture(hidden, window)
     else:

@@ -15,7 +15,7 @@ from agents.players.expert.parameters import NAMES, Expert
 from agents.players.expert.play import answer
 from monopoly_env.engine.players import solvent_seats
 from monopoly_env.engine.sets import size
-from monopoly_env.errors import ConfigurationError, FormatError
+from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import CompiledPolicy, Mask, Row, policy_kernel
@@ -97,22 +97,12 @@ class Bargainer(CompiledPolicy):
         other.params = self.params.copy()
         return other
 
-    def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Replace the row by a saved one.
-
-        Raises:
-            FormatError: The row has another length, or a number is out of its range; the message says which.
-        """
-        before = self.params
-        super().set_arrays(arrays)
-        try:
-            for start in range(0, BARGAINS, WIDTH):
-                Expert.checked(**dict(zip(NAMES, self.params[start : start + WIDTH].tolist(), strict=True)))
-            if self.params[BARGAINS] not in (0, 1):
-                raise ConfigurationError(f"Whether it bargains must be 0 or 1, not {self.params[BARGAINS]:g}.")
-        except ConfigurationError as error:
-            self.params = before
-            raise FormatError(f"Policy {self.name!r}: {error}") from error
+    def fault_of(self, row: NDArray[np.float64]) -> str:
+        """What is wrong with a row from a file: the first number that is out of its range."""
+        faults = [Expert.fault_of(row[start : start + WIDTH]) for start in range(0, BARGAINS, WIDTH)]
+        if row[BARGAINS] not in (0, 1):
+            faults.append(f"Whether it bargains must be 0 or 1, not {row[BARGAINS]:g}")
+        return next(filter(None, faults), "")
 
 
 NUMBERS: Final[dict[str, dict[str, Any]]] = json.loads(Path(__file__).with_name("bargaining.json").read_text())  # by name

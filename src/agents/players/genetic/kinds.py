@@ -15,7 +15,7 @@ from agents.players.genetic import mukhar, pring
 from agents.players.strategic import Strategic
 from agents.players.vocabulary.parameters import Parameters
 from monopoly_env.board import LOT_NAME, NUM_LOTS, NUM_SQUARES, SQUARE_LOT, SQUARE_NAME
-from monopoly_env.errors import ConfigurationError, FormatError, nearest, whole_number
+from monopoly_env.errors import ConfigurationError, nearest, whole_number
 from monopoly_env.policy.protocol import CompiledPolicy, PolicyKernel, Row
 
 Genes: TypeAlias = NDArray[Any]  # (N, G), a genome a row: float64, or uint8 zeros and ones
@@ -201,18 +201,9 @@ class GeneticPolicy(CompiledPolicy):
         """(G,) its genes, in the form in which they evolve."""
         return self.genome_kind.genome(self.params)
 
-    def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Replace the row by a saved one.
-
-        Raises:
-            FormatError: The row has another length, or a gene is out of its range; the message says which.
-        """
-        before = self.params
-        super().set_arrays(arrays)
-        fault = self.genome_kind.fault(self.params)
-        if fault:
-            self.params = before
-            raise FormatError(f"Policy {self.name!r}: {fault}.")
+    def fault_of(self, row: NDArray[np.float64]) -> str:
+        """What is wrong with a row from a file: the first gene that is out of its range."""
+        return self.genome_kind.fault(row)
 
 
 # --- codings ------------------------------------------------------------------------------------------------------------

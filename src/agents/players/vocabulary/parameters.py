@@ -91,6 +91,19 @@ class Parameters:
         """The fields that can be tuned, neither switches nor modes: their names and positions in the row."""
         return {o.name: place for place, o in enumerate(fields(cls)) if "range" in o.metadata and o.name not in cls.MODES}
 
+    @classmethod
+    def fault_of(cls, row: NDArray[np.float64]) -> str:
+        """What is wrong with a row of these parameters, empty if nothing is."""
+        values = {
+            option.name: bool(number) if option.metadata["unit"] == "switch" and number in (0, 1) else number
+            for option, number in zip(fields(cls), row.tolist(), strict=True)
+        }
+        try:
+            cls(**values)
+        except ConfigurationError as error:
+            return str(error).removesuffix(".")
+        return ""
+
     def row(self) -> NDArray[np.float64]:
         """The float64 numbers that the kernel reads, in the order of the fields."""
         return np.array([float(getattr(self, option.name)) for option in fields(self)])
@@ -107,6 +120,10 @@ class ScriptedPolicy(CompiledPolicy):
         """Make the policy of a name that plays by these parameters."""
         super().__init__(name, kernel, parameters.row(), reads_mask=False)
         self.family = type(parameters)
+
+    def fault_of(self, row: NDArray[np.float64]) -> str:
+        """What is wrong with a row from a file: the first parameter that is out of its range."""
+        return self.family.fault_of(row)
 
     def varied(self, spread: float, generator: np.random.Generator) -> ScriptedPolicy:
         """Another policy of the family: each quantity times exp(spread z) with z from a standard normal, within its range."""
