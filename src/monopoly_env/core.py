@@ -84,6 +84,15 @@ def _first_unsound(games: Any) -> int:
 
 
 @entry()
+def _first_out_of_range(games: Any) -> int:
+    """The first game with an index out of range, or -1."""
+    for i in range(len(games)):
+        if invariants.ranges(games[i]) != invariants.NONE:
+            return i
+    return -1
+
+
+@entry()
 def _step_violation(games: Any) -> int:
     return invariants.step_violation(games[0])
 
@@ -251,6 +260,22 @@ def check_sound(games: Games) -> None:
     number = _first_unsound(games)
     if number >= 0:
         _refuse(first_violation(games[number : number + 1]))
+
+
+def check_ranges(games: Games) -> None:
+    """Refuse records with numbers that would lead a kernel beyond its arrays. It does not ask whether a game can reach them.
+
+    Args:
+        games: (B,) records.
+
+    Raises:
+        ConfigurationError: They are no records of the dtype `GAME`.
+        PositionError: A number of a record is out of its range.
+    """
+    _check_games(games)
+    _check_rules(games)
+    if _first_out_of_range(games) >= 0:
+        _refuse(invariants.RANGE)
 
 
 def check_seats(games: Games, seats: Any = None) -> npt.NDArray[np.int64]:

@@ -41,7 +41,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monopoly_env.callbacks import Callback, caller
-from monopoly_env.core import sound
+from monopoly_env.core import batch_of, check_ranges
 from monopoly_env.engine import agenda
 from monopoly_env.engine.players import solvent_seats, total_worth
 from monopoly_env.engine.sets import has
@@ -106,9 +106,10 @@ class Reward:
 
         Raises:
             ConfigurationError: The memory is of another kind or too short, or the game is none.
-            PositionError: No game can reach this record.
+            PositionError: A number of the record is out of its range.
         """
-        batch = sound(game)
+        batch = batch_of(game)
+        check_ranges(batch)
         players = int(game.num_players)
         check_row("memory", memory, np.float64, players)
         everybody = (1 << players) - 1

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monopoly_env.callbacks import Callback, caller
-from monopoly_env.core import batch_of, check_sound
+from monopoly_env.core import batch_of, check_ranges
 from monopoly_env.engine.agenda import OVER
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.game import GAME, MAX_PLAYERS, Game, Games
@@ -63,10 +63,10 @@ class Value:
 
         Raises:
             ConfigurationError: The table is larger than the value is for, or the records differ in their number of players.
-            PositionError: No game can reach one of the records.
+            PositionError: A number of a record is out of its range.
         """
         batch = games if isinstance(games, np.ndarray) and games.ndim == 1 else batch_of(games)
-        check_sound(batch)
+        check_ranges(batch)
         if not len(batch) or len(set(batch["num_players"].tolist())) > 1:
             raise ConfigurationError("The games must have the same number of players, and there must be one or more.")
         out = np.zeros((len(batch), int(batch["num_players"][0])))

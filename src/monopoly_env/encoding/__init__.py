@@ -130,8 +130,11 @@ class Encoding:
 
         Raises:
             ConfigurationError: The row is of another kind or too short, or there is no such game or seat.
+            PositionError: A number of the record is out of its range.
         """
-        (who,) = core.check_seats(core.batch_of(game), [seat])
+        batch = core.batch_of(game)
+        core.check_ranges(batch)
+        (who,) = core.check_seats(batch, [seat])
         check_row("row", row, np.float32, self.size)
         self.kernel(game, int(who), row)
 
@@ -305,9 +308,9 @@ def observe_all(
 
     Raises:
         ConfigurationError: As for `observe`.
-        PositionError: No game can reach one of the records.
+        PositionError: A number of a record is out of its range.
     """
-    core.check_sound(games)
+    core.check_ranges(games)
     return observe_known(games, name, core.check_seats(games, seats), pad_to)
 
 

@@ -97,7 +97,7 @@ def unsettled_violation(game: Game) -> int:
     """The first broken invariant of a game whose agenda need not have a question on top."""
     if game.fault != 0:
         return FAULT
-    broken = _ranges(game)
+    broken = ranges(game)
     if broken == NONE:
         broken = _agenda(game)
     if broken == NONE:
@@ -117,7 +117,7 @@ def _within(value: int, low: int, high: int) -> bool:
 
 
 @kernel
-def _ranges(game: Game) -> int:
+def ranges(game: Game) -> int:
     """Check the range of everything that the engine uses as an index: a record from a file could hold anything."""
     last = int(game.num_players) - 1
     sound = _within(game.num_players, MIN_PLAYERS, MAX_PLAYERS) and _within(game.depth, 0, AGENDA_DEPTH)

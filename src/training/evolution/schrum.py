@@ -314,7 +314,7 @@ def load(path: Path | str) -> Player:
     try:
         with checkpoints.understood(file):
             return _player(arrays, file.parent.name or "network")
-    except (ConfigurationError, RulesError) as error:
+    except (ConfigurationError, FormatError, RulesError) as error:
         raise FormatError(f"{str(file)!r} holds no network of a run: {error}") from error
 
 

@@ -111,5 +111,5 @@ def test_wrong_lengths_are_refused() -> None:
     row = network.pack(random_arrays(network))
     with pytest.raises(ConfigurationError, match=r"Observations must be \(B, 30\), not \(2, 29\)"):
         evaluate(row, observations(2, 29))
-    with pytest.raises(ConfigurationError, match=r"States must be \(2, 11\), not \(2, 3\)"):
+    with pytest.raises(ConfigurationError, match=r"States must be float32 of shape \(2, 11\), not float32 \(2, 3\)"):
         evaluate(row, observations(2, 30), states=np.zeros((2, 3), np.float32))
