@@ -14,7 +14,7 @@ from monopoly_env.kernels import entry
 from pente_env import core
 from pente_env.game import NOBODY, Game, Games, empty_games
 from pente_env.lines import LEGAL, write_points
-from pente_env.observation import check_encoding, length_of, observe
+from pente_env.observation import check_encoding, length_of, observe_known
 from pente_env.render import INSTALLED_MODES, check_render_mode, render
 from pente_env.rules import Rules
 
@@ -145,7 +145,7 @@ class PenteAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZ
         return self._see(0)
 
     def _see(self, seat: int) -> NDArray[np.float32]:
-        return observe(self._games, np.array([seat]), self.encoding)[0]
+        return observe_known(self._games, np.array([seat]), self.encoding)[0]
 
     def render(self) -> Any:
         """The game as `render_mode` says: text (`ansi`), a drawing (`svg`) or its pixels (`rgb_array`); `human` prints the text."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from monopoly_env.errors import ConfigurationError, nearest, shortened
 from monopoly_env.kernels import entry, kernel
 from pente_env.game import GAME, MAX_PLAYERS, PAD, Game
-from pente_env.rules import MIN_SIZE, number
+from pente_env.rules import number
 
 ENCODINGS: Final = ("standard", "schrum")
 STANDARD, SCHRUM = range(len(ENCODINGS))
@@ -106,17 +106,20 @@ def observe(games: Any, seats: NDArray[Any], encoding: str = "standard") -> NDAr
     Raises:
         ConfigurationError: There are no such games, seats or encoding, or the boards differ in size.
     """
-    length = length_of(encoding, MIN_SIZE)
+    check_encoding(encoding)
     if getattr(games, "dtype", None) != GAME or games.ndim != 1:
         raise ConfigurationError(f"Expected an array of games (records of the dtype pente_env.GAME), not {shortened(games)}.")
     who, sides = np.asarray(seats), games["rules"]["side"]
     if who.shape != games.shape or who.dtype.kind not in "iu" or np.any((who < 0) | (who >= games["num_players"])):
         wanted = f"{len(games)} whole numbers from 0 to the number of players less one"
         raise ConfigurationError(f"Seats must be {wanted}, not {shortened(seats)}.")
-    if len(games):
-        length = length_of(encoding, int(sides[0]))
-    if np.any(sides != sides[:1]):
-        raise ConfigurationError(f"The boards must be of one size, not of {sorted(set(sides.tolist()))}.")
-    out = np.empty((len(games), length), np.float32)
-    write_observations(games, who.astype(np.int64), ENCODINGS.index(encoding), out)
+    if not len(games) or np.any(sides != sides[0]):
+        raise ConfigurationError(f"There must be boards, and of one size, not of {sorted(set(sides.tolist()))}.")
+    return observe_known(games, who.astype(np.int64), encoding)
+
+
+def observe_known(games: Any, seats: NDArray[np.int64], encoding: str) -> NDArray[np.float32]:
+    """As `observe`, of records and (B,) seats that are known to be sound."""
+    out = np.empty((len(games), length_of(encoding, int(games[0]["rules"]["side"]))), np.float32)
+    write_observations(games, seats, ENCODINGS.index(encoding), out)
     return out
