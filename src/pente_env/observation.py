@@ -120,6 +120,6 @@ def observe(games: Any, seats: NDArray[Any], encoding: str = "standard") -> NDAr
 
 def observe_known(games: Any, seats: NDArray[np.int64], encoding: str) -> NDArray[np.float32]:
     """As `observe`, of records and (B,) seats that are known to be sound."""
-    out = np.empty((len(games), length_of(encoding, int(games[0]["rules"]["side"]))), np.float32)
+    out = np.empty((len(games), length_of(encoding, int(games["rules"]["side"][0]))), np.float32)
     write_observations(games, seats, ENCODINGS.index(encoding), out)
     return out
