@@ -19,6 +19,7 @@ from pente_env.rules import Rules
 COLUMNS: Final = "ABCDEFGHJKLMNOPQRST"  # without I, as on the boards of pente.org
 SYMBOLS: Final = "123"  # the seats' stones, where a position is written down
 _EMPTY: Final = "."
+_WORD: Final = (1 << 63) - 1
 
 
 @entry()
@@ -200,10 +201,10 @@ def check_action(action: object) -> int:
     Raises:
         ConfigurationError: It is something else.
     """
-    if isinstance(action, (bool, np.bool_)) or not isinstance(action, (int, np.integer)):
+    if isinstance(action, (bool, np.bool_)) or not isinstance(action, (int, np.integer)) or not -_WORD <= action <= _WORD:
         if isinstance(action, np.ndarray) and action.ndim == 0 and action.dtype.kind in "iu":
             return int(action)
-        raise ConfigurationError(f"An action must be a whole number, not {shortened(action)}.")
+        raise ConfigurationError(f"An action must be a whole number, a point of the board, not {shortened(action)}.")
     return int(action)
 
 
