@@ -28,6 +28,7 @@ from monopoly_env.errors import (
     IllegalActionError,
     MonopolyError,
     PositionError,
+    check_games,
     shortened,
     whole_number,
 )
@@ -75,19 +76,11 @@ def first_violation(games: Any) -> int:
 
 
 @entry()
-def _first_unsound(games: Any) -> int:
-    """The first game that breaks an invariant, or -1."""
+def _first_unsound(games: Any, ranges_alone: bool) -> int:
+    """The first game that breaks an invariant, or has an index out of range; -1 if there is none."""
     for i in range(len(games)):
-        if invariants.violation(games[i]) != invariants.NONE:
-            return i
-    return -1
-
-
-@entry()
-def _first_out_of_range(games: Any) -> int:
-    """The first game with an index out of range, or -1."""
-    for i in range(len(games)):
-        if invariants.ranges(games[i]) != invariants.NONE:
+        broken = invariants.ranges(games[i]) if ranges_alone else invariants.violation(games[i])
+        if broken != invariants.NONE:
             return i
     return -1
 
@@ -255,9 +248,9 @@ def check_sound(games: Games) -> None:
         ConfigurationError: They are no records of the dtype `GAME`.
         PositionError: A record is nonsense. The message says what is wrong first.
     """
-    _check_games(games)
+    check_games(games, GAME, "monopoly_env")
     _check_rules(games)
-    number = _first_unsound(games)
+    number = _first_unsound(games, False)
     if number >= 0:
         _refuse(first_violation(games[number : number + 1]))
 
@@ -272,40 +265,10 @@ def check_ranges(games: Games) -> None:
         ConfigurationError: They are no records of the dtype `GAME`.
         PositionError: A number of a record is out of its range.
     """
-    _check_games(games)
+    check_games(games, GAME, "monopoly_env")
     _check_rules(games)
-    if _first_out_of_range(games) >= 0:
+    if _first_unsound(games, True) >= 0:
         _refuse(invariants.RANGE)
-
-
-def check_seats(games: Games, seats: Any = None) -> npt.NDArray[np.int64]:
-    """A seat for each of some games, as int64.
-
-    Args:
-        games: (B,) records.
-        seats: (B,) integers; by default the players to decide.
-
-    Raises:
-        ConfigurationError: There are no such games or seats.
-    """
-    _check_games(games)
-    given, players = _array_of(games["player"] if seats is None else seats), games["num_players"]
-    if given.shape != games.shape or given.dtype.kind not in "iu" or np.any((given < 0) | (given >= players)):
-        wanted = f"{len(games)} whole numbers from 0 to the number of players less one"
-        raise ConfigurationError(f"Seats must be {wanted}, not {shortened(seats)}.")
-    return given.astype(np.int64)
-
-
-def _check_games(games: Any) -> None:
-    if getattr(games, "dtype", None) != GAME or games.ndim != 1:
-        raise ConfigurationError(f"Expected an array of games (records of the dtype monopoly_env.GAME), not {shortened(games)}.")
-
-
-def _array_of(values: Any) -> npt.NDArray[Any]:
-    try:
-        return np.asarray(values)
-    except ValueError:  # rows of different lengths
-        return np.empty(0, object)
 
 
 def _refuse(violation: int) -> None:

@@ -1,12 +1,14 @@
-"""The library's exceptions, and what their messages are made of. Catch `MonopolyError` to catch them all."""
+"""The library's exceptions, what their messages are made of, and checks that raise them. Catch `MonopolyError` to catch them all."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
 from numbers import Integral
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 
 class MonopolyError(Exception):
@@ -69,16 +71,56 @@ def whole_number(name: str, value: object, low: int, high: int | None = None, er
     return int(value)
 
 
-def check_row(name: str, row: object, dtype: type, least: int) -> None:
-    """Raise unless an array is a contiguous row of so many numbers or more, as kernels take it.
+def check_array(name: str, array: object, dtype: type, shape: tuple[int, ...] | int) -> None:
+    """Raise unless an array is contiguous, of a type and a shape, as kernels take it.
+
+    Args:
+        name: What messages call it.
+        array: What was given.
+        dtype: Of its numbers.
+        shape: Its shape; or how many numbers a row must have at least.
 
     Raises:
         ConfigurationError: It is something else.
     """
-    if isinstance(row, np.ndarray) and row.dtype == dtype and row.ndim == 1 and len(row) >= least and row.flags.c_contiguous:
-        return
-    given = f"{row.dtype} of shape {row.shape}" if isinstance(row, np.ndarray) else shortened(row)
-    raise ConfigurationError(f"The {name} must be contiguous {np.dtype(dtype)} of {least} numbers or more, not {given}.")
+    if isinstance(array, np.ndarray) and array.dtype == dtype and array.flags.c_contiguous:
+        fits = array.ndim == 1 and len(array) >= shape if isinstance(shape, int) else array.shape == shape
+        if fits:
+            return
+    wanted = f"of {shape} numbers or more" if isinstance(shape, int) else f"of shape {shape}"
+    given = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else shortened(array)
+    raise ConfigurationError(f"The {name} must be contiguous {np.dtype(dtype)} {wanted}, not {given}.")
+
+
+def check_games(games: Any, dtype: np.dtype[Any], package: str) -> None:
+    """Raise unless these are an array of records, (B,), of the dtype `GAME` of a package.
+
+    Raises:
+        ConfigurationError: They are something else.
+    """
+    if getattr(games, "dtype", None) != dtype or games.ndim != 1:
+        raise ConfigurationError(f"Expected an array of games (records of the dtype {package}.GAME), not {shortened(games)}.")
+
+
+def check_seats(games: NDArray[Any], seats: Any) -> NDArray[np.int64]:
+    """A seat for each of some games, of whichever package, as (B,) int64.
+
+    Raises:
+        ConfigurationError: They are no whole numbers, or there is no such seat.
+    """
+    given = array_of(seats)
+    if given.shape != games.shape or given.dtype.kind not in "iu" or np.any((given < 0) | (given >= games["num_players"])):
+        wanted = f"{len(games)} whole numbers from 0 to the number of players less one"
+        raise ConfigurationError(f"Seats must be {wanted}, not {shortened(seats)}.")
+    return given.astype(np.int64)
+
+
+def array_of(values: Any) -> NDArray[Any]:
+    """What was given as an array; rows of different lengths, which are none, as an empty one of objects."""
+    try:
+        return np.asarray(values)
+    except ValueError:
+        return np.empty(0, object)
 
 
 def _bound(number: int) -> str:

@@ -45,7 +45,7 @@ from monopoly_env.core import batch_of, check_ranges
 from monopoly_env.engine import agenda
 from monopoly_env.engine.players import solvent_seats, total_worth
 from monopoly_env.engine.sets import has
-from monopoly_env.errors import ConfigurationError, check_row, nearest
+from monopoly_env.errors import ConfigurationError, check_array, nearest
 from monopoly_env.game import GAME, Game, Games
 from monopoly_env.kernels import entry, kernel
 
@@ -111,7 +111,7 @@ class Reward:
         batch = batch_of(game)
         check_ranges(batch)
         players = int(game.num_players)
-        check_row("memory", memory, np.float64, players)
+        check_array("memory", memory, np.float64, players)
         everybody = (1 << players) - 1
         out = np.empty(players, np.float32)
         _write_one(self.terms, batch, everybody, 0 if game.decision == agenda.OVER else everybody, memory, out)

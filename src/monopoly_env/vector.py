@@ -38,7 +38,7 @@ from monopoly_env import encoding as encodings
 from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.core import check_players, enough_memory
 from monopoly_env.encoding import Encoding
-from monopoly_env.errors import ConfigurationError, FormatError, GameOverError, MonopolyError, nearest, whole_number
+from monopoly_env.errors import ConfigurationError, FormatError, GameOverError, MonopolyError, array_of, nearest, whole_number
 from monopoly_env.game import NOBODY, Games, empty_games
 from monopoly_env.philox import split_seeds
 from monopoly_env.policy.loop import NO_LIMIT, Players, answers, check, refusal
@@ -362,7 +362,7 @@ class VectorMonopoly:
             if np.any(games["num_players"] != self.num_players):
                 raise FormatError(f"games of {sorted(set(games['num_players'].tolist()))} players, not of {self.num_players}")
         for name in ("template", "order"):
-            if not np.array_equal(given[name], self._arrays()[name]):
+            if not np.array_equal(given[name], getattr(self._tables, name)):
                 raise FormatError(f"other rules or opponents: {name!r} differs")
         states, last = given["states"], self.num_players - 1
         limits = {
@@ -425,10 +425,7 @@ class VectorMonopoly:
     def _check_actions(self, actions: ArrayLike) -> NDArray[np.int64]:
         if not self._running:
             raise ConfigurationError("No games are running: call reset() first.")
-        try:
-            given = np.asarray(actions)
-        except ValueError:  # rows of different lengths
-            given = np.empty(0, object)
+        given = array_of(actions)
         if given.shape != (self.num_games,) or given.dtype.kind not in "iu":
             raise ConfigurationError(f"actions must be integers of shape ({self.num_games},), one a game, not {_shape(given)}.")
         ended = np.zeros(self.num_games, np.bool_)

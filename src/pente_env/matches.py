@@ -143,11 +143,11 @@ def coerce(player: PlayerLike) -> Player:
     """
     if isinstance(player, Player):
         return player
-    loaders = entry_points(group=FILES)
     suffix = Path(player).suffix[1:] if isinstance(player, str) else ""
-    if suffix not in loaders.names:
+    loaders = entry_points(group=FILES, name=suffix) if suffix else ()
+    if not loaders:  # names have no suffix: nothing is looked up for them
         return make(player)
     if not Path(player).is_file():
         raise ConfigurationError(f"There is no file {shortened(player)}.")
-    loaded: Player = loaders[suffix].load()(player)
+    loaded: Player = next(iter(loaders)).load()(player)
     return loaded

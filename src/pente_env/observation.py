@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from monopoly_env.errors import ConfigurationError, nearest, shortened
+from monopoly_env.errors import ConfigurationError, check_games, check_seats, nearest, shortened
 from monopoly_env.kernels import entry, kernel
 from pente_env.game import GAME, MAX_PLAYERS, PAD, Game
 from pente_env.rules import number
@@ -107,15 +107,11 @@ def observe(games: Any, seats: NDArray[Any], encoding: str = "standard") -> NDAr
         ConfigurationError: There are no such games, seats or encoding, or the boards differ in size.
     """
     check_encoding(encoding)
-    if getattr(games, "dtype", None) != GAME or games.ndim != 1:
-        raise ConfigurationError(f"Expected an array of games (records of the dtype pente_env.GAME), not {shortened(games)}.")
-    who, sides = np.asarray(seats), games["rules"]["side"]
-    if who.shape != games.shape or who.dtype.kind not in "iu" or np.any((who < 0) | (who >= games["num_players"])):
-        wanted = f"{len(games)} whole numbers from 0 to the number of players less one"
-        raise ConfigurationError(f"Seats must be {wanted}, not {shortened(seats)}.")
+    check_games(games, GAME, "pente_env")
+    who, sides = check_seats(games, seats), games["rules"]["side"]
     if not len(games) or np.any(sides != sides[0]):
         raise ConfigurationError(f"There must be boards, and of one size, not of {sorted(set(sides.tolist()))}.")
-    return observe_known(games, who.astype(np.int64), encoding)
+    return observe_known(games, who, encoding)
 
 
 def observe_known(games: Any, seats: NDArray[np.int64], encoding: str) -> NDArray[np.float32]:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from monopoly_env.callbacks import Callback, caller
-from monopoly_env.errors import ConfigurationError, check_row, shortened, whole_number
+from monopoly_env.errors import ConfigurationError, check_array, shortened, whole_number
 from monopoly_env.kernels import entry
 from pente_env.game import GAME, Games
 
@@ -97,7 +97,7 @@ class Player:
         if getattr(games, "dtype", None) != GAME or games.shape != (1,):
             raise ConfigurationError(f"Expected an array of one game (a record of the dtype pente_env.GAME), not {shortened(games)}.")
         whole_number("seat", seat, 0, int(games[0].num_players) - 1)
-        check_row("memory", memory, np.float64, MEMORY)
+        check_array("memory", memory, np.float64, MEMORY)
         return int(_act(games, int(seat), self.kernel.handle, self.params, memory))
 
     def __repr__(self) -> str:

@@ -34,7 +34,7 @@ from agents.networks.layout import (
     SIZES,
     TANH,
 )
-from monopoly_env.errors import ConfigurationError, check_row
+from monopoly_env.errors import ConfigurationError, check_array
 from monopoly_env.kernels import borrowed, entry, inlined, kernel, on_stack
 
 _FEW: Final = 1024  # a network whose layers take no more numbers than this needs nothing from the heap
@@ -239,7 +239,7 @@ def evaluate(
     Raises:
         ConfigurationError: Observations or states are of another length, there is no such head, or the row is none.
     """
-    check_row("row of weights", row, np.float32, SIZES)
+    check_array("row of weights", row, np.float32, SIZES)
     if not _is_whole(row):
         raise ConfigurationError(f"The weights must be a row from Architecture.pack: {len(row)} numbers are not what its header says.")
     inputs, outputs, units = int(row[SIZES]), int(row[SIZES + int(row[AT_LAYERS])]), int(row[AT_UNITS])

@@ -127,8 +127,8 @@ class Architecture:
             FormatError: An array is missing, or of another shape.
         """
         for array, shape in self.shapes(name).items():
-            given = f"of shape {np.shape(arrays[array])}" if array in arrays else "missing"
-            if given != f"of shape {shape}":
+            given = np.shape(arrays[array]) if array in arrays else "missing"
+            if given != shape:
                 raise FormatError(f"Array {array!r} of the network must be of shape {shape}; it is {given}.")
         parts = [np.asarray(arrays[array], np.float32).T.ravel() for array in self.shapes(name)]
         return _filled(np.concatenate([self.header, *parts]))

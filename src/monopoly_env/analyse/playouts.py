@@ -25,7 +25,7 @@ from monopoly_env.engine.auction import forget_sealed_bids
 from monopoly_env.engine.decks import shuffle_unseen
 from monopoly_env.engine.step import apply, settle
 from monopoly_env.errors import ConfigurationError, GameOverError, shortened, whole_number
-from monopoly_env.game import GAME, Game, Games, empty_games
+from monopoly_env.game import Game, Games, empty_games
 from monopoly_env.intervals import CONFIDENCE, wilson
 from monopoly_env.kernels import borrowed, entry, kernel
 from monopoly_env.philox import philox, split_seeds
@@ -227,8 +227,6 @@ def _in_parts(play: Callable[[range], None], total: int, cores: int) -> None:
 
 def _check_games(games: Games) -> int:
     """The number of players of all games."""
-    if games.dtype != GAME:
-        raise ConfigurationError(f"Expected an array of games (records of monopoly_env.GAME), not of {games.dtype!s:.60}.")
     core.check_sound(games)
     players = {int(count) for count in games["num_players"]}
     if len(players) != 1:

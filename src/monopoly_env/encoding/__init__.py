@@ -38,7 +38,7 @@ import numpy.typing as npt
 from monopoly_env import core
 from monopoly_env.callbacks import Callback, caller
 from monopoly_env.encoding import ocnaru, standard
-from monopoly_env.errors import ConfigurationError, check_row, nearest, whole_number
+from monopoly_env.errors import ConfigurationError, check_array, check_seats, nearest, whole_number
 from monopoly_env.game import GAME, MAX_PLAYERS, MIN_PLAYERS, Game, Games
 from monopoly_env.kernels import borrowed, entry
 
@@ -134,8 +134,8 @@ class Encoding:
         """
         batch = core.batch_of(game)
         core.check_ranges(batch)
-        (who,) = core.check_seats(batch, [seat])
-        check_row("row", row, np.float32, self.size)
+        (who,) = check_seats(batch, [seat])
+        check_array("row", row, np.float32, self.size)
         self.kernel(game, int(who), row)
 
 
@@ -311,7 +311,7 @@ def observe_all(
         PositionError: A number of a record is out of its range.
     """
     core.check_ranges(games)
-    return observe_known(games, name, core.check_seats(games, seats), pad_to)
+    return observe_known(games, name, check_seats(games, games["player"] if seats is None else seats), pad_to)
 
 
 def observe_known(games: Games, name: str, seats: npt.NDArray[np.int64], pad_to: int | None) -> npt.NDArray[np.float32]:

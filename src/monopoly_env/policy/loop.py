@@ -25,7 +25,7 @@ from monopoly_env.core import illegal
 from monopoly_env.engine.agenda import FAULTS, OVER
 from monopoly_env.engine.players import finish
 from monopoly_env.engine.step import is_legal, write_mask
-from monopoly_env.errors import ConfigurationError, EngineError, IllegalActionError, MonopolyError, PolicyError
+from monopoly_env.errors import ConfigurationError, EngineError, IllegalActionError, MonopolyError, PolicyError, array_of
 from monopoly_env.game import BY_CAP, GAME, MAX_PLAYERS, Game, Games
 from monopoly_env.kernels import inlined, kernel
 from monopoly_env.policy.protocol import CompiledPolicy, Decisions, Policy, call, call_watch
@@ -268,10 +268,7 @@ def answers(policy: Policy, decisions: Decisions) -> NDArray[np.int64]:
     different[:, _DRAWS] = False  # it may draw from the random stream of its seat
     if different.any():
         raise PolicyError(f"Policy {policy.name!r} changed a game: expected it only to read. {_asked(decisions.games)}")
-    try:
-        actions = np.asarray(given)
-    except ValueError:  # rows of different lengths
-        actions = np.empty(0, object)
+    actions = array_of(given)
     if actions.shape != (len(decisions),) or actions.dtype.kind not in "iu":
         raise ConfigurationError(
             f"Policy {policy.name!r} must return integers of shape ({len(decisions)},), not {actions.dtype} of shape {actions.shape}."

@@ -23,10 +23,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.callbacks import Callback, caller
-from monopoly_env.core import check_seats, check_sound
+from monopoly_env.core import check_sound
 from monopoly_env.engine.randomness import POLICIES, draw
 from monopoly_env.engine.step import write_mask
-from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, nearest, shortened
+from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, check_array, check_games, check_seats, nearest
 from monopoly_env.game import GAME, Games
 from monopoly_env.kernels import entry
 from monopoly_env.policy import files
@@ -80,8 +80,9 @@ class Decisions:
             raise ConfigurationError(f"Decisions need a 1-d array of game records, not {given:.80}.")
         if key is None:
             check_sound(games)
-        _check_rows("memory", memory, (len(games), MEMORY), np.float64)
-        _check_rows("key", key, (len(games),), np.uint64)
+        for name, rows, dtype, shape in (("memory", memory, np.float64, (len(games), MEMORY)), ("key", key, np.uint64, (len(games),))):
+            if rows is not None:
+                check_array(f"{name} of decisions", rows, dtype, shape)
         if (games["decision"] == 0).any():
             ended = int(np.flatnonzero(games["decision"] == 0)[0])
             raise ConfigurationError(f"Game {ended} of {len(games)} has ended: it has no open decision.")
@@ -125,14 +126,6 @@ class Decisions:
         from monopoly_env import encoding as encodings  # not needed by an arena of compiled policies
 
         return encodings.observe_known(self.games, encoding, self.games["player"].astype(np.int64), pad_to)
-
-
-def _check_rows(name: str, rows: Any, shape: tuple[int, ...], dtype: type) -> None:
-    """Raise unless an array is as kernels take it, or None."""
-    if rows is None or (isinstance(rows, np.ndarray) and rows.shape == shape and rows.dtype == dtype and rows.flags.c_contiguous):
-        return
-    given = f"{rows.dtype} of shape {rows.shape}" if isinstance(rows, np.ndarray) else shortened(rows)
-    raise ConfigurationError(f"The {name} of decisions must be contiguous {np.dtype(dtype)} of shape {shape}, not {given}.")
 
 
 @entry()
@@ -364,7 +357,8 @@ class CompiledPolicy(Policy):
     def watch(self, games: Games, seats: NDArray[np.int64], memory: NDArray[np.float64]) -> None:
         """Look at games at the first decision of a turn, if it has a kernel for it."""
         if self.watcher is not None:
-            _check_rows("memory", memory, (len(games), MEMORY), np.float64)
+            check_games(games, GAME, "monopoly_env")
+            check_array("memory of decisions", memory, np.float64, (len(games), MEMORY))
             _watch_all(games, check_seats(games, seats), self.watcher.handle, self.params, memory)
 
     def arrays(self) -> dict[str, NDArray[Any]]:

@@ -21,7 +21,7 @@ from rich.table import Table as RichTable
 
 from agents.networks import pente, pente_window
 from agents.networks.layout import Architecture
-from monopoly_env.errors import ConfigurationError, FormatError, RulesError, nearest
+from monopoly_env.errors import ConfigurationError, MonopolyError, nearest
 from monopoly_env.intervals import wilson
 from pente_env.fitness import EXPERIMENTS, Experiment, Fitness, Scores, opponents_of
 from pente_env.player import Player
@@ -310,12 +310,13 @@ def load(path: Path | str) -> Player:
     Raises:
         FormatError: The file is damaged, or holds no such network.
     """
-    arrays, file = checkpoints.read_arrays(Path(path)), Path(path)
-    try:
-        with checkpoints.understood(file):
+    file = Path(path)
+    arrays = checkpoints.read_arrays(file)
+    with checkpoints.understood(file):
+        try:
             return _player(arrays, file.parent.name or "network")
-    except (ConfigurationError, FormatError, RulesError) as error:
-        raise FormatError(f"{str(file)!r} holds no network of a run: {error}") from error
+        except MonopolyError as error:
+            raise ValueError(str(error)) from error  # which says nothing of the file
 
 
 def _player(arrays: Mapping[str, NDArray[Any]], name: str) -> Player:
