@@ -27,6 +27,7 @@ import numpy as np
 import platformdirs
 from numba import types
 from numba.core.cgutils import alloca_once, unpack_tuple
+from numba.core.compiler_lock import global_compiler_lock
 from numba.extending import intrinsic, overload
 from numba.np.arrayobj import make_array, populate_array
 
@@ -187,14 +188,18 @@ def entry(*signature: Any, **options: Any) -> Callable[[Function], Function]:
 
 @contextmanager
 def _caching(function: Callable[..., Any]) -> Iterator[bool]:
-    """Point Numba, which reads it while it decorates, to the function's cache folder; tells whether it has one."""
+    """Point Numba, which reads it while it decorates, to the function's cache folder; tells whether it has one.
+
+    The setting is one for all threads. Numba's own lock, which a thread that compiles holds anyway, makes the others wait.
+    """
     folder = cache_folder(function.__module__)
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(folder)
-    try:
-        yield folder is not None and Path(function.__code__.co_filename).is_file()  # not at an interactive prompt
-    finally:
-        numba.config.CACHE_DIR = before
+    with global_compiler_lock:
+        before = numba.config.CACHE_DIR
+        numba.config.CACHE_DIR = str(folder)
+        try:
+            yield folder is not None and Path(function.__code__.co_filename).is_file()  # not at an interactive prompt
+        finally:
+            numba.config.CACHE_DIR = before
 
 
 def cache_root() -> Path:

@@ -10,14 +10,16 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numba
 import pytest
 
 import monopoly_env as me
-from monopoly_env import kernels
+from monopoly_env import core, kernels
 
 SOURCES = Path(me.__file__).parents[1]
 
@@ -88,6 +90,25 @@ def test_code_that_checks_its_indices_is_kept_apart(tmp_path: Path) -> None:
     program = "from monopoly_env import kernels; print(kernels.source_hash('monopoly_env.core'))"
     hashes = [run(program, SOURCES, tmp_path / "cache", NUMBA_BOUNDSCHECK=flag) for flag in ("0", "1")]
     assert hashes[0] == [kernels.source_hash("monopoly_env.core")] != hashes[1]
+
+
+def test_threads_that_decorate_at_once_wait_for_each_other() -> None:
+    """Numba has one setting for all threads: two at once wrote machine code into the working directory."""
+    before, entered = numba.config.CACHE_DIR, threading.Event()
+
+    def decorate() -> None:
+        with kernels._caching(kernels.cache_root):
+            entered.set()
+
+    with kernels._caching(core.new_games):
+        folder = numba.config.CACHE_DIR
+        other = threading.Thread(target=decorate)
+        other.start()
+        assert not entered.wait(0.2)
+        assert folder == numba.config.CACHE_DIR
+    other.join(timeout=60)
+    assert entered.is_set()
+    assert before == numba.config.CACHE_DIR
 
 
 def test_an_edit_is_seen_where_the_cache_folder_cannot_be_used(copy: Path) -> None:
