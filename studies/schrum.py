@@ -51,20 +51,22 @@ _PARTS: Final = 100  # of a curve that is kept
 
 # How the builders play (P20, P21), and how many hidden units there are (E1): the text has neither.
 _FIXED: Final = {"ends": "forward", "opening_stone": "nearest"}
-READINGS: Final[dict[str, dict[str, Any]]] = {
-    "random": {}, "forward": {"ends": "forward"}, "fixed": _FIXED, "fixed-5-units": _FIXED | {"hidden": 5},
-}  # fmt: skip
-_POINTS: Final = {"moves_max": "points"}
+READINGS: Final[dict[str, dict[str, Any]]] = {"random": {}, "fixed": _FIXED, "fixed-5-units": _FIXED | {"hidden": 5}}
+# One change each of `random`: P20 alone, P28, P14.
+_FORWARD, _POINTS, _TIES = {"ends": "forward"}, {"moves_max": "points"}, {"ties": "random"}
+SHORT: Final = {"two": 100, "pairs": 50}  # generations of the runs that compare these
 
 
 def _cells() -> dict[str, dict[str, Any]]:
     """What each cell changes of the preset, by its name; the part before the first slash is its section."""
     cells: dict[str, dict[str, Any]] = {}
-    for experiment in ("two", "pairs"):
+    for experiment, generations in SHORT.items():
+        own = {"experiment": experiment}
         for name, reading in READINGS.items():
-            cells[f"{experiment}/{name}"] = {"experiment": experiment} | reading
-        cells[f"{experiment}/random-points"] = {"experiment": experiment} | _POINTS
-        cells[f"{experiment}/random-ties"] = {"experiment": experiment, "ties": "random"}
+            cells[f"{experiment}/{name}"] = own | reading
+        for name, reading in {"random": {}, "forward": _FORWARD, "points": _POINTS, "ties": _TIES}.items():
+            cells[f"{experiment}/short/{name}"] = own | {"generations": generations} | reading
+    cells |= {"two/random-points": {"experiment": "two"} | _POINTS, "two/random-ties": {"experiment": "two"} | _TIES}
     cells["two/fixed-10-neurons"] = {"experiment": "two", "neurons": 10} | _FIXED
     cells["two/hall"] = {"experiment": "hall"}
     for network in NETWORKS:
@@ -76,6 +78,7 @@ def _cells() -> dict[str, dict[str, Any]]:
             cells[f"memory/{experiment}/{network}"] = {"experiment": experiment, "generations": 60} | own
     one_change: dict[str, dict[str, Any]] = {"esp": {}}
     one_change |= {algorithm: {"algorithm": algorithm} for algorithm in ("genetic", "cmaes", "random")}
+    one_change |= {"forward": _FORWARD, "points": _POINTS}
     one_change |= {"captures": {"captures": True}, "wins_alone": {"wins_alone": True}}
     one_change |= {f"seat{seat}": {"seat": seat} for seat in (1, 2, 3)}
     boards: dict[str, dict[str, Any]] = {"7-window": {"window": 9}, "11": {"size": 11}, "11-window": {"size": 11, "window": 9}}

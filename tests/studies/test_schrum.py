@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from studies.schrum import CELLS, Finished, Kept, Options, main, meant, settings_of
+from studies.schrum import CELLS, SHORT, Finished, Kept, Options, main, meant, settings_of
 
 from studies import schrum
 from training.evolution.schrum import NETWORKS
@@ -78,8 +78,9 @@ def test_cells_are_settings_that_can_be_played() -> None:
         settings = settings_of(cell, 3, Options())
         settings.check()
         assert (settings.seed, settings.out) == (3, Path("runs/schrum") / cell / "3")
-        section = cell.split("/")[0]
-        assert settings.length == {"two": 2000, "pairs": 900, "better": 2000, "memory": 60}.get(section, 100)
+        section, short = cell.split("/")[0], "/short/" in cell
+        lengths = SHORT if short else {"two": 2000, "pairs": 900, "better": 2000, "memory": 60}
+        assert settings.length == lengths.get(section, 100)
         assert settings_of(cell, 3, Options(generations=7)).length == 7
     assert len({dataclasses.replace(settings_of(cell, 0, Options()), out=Path()) for cell in CELLS}) == len(CELLS)
     assert meant(Options(only=("better/fixed",))) == [f"better/fixed/{network}" for network in NETWORKS]
