@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agents.arena.counting import STATISTICS
-from monopoly_env.board import GROUPS
+from monopoly_env.board import GROUP_SIZE, GROUPS
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.intervals import CONFIDENCE
 
@@ -116,8 +116,8 @@ def plot(kind: str, summary: Summary, turns: NDArray[np.int32], axes: Axes | Non
     if axes is None:
         import matplotlib.pyplot
 
-        height = 0.6 + 0.4 * len(summary["players"]) if kind == "wins" else 4.0
-        axes = matplotlib.pyplot.subplots(figsize=(7, height))[1]
+        height = {"wins": 0.6, "groups": 1.6}.get(kind, 4.0) + (0.4 * len(summary["players"]) if kind != "length" else 0.0)
+        axes = matplotlib.pyplot.subplots(figsize=(7, height), layout="constrained")[1]
     _PLOTS[kind](summary, turns, axes)
     return axes
 
@@ -134,13 +134,10 @@ def _plot_wins(summary: Summary, _: NDArray[np.int32], axes: Axes) -> None:
 
 def _plot_groups(summary: Summary, _: NDArray[np.int32], axes: Axes) -> None:
     rows = summary["players"]
-    width = 0.8 / len(rows)
-    for number, row in enumerate(rows):
-        heights = [row[f"purchases_{group}"] for group in GROUPS]
-        axes.bar(np.arange(len(GROUPS)) + (number + 0.5) * width - 0.4, heights, width, label=row["name"])
-    axes.set_xticks(range(len(GROUPS)), GROUPS, rotation=45, ha="right")
-    axes.set(ylabel="lots bought from the bank, per game and seat")
-    axes.legend(fontsize="small")
+    bought = np.array([[row[f"purchases_{group}"] for group in GROUPS] for row in rows])
+    texts = [[f"{lots:.1f}" for lots in row] for row in bought]
+    heat_map(axes, [row["name"] for row in rows], GROUPS, bought / GROUP_SIZE, texts, "Blues")
+    axes.set_title("Lots bought from the bank, per game and seat\n(colour: as a share of the group)", fontsize=10)
 
 
 def _plot_length(_: Summary, turns: NDArray[np.int32], axes: Axes) -> None:
@@ -151,3 +148,30 @@ def _plot_length(_: Summary, turns: NDArray[np.int32], axes: Axes) -> None:
 _PLOTS: Final[dict[str, Callable[[Summary, NDArray[np.int32], Axes], None]]] = {
     "wins": _plot_wins, "groups": _plot_groups, "length": _plot_length
 }  # fmt: skip
+
+
+_LUMINANCE: Final = (0.299, 0.587, 0.114)  # of red, green and blue
+_DARK: Final = 0.5  # a square that is darker needs light text
+
+
+def heat_map(
+    axes: Axes, rows: Sequence[str], columns: Sequence[str], shares: NDArray[np.float64], texts: Sequence[Sequence[str]], colours: str
+) -> None:
+    """Draw a table whose squares are coloured.
+
+    Args:
+        axes: The axes to draw into.
+        rows: (R,) names.
+        columns: (C,) names.
+        shares: (R, C), from 0 to 1, which give the colours; a square of NaN stays empty.
+        texts: (R, C), what stands in the squares.
+        colours: Name of a colour map of matplotlib.
+    """
+    from matplotlib import colormaps
+
+    axes.imshow(shares, cmap=colours, vmin=0.0, vmax=1.0, aspect="auto")
+    axes.set_xticks(range(len(columns)), columns, rotation=45, ha="right", rotation_mode="anchor")
+    axes.set_yticks(range(len(rows)), rows)
+    for row, column in zip(*np.nonzero(~np.isnan(shares)), strict=True):
+        dark = float(np.dot(colormaps[colours](shares[row, column])[:3], _LUMINANCE)) < _DARK
+        axes.text(column, row, texts[row][column], ha="center", va="center", fontsize=8, color="white" if dark else "black")

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from agents.arena.pictures import heat_map
 from monopoly_env.core import read_file, read_json, write_atomically
 from monopoly_env.errors import ConfigurationError, FormatError, shortened
 
@@ -40,7 +41,6 @@ _PRIOR: Final = 0.5  # pseudo-games: each policy gets half a win and half a loss
 _LEAST: Final = 1e-9  # smallest weight drawn: keeps the arithmetic away from zero without moving any percentile in use
 _TOLERANCE: Final = 1e-9  # largest change of a log strength at which the iteration stops
 _ITERATIONS: Final = 10_000
-_DARK: Final = 0.35  # distance from an even share beyond which a square needs light text
 _BATCH: Final = 16  # bootstrap replicates whose weights are drawn at once
 
 Choice = tuple[int, tuple[int, ...]]  # the policy that came first, and the set it was in (sorted, itself included)
@@ -289,15 +289,8 @@ class CrossTable:
 
             side = 2.5 + 0.55 * len(self.names)
             axes = matplotlib.pyplot.subplots(figsize=(side + 1.0, side), layout="constrained")[1]
-        ticks = range(len(self.names))
-        axes.imshow(self.share, cmap="RdBu", vmin=0.0, vmax=1.0)
-        axes.set_xticks(ticks, self.names, rotation=45, ha="right", rotation_mode="anchor")
-        axes.set_yticks(ticks, self.names)
-        for row, column in itertools.product(ticks, ticks):
-            share = self.share[row, column]
-            if not np.isnan(share):
-                colour = "white" if abs(share - 0.5) > _DARK else "black"
-                axes.text(column, row, f"{100 * share:.0f}", ha="center", va="center", fontsize=8, color=colour)
+        texts = [["" if np.isnan(share) else f"{100 * share:.0f}" for share in row] for row in self.share]
+        heat_map(axes, self.names, self.names, self.share, texts, "RdBu")
         axes.set_title(f"How often the row ends before the column, in percent\n{self._met()}", fontsize=10)
         return axes
 
