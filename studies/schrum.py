@@ -80,6 +80,7 @@ def _cells() -> dict[str, dict[str, Any]]:
     one_change |= {algorithm: {"algorithm": algorithm} for algorithm in ("genetic", "cmaes", "random")}
     one_change |= {"forward": _FORWARD, "points": _POINTS}
     one_change |= {"captures": {"captures": True}, "wins_alone": {"wins_alone": True}}
+    one_change |= {"factor0": {"factor": 0.0}, "factor1": {"factor": 1.0}}
     one_change |= {f"seat{seat}": {"seat": seat} for seat in (1, 2, 3)}
     boards: dict[str, dict[str, Any]] = {"7-window": {"window": 9}, "11": {"size": 11}, "11-window": {"size": 11, "window": 9}}
     short = {"experiment": "better", "generations": 100}

@@ -27,6 +27,8 @@ from pente_env.player import Player
 from pente_env.rules import Rules
 from pente_env.scripted import SCRIPTED, make
 
+TAKEN: Final = {"pairs": 8, "keryo": 14, "none": 0}  # stones that a player may have taken while the game goes on
+
 
 @dataclass(frozen=True)
 class Fitness:
@@ -36,8 +38,8 @@ class Fitness:
         ConfigurationError: An unknown value, or a factor that is no number.
     """
 
-    moves_max: str = choice("what the moves of a won game are subtracted from (P28): the most that a game may have, points + 8 for each "
-                            "player; or the number of points", "moves", "points")  # fmt: skip
+    moves_max: str = choice("what the moves of a won game are subtracted from (P28): the most that a game may have; or the number of "
+                            "points", "moves", "points")  # fmt: skip
     counted: str = choice("what counts as a move (P9): every stone, or those of the player", "every", "own")
     factor: float = field(default=0.5, metadata={"doc": "what a move of a game pays that is not won"})
     wins_alone: bool = field(default=False, metadata={"doc": "a won game pays 1, any other nothing"})
@@ -48,8 +50,8 @@ class Fitness:
             raise ConfigurationError(f"Option factor={shortened(self.factor)} must be a number.")
 
     def limit(self, rules: Rules, players: int) -> int:
-        """`moves_max` as a number."""
-        return rules.size**2 + (8 * players if self.moves_max == "moves" else 0)
+        """`moves_max` as a number: before the last move nobody has taken all that it takes to win."""
+        return rules.size**2 + (TAKEN[rules.captures] * players if self.moves_max == "moves" else 0)
 
     def points(self, results: NDArray[Any], seat: NDArray[Any], rules: Rules, players: int) -> NDArray[np.float64]:
         """(G,) what each game pays the player.
@@ -193,7 +195,7 @@ def evaluate(
 
     Raises:
         ConfigurationError: The rows are not (N, L), or the seed is out of range.
-        IllegalActionError: A row chose a point that is not legal: its outputs are no numbers, perhaps.
+        IllegalActionError: A row chose a point that is not legal: it holds no network for this board, perhaps.
     """
     rows = np.asarray(rows, np.float64)
     if rows.ndim != 2 or not len(rows):

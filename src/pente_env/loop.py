@@ -216,5 +216,6 @@ def _check(out: Any, template: Any) -> None:
         game, size = int(failed[0]), int(template[0].rules.side)
         raise IllegalActionError(
             f"Game {game} of {len(out)}: the player to make move {out['moves'][game] + 1} chose {name_of(int(out['point'][game]), size)}, "
-            "which is not a legal point there; -1 is a network's answer on a board of another size than its own."
+            "which is not a legal point there; -1 is a network's answer on a board of another size than its own, "
+            "or to a row without weights."
         )

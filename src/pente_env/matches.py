@@ -144,9 +144,12 @@ def coerce(player: PlayerLike) -> Player:
     if isinstance(player, Player):
         return player
     suffix = Path(player).suffix[1:] if isinstance(player, str) else ""
-    loaders = entry_points(group=FILES, name=suffix) if suffix else ()
-    if not loaders:  # names have no suffix: nothing is looked up for them
+    if not suffix:  # names have none: nothing is looked up for them
         return make(player)
+    loaders = entry_points(group=FILES, name=suffix)
+    if not loaders:
+        known = ", ".join(f".{loader.name}" for loader in entry_points(group=FILES))
+        raise ConfigurationError(f"No player is made of a file such as {shortened(player)}. Valid suffixes: {known or 'none'}.")
     if not Path(player).is_file():
         raise ConfigurationError(f"There is no file {shortened(player)}.")
     loaded: Player = next(iter(loaders)).load()(player)

@@ -143,12 +143,12 @@ def play(games: Games, players: Sequence[Player | None], console: Console, optio
     watching = None not in players
     while not core.is_over(game):
         seat = int(game.player)
-        player = players[seat]
-        if player is None:
+        asked = {other: player for other, player in enumerate(players) if player and (other == seat or player.watches)}
+        chosen = {other: player.act(games, other, memory[other]) for other, player in asked.items()}
+        if seat not in chosen:
             show(game, console)
-            action = ask(game, console)
-        else:
-            action = player.act(games, seat, memory[seat])
+            chosen[seat] = ask(game, console)
+        action = chosen[seat]
         before = int(game.captured[seat])
         core.step(game, action)
         taken = int(game.captured[seat]) - before

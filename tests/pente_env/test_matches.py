@@ -41,6 +41,12 @@ def watching(game: Any, seat: int, params: Any, memory: Any) -> int:
 
 
 @player_kernel
+def choosy(game: Any, seat: int, params: Any, memory: Any) -> int:
+    """Play anywhere, but only from the seats whose number in its row is not 0."""
+    return anywhere(game, seat) if params[seat] else -1
+
+
+@player_kernel
 def following(game: Any, seat: int, params: Any, memory: Any) -> int:
     """Play the first empty point from the number of its row on: a player without chance whose rows differ."""
     point = int(params[0]) if game.moves else 24
@@ -167,6 +173,26 @@ def test_experiments(name: str, games: int, best: float) -> None:
     assert (experiment.games, experiment.best) == (games, best)
     points = Experiment.preset(name, fitness=Fitness(moves_max="points"))
     assert points.best == {"two": 3950, "pairs": 10500, "better": 1050}[name]
+
+
+@pytest.mark.parametrize("captures", ["pairs", "keryo", "none"])
+def test_no_game_has_more_moves_than_a_win_is_counted_from(captures: str) -> None:
+    rules = pe.Rules(size=5, captures=captures)
+    limit = Fitness().limit(rules, 2)
+    assert limit == 25 + {"pairs": 16, "keryo": 28, "none": 0}[captures]
+    moves = matches.play([pe.make("capturer", ties="random"), "random"], 4000, rules).games["moves"]
+    assert 25 <= moves.max() <= limit
+    assert captures != "keryo" or moves.max() > 25 + 16
+
+
+@pytest.mark.parametrize("seats", [(0,), (2,), (1, 2)])
+def test_a_player_sits_only_where_it_is_told_to(seats: tuple[int, ...]) -> None:
+    experiment = Experiment((("random", "random"),), matches=2, seats=seats)
+    allowed = np.isin(np.arange(3), seats).astype(float)
+    assert evaluate(allowed[None], Player("choosy", choosy), experiment).wins.shape == (1, 1, len(seats))
+    for seat in seats:
+        with pytest.raises(IllegalActionError):
+            evaluate(np.where(np.arange(3) == seat, 0, allowed)[None], Player("choosy", choosy), experiment)
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

@@ -7,9 +7,14 @@ import json
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 import pente_env as pe
-from pente_env.play import main
+from pente_env import core
+from pente_env.loop import Table, play_games
+from pente_env.play import Options, QuitError, main, play
+from pente_env.player import Player
+from tests.pente_env.test_matches import watching
 
 
 @pytest.fixture
@@ -62,6 +67,20 @@ def test_players_that_are_not_there(name: str, words: str, capsys: pytest.Captur
     for more in ([], ["--games", "2"]):
         assert main(["--players", name, "better", *more]) == 2
         assert words in capsys.readouterr().err
+
+
+def test_a_player_that_watches_plays_as_in_a_match(answers: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Its stones depend on how many stones it has seen, those of a person too."""
+    seated, options = [Player("watching", watching, watches=True), pe.make("capturer")], Options(players=("watching", "capturer"))
+    for seed in range(5):
+        games = core.new_games([seed])
+        play(games, seated, Console(), options)
+        (result,) = play_games(Table.of(seated), [[0, 1]], [seed])
+        assert (games[0].winner, games[0].moves, games[0].ending) == (result["winner"], result["moves"], result["ending"])
+    answers.extend(["A1", "A3", "q"])
+    with pytest.raises(QuitError):
+        play(core.new_games([0]), [seated[0], None], Console(), Options(players=("watching", "human")))
+    assert "3 X (watching): D7" in capsys.readouterr().out  # the third point: it has seen three boards
 
 
 def test_match(capsys: pytest.CaptureFixture[str]) -> None:

@@ -28,7 +28,7 @@ from pente_env.lines import CAPTURES, FIVES, LEGAL, blocks, count, nth, point_of
 from pente_env.moves import takes
 from pente_env.observation import list_stones
 from pente_env.player import MEMORY, Player, Row, player_kernel
-from pente_env.rules import MAX_SIZE, Rules, number
+from pente_env.rules import MAX_SIZE, MIN_SIZE, Rules, number
 
 # The row: whether a point that takes the last stones that are needed is played, too (P12), then the weights, as float32.
 TAKES: Final = 0
@@ -36,6 +36,7 @@ WEIGHTS: Final = 1
 PAIRS: Final = 5 * MAX_PLAYERS  # inputs of captured pairs
 MOST_UNITS: Final = 2 * MEMORY  # of a cell: the memory holds float32 numbers
 _POINTS: Final = MAX_SIZE * MAX_SIZE
+_BOARDS: Final = frozenset(side * side for side in range(MIN_SIZE, MAX_SIZE + 1))
 _INPUTS: Final = 3 * _POINTS + 3 + PAIRS  # and room for the numbers that are written beside those that stay
 _KERYO: Final = number("captures", "keryo")
 
@@ -151,9 +152,9 @@ def like(network: Architecture, *, watches: bool = False, name: str = "network")
         ConfigurationError: The network does not fit a board.
     """
     points = network.outputs
-    if network.inputs not in (3 * points, 3 * points + PAIRS) or int(points**0.5) ** 2 != points:
+    if network.inputs not in (3 * points, 3 * points + PAIRS) or points not in _BOARDS:
         raise ConfigurationError(
-            f"A network for Pente has three inputs and one output for each point of a square board (7 x 7: 147 and 49), "
+            f"A network for Pente has three inputs and one output for each point of a board (7 x 7: 147 and 49), "
             f"and perhaps {PAIRS} inputs of pairs, not {network.inputs} inputs and {points} outputs."
         )
     if network.units > MOST_UNITS:

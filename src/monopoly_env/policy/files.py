@@ -78,7 +78,7 @@ def open_file(path: str | Path, key: str, what: str) -> tuple[dict[str, Any], di
     except FormatError:
         raise
     except (OSError, SafetensorError, ValueError, TypeError, AttributeError, MemoryError) as error:
-        raise FormatError(f"{str(path)!r} is not {what}: {error}.") from error
+        raise FormatError(f"{str(path)!r} is not {what}, a {SUFFIX} file: {error}.") from error
     if not isinstance(about, dict):
         raise FormatError(f"{str(path)!r} is not {what}: its header is not an object in JSON.")
     return about, arrays

@@ -17,7 +17,7 @@ import numpy as np
 
 from training.evolution import esp
 from training.evolution.cmaes import CMAES
-from training.evolution.esp import Fitness, Generation, Genes, Recipe, State
+from training.evolution.esp import Fitness, Generation, Genes, Recipe, Sizes, State
 
 Algorithm: TypeAlias = Literal["esp", "genetic", "cmaes", "random"]
 ALGORITHMS: Final = ("esp", "genetic", "cmaes", "random")
@@ -32,18 +32,20 @@ class Control:
         recipe: What it has in common with ESP: numbers of networks, operators, challenges. There are no bursts.
         seed: Of the run.
         optimizer: The distribution of `cmaes`.
+        sizes: See `esp.advance`.
     """
 
     algorithm: Algorithm
     recipe: Recipe
     seed: int
     optimizer: CMAES | None = None
+    sizes: Sizes = None
 
     @classmethod
-    def of(cls, algorithm: Algorithm, sub_populations: int, genes: int, recipe: Recipe, seed: int) -> Control:
+    def of(cls, algorithm: Algorithm, sub_populations: int, genes: int, recipe: Recipe, seed: int, sizes: Sizes = None) -> Control:
         """A control before its first generation; `cmaes` begins with the spread of the first weights of the others."""
         if algorithm != "cmaes":
-            return cls(algorithm, recipe, seed)
+            return cls(algorithm, recipe, seed, sizes=sizes)
         sigma = recipe.weights / np.sqrt(3)
         return cls(algorithm, recipe, seed, CMAES(sub_populations * genes, esp.networks_of(recipe), sigma, seed, True))
 
@@ -84,7 +86,8 @@ class Control:
         children = esp.recombine(ordered[:, : esp.parents_of(recipe)], recipe.mate, generator)
         following = np.concatenate([ordered[:, : whole.shape[1] - children.shape[1]], children], axis=1)
         neurons, spared = members(following[0], len(population)), whole.shape[1] // 2
-        changed = esp.mutate(neurons[:, spared:], recipe.mutation_rate, recipe.mutation_size, generator)  # as many weights as by ESP
+        # As many weights change as by ESP.
+        changed = esp.mutate(neurons[:, spared:], recipe.mutation_rate, recipe.mutation_size, generator, self.sizes)
         return np.concatenate([neurons[:, :spared], changed], axis=1)
 
 

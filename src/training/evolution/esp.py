@@ -76,8 +76,8 @@ class Recipe:
         Raises:
             ConfigurationError: One is out of its range; the message says which.
         """
-        for name in ("trials", "stagnation", "challenge"):
-            whole_number(name, getattr(self, name), int(name == "trials"))
+        for name, least in (("neurons", 1), ("trials", 1), ("stagnation", 0), ("challenge", 0)):
+            whole_number(name, getattr(self, name), least)
         for name, high in (("weights", HEAVIEST), ("mutation_size", LONGEST_STEP), ("burst_size", LONGEST_STEP)):
             if not 0 <= getattr(self, name) <= high:
                 raise ConfigurationError(f"{name}={getattr(self, name)} must be a number from 0 to {high:g}.")
@@ -88,7 +88,7 @@ class Recipe:
             given = getattr(self, name)
             if given not in valid:
                 raise ConfigurationError(f"Unknown {name}={shortened(given)}. {nearest(shortened(given), valid)}")
-        if self.neurons < 1 or 2 * parents_of(self) > self.neurons:
+        if 2 * parents_of(self) > self.neurons:
             raise ConfigurationError(f"neurons={self.neurons} have no room for two children of each of {parents_of(self)} parents.")
 
 
@@ -313,8 +313,8 @@ def begin(sub_populations: int, genes: int, recipe: Recipe, seed: int) -> State:
         ConfigurationError: A recipe or sizes that are impossible.
     """
     recipe.check()
-    if sub_populations < 1 or genes < 1:
-        raise ConfigurationError(f"ESP needs one sub-population of one gene or more, not {sub_populations} of {genes}.")
+    for name, number in (("sub_populations", sub_populations), ("genes", genes), ("seed", seed)):
+        whole_number(name, number, int(name != "seed"))
     drawn = generator_of(seed, 0).uniform(-recipe.weights, recipe.weights, (sub_populations, recipe.neurons, genes))
     none = np.zeros((sub_populations, genes))
     return State(drawn, none, none)

@@ -24,9 +24,10 @@ from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.policy.protocol import CompiledPolicy
 from training.cluster import HERE, Place
 from training.evolution import esp
-from training.evolution.esp import Neurons, Recipe
+from training.evolution.esp import Neurons
 from training.evolution.fitness import Setting, play, split
-from training.evolution.run import CURVES, EvolutionOptions, Search
+from training.evolution.neuron_search import NeuronOptions, NeuronSearch
+from training.evolution.run import CURVES, EvolutionOptions
 from training.run.folder import Run
 from training.run.options import check_ranges, result_settings
 
@@ -61,7 +62,7 @@ def strangers(tables: str) -> tuple[Setting, ...]:
 
 
 @dataclass(frozen=True)
-class EspMonopoly(Recipe, EvolutionOptions):
+class EspMonopoly(NeuronOptions):
     """Evolve the networks of a Monopoly player by ESP: docs/esp.md.
 
     The folder of a run holds config.json, curves (TensorBoard, and curves.csv), checkpoints, best.safetensors (the best player, for
@@ -112,7 +113,7 @@ class EspMonopoly(Recipe, EvolutionOptions):
             raise ConfigurationError(f"--networks needs one question or more, each once, of {', '.join(QUESTIONS)}; not {self.networks}.")
         check_ranges(self, {"games": (1, 100_000), "final_games": (1, 1_000_000), "worth": (0, 10), "generations": (1, np.inf)})
         check_ranges(self, {"threads": (1, np.inf), "seed": (0, 1 << 31)})
-        Recipe.check(self)
+        self.check_recipe()
         if self.lesion:
             raise ConfigurationError(f"--lesion {self.lesion:g}: several networks keep their units, so it must be 0 here.")
         _ = self.brood
@@ -186,21 +187,16 @@ def paid(score: Score, worth: float) -> float:
 # --- a run ----------------------------------------------------------------------------------------------------------------------
 
 
-class MonopolySearch(Search):
-    """Players under way.
-
-    Attributes:
-        stage: Where ESP has come to.
-    """
+class MonopolySearch(NeuronSearch):
+    """Players under way."""
 
     files: ClassVar[Mapping[str, str]] = {CURVES: "the learning curves as a table, a row for each generation", BEST: "the best player"}
     options: EspMonopoly
 
     def __init__(self, options: EspMonopoly, place: Place = HERE) -> None:
         """Begin before the first generation."""
-        super().__init__(options, place)
         self.brood = options.brood
-        self.stage = esp.begin(len(self.brood.sizes), self.brood.genes, options, options.seed)
+        super().__init__(options, (len(self.brood.sizes), self.brood.genes), self.brood.sizes, place)
 
     def evaluate(self, players: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
         """(N,) what players are paid for the games of a seed."""
@@ -229,9 +225,7 @@ class MonopolySearch(Search):
 
     def advance(self) -> None:
         """Play a generation."""
-        found = esp.advance(self.stage, self.evaluate, self.options, self.options.seed, sizes=self.brood.sizes)
-        self.stage = found.state
-        self.step += 1
+        found = self.breed(self.evaluate)
         self.add_row(found.fitness, {}, {"best": self.stage.best_fitness, "bursts": float(self.stage.bursts)})
         self.played(self.games(self.step) - self.games_played)
 
@@ -250,18 +244,6 @@ class MonopolySearch(Search):
             "agent": str(path), "network": options.network, "tables": options.tables, "generations": self.step,
             "evaluations": self.stage.evaluations, "bursts": self.stage.bursts, "parent": PARENT, "measured": measured,
         }  # fmt: skip
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """What a checkpoint holds as arrays."""
-        return esp.saved(self.stage)[0]
-
-    def values(self) -> dict[str, Any]:
-        """What a checkpoint holds as JSON."""
-        return super().values() | esp.saved(self.stage)[1]
-
-    def restore(self, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
-        """Continue from a checkpoint."""
-        self.stage = esp.restored(self.stage, arrays, values, self.step, self.options)
 
 
 def measure(player: CompiledPolicy, settings: Sequence[Setting], games: int, seed: int, threads: int | None = None) -> dict[str, Any]:

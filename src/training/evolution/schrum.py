@@ -21,17 +21,17 @@ from rich.table import Table as RichTable
 
 from agents.networks import pente, pente_window
 from agents.networks.layout import Architecture
-from monopoly_env.errors import ConfigurationError, MonopolyError, nearest
+from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, nearest
 from monopoly_env.intervals import wilson
 from pente_env.fitness import EXPERIMENTS, Experiment, Fitness, Scores, opponents_of
 from pente_env.player import Player
 from pente_env.rules import MAX_SIZE, MIN_SIZE, Rules
 from training.cluster import HERE, Place
 from training.evolution import esp
-from training.evolution.controls import ALGORITHMS, Algorithm, Control
-from training.evolution.esp import ESP, Neurons, Recipe
+from training.evolution.esp import ESP, Neurons
 from training.evolution.hall import FOUNDERS, Hall
-from training.evolution.run import CURVES, EvolutionOptions, Search
+from training.evolution.neuron_search import NeuronOptions, NeuronSearch
+from training.evolution.run import CURVES, EvolutionOptions
 from training.run import checkpoints
 from training.run.folder import Run
 from training.run.options import check_ranges, result_settings
@@ -40,6 +40,7 @@ from training.run.options import check_ranges, result_settings
 GENERATIONS: Final = {"two": 2000, "pairs": 900, "better": 2000} | {"colluders": 300, "lot": 300, "hall": 2000}
 NETWORKS: Final = ("feed_forward", "recurrent", "attentive")
 NETWORK: Final = "network.npz"
+_FORM: Final = ("hidden", "window", "size", "recurrent", "captures", "watches")  # what network.npz says of its weights
 _FINAL: Final = 1 << 20  # in the seed of the games at the end: no run has so many generations
 
 
@@ -47,7 +48,7 @@ _FINAL: Final = 1 << 20  # in the seed of the games at the end: no run has so ma
 
 
 @dataclass(frozen=True)
-class Schrum(Recipe, EvolutionOptions):
+class Schrum(NeuronOptions):
     """Evolve a network for Pente by ESP, as Schrum did: docs/esp.md.
 
     The folder of a run holds config.json, curves (TensorBoard, and curves.csv), checkpoints, network.npz (the best network, for
@@ -64,9 +65,6 @@ class Schrum(Recipe, EvolutionOptions):
     networks that were the best once, and the five scripted players only at the end."""
     network: Literal["feed_forward", "recurrent", "attentive"] = "feed_forward"
     """attentive: recurrent, and it sees the board before every stone, not only before its own."""
-    algorithm: Algorithm = "esp"
-    """esp; or what it is compared with on as many games: genetic (whole networks mate), cmaes (separable CMA-ES), random (rows drawn
-    anew every generation)."""
     hidden: int = 10
     """Hidden units, each with a sub-population (E1)."""
     bias: bool = False
@@ -139,16 +137,12 @@ class Schrum(Recipe, EvolutionOptions):
 
     def check(self) -> None:
         """Check all that can be checked without playing."""
-        for name, valid in (("experiment", GENERATIONS), ("network", NETWORKS), ("algorithm", ALGORITHMS)):
+        for name, valid in (("experiment", GENERATIONS), ("network", NETWORKS)):
             if getattr(self, name) not in valid:
                 raise ConfigurationError(f"Unknown --{name} {getattr(self, name)!r}. {nearest(getattr(self, name), valid)}")
         check_ranges(self, {"hidden": (1, pente.MOST_UNITS), "matches": (1, 1000), "final_matches": (1, 10_000)})
         check_ranges(self, {"generations": (1, np.inf), "threads": (1, np.inf), "seed": (0, 1 << 31)})
-        Recipe.check(self)
-        if self.lesion and self.algorithm != "esp":
-            raise ConfigurationError(
-                f"--lesion adds and removes sub-populations, which --algorithm {self.algorithm} does not have: leave it out."
-            )
+        self.check_recipe()
         if self.experiment == "hall" and (self.lesion or not self.challenge):
             raise ConfigurationError(
                 "--experiment hall needs networks of one size, so no --lesion, and --challenge 1 or more, since the opponents change."
@@ -175,27 +169,21 @@ ESP30: Final = Schrum(**asdict(ESP["esp/3.0"]), paired=False)
 # --- a run ----------------------------------------------------------------------------------------------------------------------
 
 
-class PenteSearch(Search):
-    """Networks under way.
-
-    Attributes:
-        stage: Where ESP has come to.
-    """
+class PenteSearch(NeuronSearch):
+    """Networks under way."""
 
     files: ClassVar[Mapping[str, str]] = {CURVES: "the learning curves as a table, a row for each generation", NETWORK: "the best network"}
     options: Schrum
 
     def __init__(self, options: Schrum, place: Place = HERE) -> None:
         """Begin before the first generation."""
-        super().__init__(options, place)
         self.neurons, self.experiment = options.neurons_of, options.games_of(options.matches)
         self.like = _like(self.neurons.architecture, watches=options.network == "attentive")
-        sizes = self.neurons.sub_populations, self.neurons.genes
-        self.control = Control.of(options.algorithm, *sizes, options, options.seed) if options.algorithm != "esp" else None
-        self.stage = self.control.begin(*sizes) if self.control else esp.begin(*sizes, options, options.seed)
+        shape = self.neurons.sub_populations, self.neurons.genes
+        super().__init__(options, shape, place=place)
         self.hall: Hall | None = None
         if options.experiment == "hall":
-            founders = esp.generator_of(options.seed, _FINAL).uniform(-options.weights, options.weights, (FOUNDERS, sizes[0] * sizes[1]))
+            founders = esp.generator_of(options.seed, _FINAL).uniform(-options.weights, options.weights, (FOUNDERS, shape[0] * shape[1]))
             self.hall = Hall(founders, self.like, self.packed)
 
     def packed(self, networks: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -233,13 +221,7 @@ class PenteSearch(Search):
             played.append(self.evaluate(networks, experiment, seed, paired=paired))
             return played[-1].fitness
 
-        if self.control:
-            found = self.control.advance(self.stage, fitness)
-        else:
-            grow: dict[str, Any] = {"states": self.neurons.states, "most_units": pente.MOST_UNITS}
-            found = esp.advance(self.stage, fitness, self.options, self.options.seed, **grow)
-        self.stage = found.state
-        self.step += 1
+        found = self.breed(fitness, states=self.neurons.states, most_units=pente.MOST_UNITS)
         wins = played[0].wins[found.champion].sum(axis=1)
         if self.hall:
             champion = {"champion/hall": float(wins.sum() / self.experiment.games)}
@@ -278,25 +260,16 @@ class PenteSearch(Search):
         return {
             "agent": str(run.folder / NETWORK), "experiment": options.experiment, "network": options.network, "generations": self.step,
             "evaluations": self.stage.evaluations, "bursts": self.stage.bursts, "fitness": float(scores.fitness[0]) / options.final_matches,
-            "best_possible": experiment.best / options.final_matches, "tests": tests,
+            "quickest_wins": experiment.best / options.final_matches, "tests": tests,
         }  # fmt: skip
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What a checkpoint holds as arrays."""
-        arrays, _ = esp.saved(self.stage)
-        optimizer = self.control and self.control.optimizer
-        arrays |= {"history": np.array(optimizer.history)} if optimizer else {}
-        return arrays | ({"hall": self.hall.members} if self.hall else {})
-
-    def values(self) -> dict[str, Any]:
-        """What a checkpoint holds as JSON."""
-        return super().values() | esp.saved(self.stage)[1]
+        return super().arrays() | ({"hall": self.hall.members} if self.hall else {})
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
         """Continue from a checkpoint."""
-        self.stage = esp.restored(self.stage, arrays, values, self.step, self.options)
-        if self.control and self.control.optimizer:
-            self.control.optimizer.tell_again(arrays["history"], arrays["population"].ravel())
+        super().restore(arrays, values)
         if self.hall:
             self.hall = self.hall.of(arrays["hall"])
 
@@ -312,17 +285,20 @@ def load(path: Path | str) -> Player:
     """
     file = Path(path)
     arrays = checkpoints.read_arrays(file)
-    with checkpoints.understood(file):
-        try:
-            return _player(arrays, file.parent.name or "network")
-        except MonopolyError as error:
-            raise ValueError(str(error)) from error  # which says nothing of the file
+    try:
+        missing = [name for name in (*_FORM, "weights") if name not in arrays]
+        if missing:
+            raise FormatError(f"there is no {missing[0]!r} in it")
+        return _player(arrays, file.parent.name or "network")
+    except (MonopolyError, ValueError, TypeError) as error:
+        raise FormatError(
+            f"{str(path)!r} holds no network for Pente ({str(error).removesuffix('.')}): expected {NETWORK} of a run of `training.evolve` "
+            "with --preset schrum, esp/2.9 or esp/3.0."
+        ) from error
 
 
 def _player(arrays: Mapping[str, NDArray[Any]], name: str) -> Player:
-    hidden, window, size, recurrent, captures, watches = (
-        index(arrays[name].item()) for name in ("hidden", "window", "size", "recurrent", "captures", "watches")
-    )
+    hidden, window, size, recurrent, captures, watches = (index(arrays[name].item()) for name in _FORM)
     if window:
         network = pente_window.architecture(hidden, window)
     else:
@@ -339,7 +315,8 @@ def show(results: Mapping[str, Any]) -> None:
     """Print what the best network wins in fresh games."""
     found = f"{results['generations']:,} generations, {results['evaluations']:,} evaluations, {results['bursts']} bursts"
     title = f"{results['agent']} after {found}"
-    caption = f"Fresh games, 95% intervals. A match of all tests pays {results['fitness']:.1f} of at most {results['best_possible']:.1f}."
+    pays = f"{results['fitness']:.1f}; {results['quickest_wins']:.1f} if all are won as quickly as possible"
+    caption = f"Fresh games, 95% intervals. A match of all tests pays {pays}."
     shown = RichTable("against", title=title, caption=caption)
     for heading in ("games", "wins", "interval", "wins by seat"):
         shown.add_column(heading, justify="right", no_wrap=True)

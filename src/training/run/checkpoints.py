@@ -129,18 +129,18 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
     """The arrays of an npz file.
 
     Raises:
-        FormatError: It is damaged.
+        FormatError: There is none, or it is damaged.
     """
     try:
         return _read_arrays(path)
     except Exception as error:  # zipfile, zlib and NumPy raise a dozen kinds
-        raise FormatError(f"{str(path)!r} is damaged ({error}). Remove it, and what was written after it, then --resume.") from error
+        raise FormatError(f"{str(path)!r} can't be read: {error}.") from error
 
 
 def _read_arrays(path: Path) -> dict[str, NDArray[Any]]:
     with path.open("rb") as stream:
         if not zipfile.is_zipfile(stream):  # NumPy would advise to load it unsafely
-            raise ValueError("it is not an npz file, or it is cut off")
+            raise ValueError("it is no npz file, or it is cut off")
         stream.seek(0)
         with np.load(stream, allow_pickle=False) as file:
             return dict(file)

@@ -88,7 +88,8 @@ def test_rows_play_what_players_play() -> None:
 
 
 def test_networks_of_another_shape() -> None:
-    for wrong in (Architecture(602, (8,), (("actions", 205),)), Architecture(147, (8,), (("points", 36),))):
+    shapes = ((602, 205), (147, 36), (3, 1), (12, 4), (1200, 400))  # the last three: boards of 1, 2 and 20 points a side
+    for wrong in (Architecture(inputs, (8,), (("points", outputs),)) for inputs, outputs in shapes):
         with pytest.raises(ConfigurationError, match="147 and 49"):
             pente.like(wrong)
     with pytest.raises(ConfigurationError, match="128 units"):

@@ -219,6 +219,7 @@ def test_genes_are_the_weights_of_a_hidden_unit(recurrent: bool, bias: bool) -> 
     ("changes", "message"),
     [
         ({"neurons": 0}, "neurons=0"),
+        ({"neurons": 2.5}, "neurons=2.5 must be a whole number"),
         ({"parents": 0.6}, "two children"),
         ({"mate": "best"}, "mate"),
         ({"mutation_rate": 2.0}, "share"),
@@ -230,6 +231,13 @@ def test_genes_are_the_weights_of_a_hidden_unit(recurrent: bool, bias: bool) -> 
 def test_impossible_recipes_are_refused(changes: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
         esp.begin(2, 3, dataclasses.replace(Recipe(), **changes), 0)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("sizes", "message"), [((0, 3, 0), "sub_populations=0"), ((2, 2.5, 0), "genes=2.5"), ((2, 3, -1), "seed=-1")])
+def test_impossible_sizes_are_refused(sizes: tuple[int, int, int], message: str) -> None:
+    sub_populations, genes, seed = sizes
+    with pytest.raises(ConfigurationError, match=f"{message} must be a whole number"):
+        esp.begin(sub_populations, genes, Recipe(), seed)
 
 
 def test_a_state_of_another_run_is_refused() -> None:

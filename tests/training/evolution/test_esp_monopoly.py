@@ -15,6 +15,7 @@ import agents
 from agents.networks.esp import QUESTIONS, EspPlayer
 from monopoly_env.errors import ConfigurationError
 from training.evolution import esp
+from training.evolution.controls import ALGORITHMS, Algorithm
 from training.evolution.esp_monopoly import BEST, ESP_MONOPOLY, Brood, EspMonopoly, measure
 from training.evolution.fitness import Setting
 from training.evolution.run import execute
@@ -84,8 +85,10 @@ def test_a_fitness_that_knows_the_best_player_finds_it() -> None:
     assert state.best_fitness > 0.5 * first.best_fitness
 
 
-def test_a_run_that_was_stopped_ends_like_one_that_was_not(tmp_path: Path) -> None:
-    whole, cut = dataclasses.replace(TINY, out=tmp_path / "whole"), dataclasses.replace(TINY, out=tmp_path / "cut", threads=2)
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_a_run_that_was_stopped_ends_like_one_that_was_not(algorithm: Algorithm, tmp_path: Path) -> None:
+    tiny = dataclasses.replace(TINY, algorithm=algorithm)
+    whole, cut = dataclasses.replace(tiny, out=tmp_path / "whole"), dataclasses.replace(tiny, out=tmp_path / "cut", threads=2)
     results = execute(whole, quietly())
     execute(dataclasses.replace(cut, generations=1), quietly())
     resumed = execute(dataclasses.replace(cut, resume=True), quietly())
@@ -140,6 +143,7 @@ def test_the_command_says_what_it_found(tmp_path: Path, capsys: pytest.CaptureFi
         ({"games": 10}, "10 games do not split evenly"),
         ({"network": "attentive", "hidden": 12}, "has 1 to 11 hidden units"),
         ({"neurons": 1, "parents": 1.0}, "no room for two children"),
+        ({"algorithm": "cma"}, "Unknown --algorithm 'cma'. Did you mean 'cmaes'"),
     ],
 )
 def test_wrong_settings_are_refused(changes: dict[str, object], message: str) -> None:

@@ -1,0 +1,139 @@
+"""Several runs of each search for networks of Monopoly players: `python -m studies.esp_searches --help`.
+
+python -m studies.esp_searches                                    # ten runs of each: an hour and a half of a core
+python -m studies.esp_searches --only attentive cmaes --runs 3    # some of them
+python -m studies.esp_searches --runs 0                           # only write the section of docs/results/esp_monopoly.md
+
+The three kinds of network are evolved by ESP, and the feed-forward one by what ESP is compared with, on as many games. What a run has found
+is kept in studies/data/esp_searches.jsonl, a line each: it is not played again, so runs of several days add up.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import numpy as np
+import tyro
+from rich.console import Console
+
+from agents.networks.esp import FORMS
+from monopoly_env.core import write_atomically
+from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.reference import table
+from studies.evolution.experiment import mean_of
+from studies.pages import Page
+from training.evolution.controls import ALGORITHMS
+from training.evolution.esp_monopoly import ESP_MONOPOLY, PARENT, EspMonopoly
+from training.evolution.run import execute
+from training.run import checkpoints
+from training.run.command import resumable
+from training.run.folder import CONFIG, Run
+
+PAGE: Final = Path(__file__).parents[1] / "docs" / "results" / "esp_monopoly.md"
+TEMPLATE: Final = "# Networks that correct a scripted player\n"
+KEPT: Final = Path(__file__).parent / "data" / "esp_searches.jsonl"
+FAMILIES: Final = ("known", "unknown")
+
+# What each search changes of the preset, beside the length and size of the networks that ship.
+SEARCHES: Final[dict[str, dict[str, Any]]] = {form: {"network": form} for form in FORMS}
+SEARCHES.update({algorithm: {"algorithm": algorithm} for algorithm in ALGORITHMS if algorithm != "esp"})
+
+
+@dataclass(frozen=True)
+class Options:
+    """Evolve networks of Monopoly players several times, and write what the best of each run wins beside its parent."""
+
+    only: Annotated[tuple[str, ...], tyro.conf.arg(help=f"Of {', '.join(SEARCHES)}. Default: all.")] = ()
+    runs: int = 10
+    """Runs of each search; 0: only write the page."""
+    generations: int = 64
+    """Length of a run."""
+    out: Path = Path("runs/esp_searches")
+    """Folder of the runs."""
+    kept: Path = KEPT
+    """File of what finished runs found."""
+    page: Path = PAGE
+    """The page."""
+    threads: int | None = None
+    """Cores to play on; default: all. The results are the same."""
+
+
+def settings_of(search: str, seed: int, options: Options) -> EspMonopoly:
+    """A run of a search."""
+    out = options.out / search / str(seed)
+    more: dict[str, Any] = {"hidden": 4, "generations": options.generations, "seed": seed, "threads": options.threads, "out": out}
+    return dataclasses.replace(ESP_MONOPOLY, **SEARCHES[search], **more)
+
+
+def carry_out(search: str, seed: int, options: Options, console: Console) -> dict[str, Any]:
+    """Carry out a run, or what is missing of it; returns what its best player wins more than the parent, by families.
+
+    Raises:
+        MonopolyError: A run in the folder that was begun with other settings, a checkpoint that is damaged.
+    """
+    settings = settings_of(search, seed, options)
+    settings.check()
+    saved = bool(checkpoints.paths(Run(settings.out).checkpoints))
+    begun = (settings.out / CONFIG).is_file()
+    results = execute(dataclasses.replace(settings, resume=saved, overwrite=begun and not saved), console)
+    found = {row["families"]: round(float(row["difference"]), 4) for row in results["measured"]}
+    return {"search": search, "seed": seed, "generations": settings.generations} | found
+
+
+def read(path: Path) -> dict[tuple[str, int, int], dict[str, Any]]:
+    """The runs that are kept, by search, length and seed.
+
+    Raises:
+        FormatError: The file is damaged.
+    """
+    if not path.is_file():
+        return {}
+    with checkpoints.understood(path):
+        rows = [json.loads(line) for line in path.read_text().splitlines()]
+        return {(row["search"], row["generations"], row["seed"]): row for row in rows}
+
+
+def section(rows: Sequence[dict[str, Any]]) -> str:
+    """A row for each search: means over its runs with 95% intervals by Student's t, in points."""
+    lines = []
+    for search in SEARCHES:
+        mine = [row for row in rows if row["search"] == search]
+        if mine:
+            found = [mean_of(np.array([100 * row[families] for row in mine])) for families in FAMILIES]
+            cells = [f"{mean:+.1f}" + (f" ± {half:.1f}" if len(mine) > 1 else "") for mean, half in found]
+            lines.append((f"`{search}`", str(len(mine)), *cells))
+    return table(("search", "runs", *(f"wins more than `{PARENT}`: {families} families" for families in FAMILIES)), lines)
+
+
+@resumable("the last generation")
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command; the exit status is 0 only if all runs went through and the page is written."""
+    options = tyro.cli(Options, args=arguments, prog="python -m studies.esp_searches", description=__doc__)
+    for name in options.only:
+        if name not in SEARCHES:
+            raise ConfigurationError(f"Unknown search {name!r}. {nearest(name, SEARCHES)}")
+    if options.runs < 0:
+        raise ConfigurationError(f"--runs {options.runs} must be 0 or more.")
+    console, page, kept = Console(stderr=True), Page(options.page, TEMPLATE), read(options.kept)
+    page.check("runs")  # a page that is damaged is better known now than after an hour
+    for seed in range(options.runs):
+        for search in options.only or SEARCHES:
+            if (search, options.generations, seed) not in kept:
+                console.print(f"{search}, seed {seed}")
+                kept[search, options.generations, seed] = carry_out(search, seed, options, console)
+                lines = [json.dumps(kept[key]) for key in sorted(kept)]
+                write_atomically(options.kept, ("\n".join(lines) + "\n").encode())
+    rows = [row for (_, length, _), row in sorted(kept.items()) if length == options.generations]
+    if rows:
+        page.write("runs", section(rows), "\n## Several runs of each search\n\n")
+    console.print(f"Written to {options.page}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
