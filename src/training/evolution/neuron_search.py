@@ -48,6 +48,8 @@ class NeuronSearch(Search):
         control: What evolves them in place of ESP, if anything does.
     """
 
+    options: NeuronOptions
+
     def __init__(self, options: NeuronOptions, shape: tuple[int, int], sizes: Sizes = None, place: Place = HERE) -> None:
         """Begin before the first generation.
 
@@ -58,7 +60,7 @@ class NeuronSearch(Search):
             place: Where games are played.
         """
         super().__init__(options, place)
-        self._recipe, self._sizes = options, sizes  # `options` is of a narrower type in each kind of run
+        self._sizes = sizes
         self.control = Control.of(options.algorithm, *shape, options, options.seed, sizes) if options.algorithm != "esp" else None
         self.stage = self.control.begin(*shape) if self.control else esp.begin(*shape, options, options.seed)
 
@@ -67,7 +69,7 @@ class NeuronSearch(Search):
         if self.control:
             found = self.control.advance(self.stage, fitness)
         else:
-            found = esp.advance(self.stage, fitness, self._recipe, self._recipe.seed, sizes=self._sizes, **grow)
+            found = esp.advance(self.stage, fitness, self.options, self.options.seed, sizes=self._sizes, **grow)
         self.stage = found.state
         self.step += 1
         return found
@@ -84,6 +86,6 @@ class NeuronSearch(Search):
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
         """Continue from a checkpoint."""
-        self.stage = esp.restored(self.stage, arrays, values, self.step, self._recipe)
+        self.stage = esp.restored(self.stage, arrays, values, self.step, self.options)
         if self.control and self.control.optimizer:
             self.control.optimizer.tell_again(arrays["history"], arrays["population"].ravel())
