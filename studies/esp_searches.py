@@ -1,6 +1,6 @@
 """Several runs of each search for networks of Monopoly players: `python -m studies.esp_searches --help`.
 
-python -m studies.esp_searches                                    # ten runs of each: an hour and a half of a core
+python -m studies.esp_searches                                    # six runs of each: 35 minutes of a core
 python -m studies.esp_searches --only attentive cmaes --runs 3    # some of them
 python -m studies.esp_searches --runs 0                           # only write the section of docs/results/esp_monopoly.md
 
@@ -50,7 +50,7 @@ class Options:
     """Evolve networks of Monopoly players several times, and write what the best of each run wins beside its parent."""
 
     only: Annotated[tuple[str, ...], tyro.conf.arg(help=f"Of {', '.join(SEARCHES)}. Default: all.")] = ()
-    runs: int = 10
+    runs: int = 6
     """Runs of each search; 0: only write the page."""
     generations: int = 64
     """Length of a run."""
