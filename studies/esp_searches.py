@@ -30,10 +30,9 @@ from studies.evolution.experiment import mean_of
 from studies.pages import Page
 from training.evolution.controls import ALGORITHMS
 from training.evolution.esp_monopoly import ESP_MONOPOLY, PARENT, EspMonopoly
-from training.evolution.run import execute
+from training.evolution.run import carry_on
 from training.run import checkpoints
 from training.run.command import resumable
-from training.run.folder import CONFIG, Run
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "results" / "esp_monopoly.md"
 TEMPLATE: Final = "# Networks that correct a scripted player\n"
@@ -77,13 +76,9 @@ def carry_out(search: str, seed: int, options: Options, console: Console) -> dic
     Raises:
         MonopolyError: A run in the folder that was begun with other settings, a checkpoint that is damaged.
     """
-    settings = settings_of(search, seed, options)
-    settings.check()
-    saved = bool(checkpoints.paths(Run(settings.out).checkpoints))
-    begun = (settings.out / CONFIG).is_file()
-    results = execute(dataclasses.replace(settings, resume=saved, overwrite=begun and not saved), console)
+    results = carry_on(settings_of(search, seed, options), console)
     found = {row["families"]: round(float(row["difference"]), 4) for row in results["measured"]}
-    return {"search": search, "seed": seed, "generations": settings.generations} | found
+    return {"search": search, "seed": seed, "generations": options.generations} | found
 
 
 def read(path: Path) -> dict[tuple[str, int, int], dict[str, Any]]:

@@ -30,11 +30,10 @@ from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.reference import table
 from studies.evolution.experiment import mean_of
 from studies.pages import Page
-from training.evolution.run import CURVES, execute
+from training.evolution.run import CURVES, carry_on
 from training.evolution.schrum import NETWORKS, SCHRUM, Schrum
 from training.run import checkpoints
 from training.run.command import resumable
-from training.run.folder import CONFIG, Run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -246,18 +245,6 @@ def settings_of(cell: str, seed: int, options: Options) -> Schrum:
     return dataclasses.replace(SCHRUM, **changes, seed=seed, out=options.out / cell / str(seed), threads=options.threads)
 
 
-def carry_out(settings: Schrum, console: Console) -> None:
-    """Carry out a run, or what is missing of it.
-
-    Raises:
-        MonopolyError: A run in the folder that was begun with other settings, a checkpoint that is damaged.
-    """
-    run = Run(settings.out)
-    settings.check()
-    saved = bool(checkpoints.paths(run.checkpoints))
-    execute(dataclasses.replace(settings, resume=saved, overwrite=(settings.out / CONFIG).is_file() and not saved), console)
-
-
 # --- the page -------------------------------------------------------------------------------------------------------------------
 
 SECTIONS: Final = {
@@ -370,7 +357,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             settings, run = settings_of(cell, seed, options), kept.find(cell, seed)
             if run is None or run.generations < settings.length:
                 console.print(f"{cell}, seed {seed}")
-                carry_out(settings, console)
+                carry_on(settings, console)
                 kept.add(cell, seed, Finished.of_folder(settings.out, settings))
     for name, title in SECTIONS.items():
         text = section(name, kept, page)

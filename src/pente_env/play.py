@@ -143,8 +143,11 @@ def play(games: Games, players: Sequence[Player | None], console: Console, optio
     watching = None not in players
     while not core.is_over(game):
         seat = int(game.player)
-        asked = {other: player for other, player in enumerate(players) if player and (other == seat or player.watches)}
-        chosen = {other: player.act(games, other, memory[other]) for other, player in asked.items()}
+        chosen = {
+            other: player.act(games, other, memory[other])
+            for other, player in enumerate(players)
+            if player and (other == seat or player.watches)
+        }
         if seat not in chosen:
             show(game, console)
             chosen[seat] = ask(game, console)

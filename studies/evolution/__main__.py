@@ -21,10 +21,9 @@ from monopoly_env.errors import ConfigurationError, nearest
 from studies.evolution import absolute, families, fitnesses, hypotheses, populations, pring, refusals, skew
 from studies.evolution.experiment import Experiment, Outcome, Outcomes, scaled
 from studies.pages import Page
-from training.evolution.run import EvolutionOptions, execute
-from training.run import checkpoints
+from training.evolution.run import EvolutionOptions, carry_on
 from training.run.command import resumable
-from training.run.folder import CONFIG, Run
+from training.run.folder import Run
 
 EXPERIMENTS: Final[dict[str, Experiment]] = {
     "populations": populations.EXPERIMENT,
@@ -82,9 +81,7 @@ def carry_out(runs: Mapping[str, EvolutionOptions], options: Options, console: C
             _check_finished(outcomes[name])
         else:
             console.print(f"{name}, run {number + 1} of {len(runs)}")
-            saved = bool(checkpoints.paths(Run(folder).checkpoints))
-            begun = (folder / CONFIG).is_file() and not saved
-            execute(dataclasses.replace(settings, resume=saved, overwrite=begun), console)
+            carry_on(settings, console)
     return outcomes
 
 

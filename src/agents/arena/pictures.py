@@ -116,8 +116,8 @@ def plot(kind: str, summary: Summary, turns: NDArray[np.int32], axes: Axes | Non
     if axes is None:
         import matplotlib.pyplot
 
-        height = {"wins": 0.6, "groups": 1.6}.get(kind, 4.0) + (0.4 * len(summary["players"]) if kind != "length" else 0.0)
-        axes = matplotlib.pyplot.subplots(figsize=(7, height), layout="constrained")[1]
+        height, of_each = _HEIGHTS[kind]
+        axes = matplotlib.pyplot.subplots(figsize=(7, height + of_each * len(summary["players"])), layout="constrained")[1]
     _PLOTS[kind](summary, turns, axes)
     return axes
 
@@ -148,6 +148,7 @@ def _plot_length(_: Summary, turns: NDArray[np.int32], axes: Axes) -> None:
 _PLOTS: Final[dict[str, Callable[[Summary, NDArray[np.int32], Axes], None]]] = {
     "wins": _plot_wins, "groups": _plot_groups, "length": _plot_length
 }  # fmt: skip
+_HEIGHTS: Final = {"wins": (0.6, 0.4), "groups": (1.6, 0.4), "length": (4.0, 0.0)}  # in inches: of the plot, and of each player more
 
 
 _LUMINANCE: Final = (0.299, 0.587, 0.114)  # of red, green and blue

@@ -289,7 +289,7 @@ class CrossTable:
 
             side = 2.5 + 0.55 * len(self.names)
             axes = matplotlib.pyplot.subplots(figsize=(side + 1.0, side), layout="constrained")[1]
-        texts = [["" if np.isnan(share) else f"{100 * share:.0f}" for share in row] for row in self.share]
+        texts = [[f"{100 * share:.0f}" for share in row] for row in self.share]
         heat_map(axes, self.names, self.names, self.share, texts, "RdBu")
         axes.set_title(f"How often the row ends before the column, in percent\n{self._met()}", fontsize=10)
         return axes

@@ -12,7 +12,7 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -23,8 +23,9 @@ from rich.console import Console
 from monopoly_env.core import write_atomically
 from training import cluster
 from training.cluster import HERE, Place
+from training.run import checkpoints
 from training.run.checkpoints import Parts
-from training.run.folder import Run
+from training.run.folder import CONFIG, Run
 from training.run.options import FREE, ClusterName, RunOptions
 from training.run.report import Report
 from training.run.session import Session
@@ -269,6 +270,17 @@ def execute(options: EvolutionOptions, console: Console) -> dict[str, Any]:
             results = search.finish(session.run)
             session.run.write_json("evaluation.json", results)
     return results
+
+
+def carry_on(options: EvolutionOptions, console: Console) -> dict[str, Any]:
+    """Carry out a run, or what is missing of it: `execute`, from the last checkpoint in its folder if there is one.
+
+    Raises:
+        MonopolyError: As by `execute`; a run in the folder that was begun with other settings.
+    """
+    saved = bool(checkpoints.paths(Run(options.out).checkpoints))
+    begun = (options.out / CONFIG).is_file() and not saved  # and killed before its first checkpoint
+    return execute(replace(options, resume=saved, overwrite=begun), console)
 
 
 def write_csv(path: Path, rows: Sequence[Mapping[str, float]]) -> None:
