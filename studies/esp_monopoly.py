@@ -2,7 +2,7 @@
 
 python -m studies.esp_monopoly                                       # writes docs/results/esp_monopoly.md
 python -m studies.esp_monopoly --games 8000 --seed 7
-python -m studies.esp_monopoly --ship runs/recurrent/best.safetensors   # keep a player for the library: half the bytes
+python -m studies.esp_monopoly --ship runs/*/best.safetensors        # keep the best of each kind for the library: half the bytes
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Options:
     """Seed of the games."""
     threads: int | None = None
     """Cores to play on; default: all. The results are the same."""
-    ship: Path | None = None
-    """A saved player: write it where those that come with the library are, and play nothing."""
+    ship: tuple[Path, ...] = ()
+    """Saved players: play `--games` of each, and write the best of each kind where those that come with the library are."""
     out: Path = PAGE
     """The page."""
     json: bool = False
@@ -111,14 +111,31 @@ def section(rows: Sequence[dict[str, Any]], kind: str) -> str:
     )
 
 
+def ship(options: Options, console: Console) -> list[dict[str, Any]]:
+    """Write the saved players that win most, one of each kind, to the library; returns a row for each saved one by families."""
+    players = [_saved(path) for path in options.ship]
+    scores = {families: play([*players, PARENT], families, options.games, options) for families in FAMILIES}
+    rates = [sum(scores[families][place].rate for families in FAMILIES) for place in range(len(players))]
+    for form in FORMS:
+        mine = [place for place, player in enumerate(players) if player.form == form]
+        if mine:
+            best = max(mine, key=rates.__getitem__)
+            console.print(f"{options.ship[best]} written to {shipped.write(players[best])}", markup=False, soft_wrap=True)
+    rows = [_row("ship", families, score, parent) for families, (*mine, parent) in scores.items() for score in mine]
+    return [row | {"player": str(path)} for row, path in zip(rows, options.ship * len(FAMILIES), strict=True)]
+
+
+def _saved(path: Path) -> EspPlayer:
+    player = resolve(str(path))
+    if not isinstance(player, EspPlayer):
+        raise ConfigurationError(f"{str(path)!r} is a policy of kind {player.kind!r}, expected one of genetic/esp.")
+    return player
+
+
 def execute(options: Options, console: Console) -> dict[str, Any]:
-    """Measure and write the page, or ship a player."""
-    if options.ship is not None:
-        player = resolve(str(options.ship))
-        if not isinstance(player, EspPlayer):
-            raise ConfigurationError(f"{str(options.ship)!r} is a policy of kind {player.kind!r}, expected one of genetic/esp.")
-        console.print(f"written: {shipped.write(player)}", markup=False)
-        return {"rows": []}
+    """Measure and write the page, or ship the best of some players."""
+    if options.ship:
+        return {"rows": ship(options, console)}
     page = Page(options.out, TEMPLATE)
     kinds = ("strength", "memory", "networks")
     for kind in kinds:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -26,10 +27,17 @@ def test_tables_hold_what_was_measured() -> None:
 
 def test_what_ships_is_half_as_long_and_plays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(shipped, "_FOLDER", tmp_path)
-    player = EspPlayer("recurrent", 3)
+    worst, player = EspPlayer("recurrent", 3), EspPlayer("recurrent", 3)
+    draw = np.random.default_rng(5)
+    worst.set_arrays({name: draw.normal(0, 9, array.shape).astype(np.float32) for name, array in worst.arrays().items()})
     player.set_arrays({name: np.full_like(array, 1 / 3) for name, array in player.arrays().items()})
-    player.save(tmp_path / "player.safetensors")
-    assert main(["--ship", str(tmp_path / "player.safetensors")]) == 0
+    for name, saved in (("worst", worst), ("player", player)):
+        saved.save(tmp_path / f"{name}.safetensors")
+    words = [str(tmp_path / "player.safetensors"), str(tmp_path / "worst.safetensors")]
+    assert main(["--games", "96", "--json", "--ship", *words]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [(row["player"], row["families"]) for row in rows] == [(word, group) for group in ("known", "unknown") for word in words]
+    assert rows[0]["win_rate"] + rows[2]["win_rate"] > rows[1]["win_rate"] + rows[3]["win_rate"]
     made = shipped.POLICIES["genetic/esp/recurrent"]()
     assert (made.name, made.hidden, made.form) == ("genetic/esp/recurrent", 3, "recurrent")
     assert all(np.array_equal(array, np.full_like(array, np.float16(1 / 3))) for array in made.arrays().values())
