@@ -61,6 +61,12 @@ def bit_of(game: Game, r: int, c: int) -> int:
 
 
 @kernel
+def stones_of(game: Game, seat: int, block: int) -> int:
+    """The points of a block where a seat has a stone."""
+    return int(game.whole[seat] if game.rules.side <= SMALL else game.stones[seat, PAD + block])
+
+
+@kernel
 def stones_ahead(game: Game, seat: int, block: int, direction: int, j: int) -> int:
     """The points of a block from which a seat has a stone j steps further on in a direction."""
     if game.rules.side <= SMALL:

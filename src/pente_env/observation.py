@@ -13,9 +13,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from monopoly_env.engine import sets
 from monopoly_env.errors import ConfigurationError, check_games, check_seats, nearest, shortened
 from monopoly_env.kernels import entry, kernel
-from pente_env.game import GAME, MAX_PLAYERS, PAD, Game
+from pente_env.game import GAME, MAX_PLAYERS, Game
+from pente_env.lines import blocks, point_of, stones_of
 from pente_env.rules import number
 
 ENCODINGS: Final = ("standard", "schrum")
@@ -52,21 +54,22 @@ def list_stones(game: Game, seat: int, enemy_twice: bool, out: Any) -> int:
     Returns:
         How many there are.
     """
-    side, players, count = int(game.rules.side), int(game.num_players), 0
+    players, count = int(game.num_players), 0
     second, third = (seat + 1) % players, (seat + 2) % players
     if players == 2:
         third = second if enemy_twice else MAX_PLAYERS - 1  # the stones of a seat that is not there
-    for r in range(side):
-        own, next_ = int(game.stones[seat, PAD + r]) >> PAD, int(game.stones[second, PAD + r]) >> PAD
-        after, at = int(game.stones[third, PAD + r]) >> PAD, 3 * side * r
-        while own | next_ | after:  # each step writes a number in any case, and keeps it if there is such a stone
+    for block in range(blocks(game)):
+        own, next_, after = stones_of(game, seat, block), stones_of(game, second, block), stones_of(game, third, block)
+        taken = own | next_ | after
+        while taken:  # each step writes a number in any case, and keeps it if there is such a stone
+            bit, at = sets.lowest(taken), 3 * point_of(game, block, taken)
             out[count] = at
-            count += own & 1
+            count += own >> bit & 1
             out[count] = at + 1
-            count += next_ & 1
+            count += next_ >> bit & 1
             out[count] = at + 2
-            count += after & 1
-            own, next_, after, at = own >> 1, next_ >> 1, after >> 1, at + 3
+            count += after >> bit & 1
+            taken &= taken - 1
     return count
 
 

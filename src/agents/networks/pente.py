@@ -53,8 +53,10 @@ def play(game: Any, seat: int, params: Row, memory: Row) -> int:
     inputs = list_stones(game, seat, True, marked)
     if weights[SIZES] > 3 * size:
         inputs = _list_pairs(game, seat, inputs, marked)
-    step_marked(weights, marked[:inputs], memory.view(np.float32)[: int(weights[AT_UNITS])], 0, outputs)
-    return choose(game, seat, params[TAKES] != 0, outputs) if seat == game.player else -1
+    to_move = seat == game.player
+    wanted = outputs if to_move else outputs[:0]  # who only watches needs the next state alone
+    step_marked(weights, marked[:inputs], memory.view(np.float32)[: int(weights[AT_UNITS])], 0, wanted)
+    return choose(game, seat, params[TAKES] != 0, outputs) if to_move else -1
 
 
 @kernel
