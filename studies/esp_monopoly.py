@@ -115,14 +115,17 @@ def ship(options: Options, console: Console) -> list[dict[str, Any]]:
     """Write the saved players that win most, one of each kind, to the library; returns a row for each saved one by families."""
     players = [_saved(path) for path in options.ship]
     scores = {families: play([*players, PARENT], families, options.games, options) for families in FAMILIES}
-    rates = [sum(scores[families][place].rate for families in FAMILIES) for place in range(len(players))]
+    totals = [sum(score.rate for score in both) for both in zip(*scores.values(), strict=True)]
     for form in FORMS:
         mine = [place for place, player in enumerate(players) if player.form == form]
         if mine:
-            best = max(mine, key=rates.__getitem__)
+            best = max(mine, key=totals.__getitem__)
             console.print(f"{options.ship[best]} written to {shipped.write(players[best])}", markup=False, soft_wrap=True)
-    rows = [_row("ship", families, score, parent) for families, (*mine, parent) in scores.items() for score in mine]
-    return [row | {"player": str(path)} for row, path in zip(rows, options.ship * len(FAMILIES), strict=True)]
+    return [
+        _row("ship", families, score, parent) | {"player": str(path)}
+        for families, (*those, parent) in scores.items()
+        for path, score in zip(options.ship, those, strict=True)
+    ]
 
 
 def _saved(path: Path) -> EspPlayer:

@@ -13,7 +13,6 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from monopoly_env.engine import sets
 from monopoly_env.errors import ConfigurationError, check_games, check_seats, nearest, shortened
 from monopoly_env.kernels import entry, kernel
 from pente_env.game import GAME, MAX_PLAYERS, Game
@@ -62,14 +61,14 @@ def list_stones(game: Game, seat: int, enemy_twice: bool, out: Any) -> int:
         own, next_, after = stones_of(game, seat, block), stones_of(game, second, block), stones_of(game, third, block)
         taken = own | next_ | after
         while taken:  # each step writes a number in any case, and keeps it if there is such a stone
-            bit, at = sets.lowest(taken), 3 * point_of(game, block, taken)
+            lowest, at = taken & -taken, 3 * point_of(game, block, taken)
             out[count] = at
-            count += own >> bit & 1
+            count += own & lowest != 0
             out[count] = at + 1
-            count += next_ >> bit & 1
+            count += next_ & lowest != 0
             out[count] = at + 2
-            count += after >> bit & 1
-            taken &= taken - 1
+            count += after & lowest != 0
+            taken ^= lowest
     return count
 
 

@@ -23,7 +23,7 @@ from agents.networks.pente import TAKES, WEIGHTS, choose, weighted
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.kernels import borrowed, kernel
 from pente_env.game import PAD, Game
-from pente_env.lines import is_empty
+from pente_env.lines import holds, is_empty
 from pente_env.player import Player, Row, player_kernel
 
 SMALLEST: Final = 3  # windows
@@ -64,7 +64,7 @@ def _write_kinds(game: Game, seat: int, margin: int, kinds: Any) -> None:
         for c in range(side):
             kind = _KINDS
             for ahead in range(players):
-                if (int(game.stones[(seat + ahead) % players, PAD + r]) >> (PAD + c)) & 1:
+                if holds(game, (seat + ahead) % players, r, c):
                     kind = ahead
             kinds[margin + r, margin + c] = kind
 
