@@ -59,15 +59,12 @@ def list_stones(game: Game, seat: int, enemy_twice: bool, out: Any) -> int:
         third = second if enemy_twice else MAX_PLAYERS - 1  # the stones of a seat that is not there
     for block in range(blocks(game)):
         own, next_, after = stones_of(game, seat, block), stones_of(game, second, block), stones_of(game, third, block)
-        taken = own | next_ | after
-        while taken:  # each step writes a number in any case, and keeps it if there is such a stone
+        first_two, twice, taken = own | next_, next_ & after, own | next_ | after
+        while taken:  # each step writes two numbers in any case, and keeps the second if there is such a stone
             lowest, at = taken & -taken, 3 * point_of(game, block, taken)
-            out[count] = at
-            count += own & lowest != 0
-            out[count] = at + 1
-            count += next_ & lowest != 0
-            out[count] = at + 2
-            count += after & lowest != 0
+            out[count] = at + (own & lowest == 0) + (first_two & lowest == 0)
+            out[count + 1] = at + 2
+            count += 1 + (twice & lowest != 0)
             taken ^= lowest
     return count
 

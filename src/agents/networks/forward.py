@@ -108,7 +108,7 @@ def _widest(row: Any) -> int:
     return widest
 
 
-@kernel
+@inlined
 def _pass(row: Any, room: Any, index: Any, count: int, state: Any, first: int, out: Any) -> None:
     """Compute all layers. `room[0]` begins with the inputs, `index` with the numbers of those `count` that are not 0."""
     row, room, index, state, out = borrowed(row), borrowed(room), borrowed(index), borrowed(state), borrowed(out)
@@ -122,6 +122,8 @@ def _pass(row: Any, room: Any, index: Any, count: int, state: Any, first: int, o
         signal, count = result, _find(result, index)
     if cell != NONE:
         at = _recur(row, at, cell, signal, state, room[layers % 2], room[2], index, count)
+        if len(out) == 0:
+            return  # only the next state was asked for
         signal, count = state, _find(state, index)
     _dense(row, at, signal, int(row[SIZES + layers]), first, index, count, out)
 
@@ -178,7 +180,7 @@ def _activate(activation: int, out: Any) -> None:
             out[k] = 0
 
 
-@kernel
+@inlined
 def _recur(row: Any, at: int, cell: int, signal: Any, state: Any, from_signal: Any, from_state: Any, index: Any, count: int) -> int:
     """Replace the state of a cell whose weights begin at `at`; returns where the next layer begins. The other arrays are scratch."""
     units = len(state)
