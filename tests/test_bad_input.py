@@ -447,6 +447,7 @@ FOREIGN: dict[str, tuple[Callable[[], Any], type[me.MonopolyError], str]] = {
     "rules that are no dictionary": (
         lambda: agents.make("actor", heads=["buy"], hidden=[4], parent="random", rules=3), me.ConfigurationError, "cannot be made"
     ),
+    "a number of games for their seeds": (lambda: me.new_games(5), me.ConfigurationError, "one whole number per game, not 5"),
     "memory of another length": (
         lambda: agents.Decisions(me.new_games([1]), np.zeros((1, 3))), me.ConfigurationError, r"memory of decisions .* \(1, 64\)"
     ),

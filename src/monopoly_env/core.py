@@ -34,7 +34,7 @@ from monopoly_env.errors import (
 )
 from monopoly_env.game import FORMAT_VERSION, GAME, MAX_PLAYERS, MIN_PLAYERS, Game, Games, empty_games
 from monopoly_env.kernels import entry
-from monopoly_env.philox import split_seeds
+from monopoly_env.philox import count_seeds, split_seeds
 from monopoly_env.rules import RULES, RULES_VERSION, Rules
 
 _ILLEGAL: Final = -1  # instead of a violation
@@ -135,12 +135,12 @@ def new_games(seeds: Sequence[int] | npt.NDArray[Any], num_players: int = 4, rul
         rules: Rules, or the name of a preset.
 
     Raises:
-        ConfigurationError: The number of players or a seed is out of range, or there is not enough memory.
+        ConfigurationError: The number of players or a seed is out of range, seeds are no sequence, or there is not enough memory.
         RulesError: The rules are unknown.
     """
-    numbers, players = Rules.coerce(rules).to_record(), check_players(num_players)
-    with enough_memory(f"A batch of {len(seeds):,} games"):
-        games = empty_games(len(seeds))
+    numbers, players, count = Rules.coerce(rules).to_record(), check_players(num_players), count_seeds(seeds)
+    with enough_memory(f"A batch of {count:,} games"):
+        games = empty_games(count)
         games["rules"] = numbers
         _start_games(games, players, split_seeds(seeds))
     return games

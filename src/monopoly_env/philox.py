@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from monopoly_env.errors import whole_number
+from monopoly_env.errors import ConfigurationError, shortened, whole_number
 from monopoly_env.kernels import kernel
 
 MAX_SEED: Final = (1 << 64) - 1
@@ -31,12 +31,25 @@ def philox(c0: int, c1: int, c2: int, c3: int, k0: int, k1: int) -> int:
     return c0
 
 
+def count_seeds(seeds: Sequence[int] | NDArray[Any]) -> int:
+    """How many seeds were given.
+
+    Raises:
+        ConfigurationError: It is no sequence of seeds.
+    """
+    try:
+        return len(seeds)
+    except TypeError:
+        raise ConfigurationError(f"Seeds must be a sequence with one whole number per game, not {shortened(seeds)}.") from None
+
+
 def split_seeds(seeds: Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:
     """Split seeds into the two words of a key, low word first: (B, 2) int64.
 
     Raises:
-        ConfigurationError: A seed is not a whole number from 0 to `MAX_SEED`.
+        ConfigurationError: It is no sequence, or a seed is not a whole number from 0 to `MAX_SEED`.
     """
+    count_seeds(seeds)
     if isinstance(seeds, np.ndarray) and seeds.ndim == 1 and seeds.dtype.kind in "iu" and (not len(seeds) or seeds.min() >= 0):
         wide = seeds.astype(np.uint64)
     else:

@@ -9,9 +9,18 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from monopoly_env.errors import ConfigurationError, GameOverError, IllegalActionError, PositionError, nearest, shortened, whole_number
+from monopoly_env.errors import (
+    ConfigurationError,
+    GameOverError,
+    IllegalActionError,
+    PositionError,
+    array_of,
+    nearest,
+    shortened,
+    whole_number,
+)
 from monopoly_env.kernels import entry
-from monopoly_env.philox import split_seeds
+from monopoly_env.philox import count_seeds, split_seeds
 from pente_env import lines, moves
 from pente_env.game import ENDINGS, GAME, MAX_PLAYERS, MIN_PLAYERS, NOBODY, PAD, RUNNING, Game, Games, empty_games
 from pente_env.rules import Rules
@@ -90,11 +99,11 @@ def new_games(seeds: Sequence[int] | NDArray[Any], num_players: int = 2, rules: 
         rules: Rules, or the name of a preset.
 
     Raises:
-        ConfigurationError: The number of players or a seed is out of range.
+        ConfigurationError: The number of players or a seed is out of range, or seeds are no sequence.
         RulesError: The rules are unknown.
     """
     numbers, players = Rules.coerce(rules).to_record(), check_players(num_players)
-    games = empty_games(len(seeds))
+    games = empty_games(count_seeds(seeds))
     games["rules"] = numbers
     _start_games(games, players, split_seeds(seeds))
     return games
@@ -138,6 +147,10 @@ def position(
         ConfigurationError: The number of players or the seed is out of range.
         RulesError: The rules are unknown.
     """
+    if array_of(board).ndim != 1 or not all(isinstance(line, str) for line in board):
+        raise PositionError(f"The board must be lines of text, one for each row from the top, not {shortened(board)}.")
+    if array_of(captured).ndim != 1:
+        raise PositionError(f"captured must be whole numbers, one for each seat, not {shortened(captured)}.")
     rules = Rules(size=len(board)) if rules is None else Rules.coerce(rules)
     games = new_games([seed], num_players, rules)
     game = games[0]

@@ -100,6 +100,9 @@ def test_unknown_presets() -> None:
         ({"board": EMPTY[:6]}, "no stone|lines of"),
         ({"board": [*EMPTY[:6], "......"]}, "7 lines of 7 points"),
         ({"board": [*EMPTY[:6], "...3..."]}, "Row 6, column 3: '3' is no stone"),
+        ({"board": None}, "must be lines of text, .* not None"),
+        ({"board": [None] * 7}, "must be lines of text"),
+        ({"board": EMPTY, "captured": 2}, "captured must be whole numbers, .* not 2"),
         ({"board": EMPTY, "player": 2}, "player=2 must be a whole number from 0 to 1"),
         ({"board": EMPTY, "captured": [10, 0]}, "0 to 9"),
         ({"board": EMPTY, "captured": [3, 0]}, "pairs: 3 is odd"),
@@ -112,6 +115,12 @@ def test_wrong_positions(given: dict[str, Any], words: str) -> None:
     given = {"rules": "schrum"} | given
     with pytest.raises(PositionError, match=words):
         pe.position(**given)
+
+
+@pytest.mark.parametrize("seeds", [5, None, np.array(5)], ids=repr)
+def test_seeds_are_a_sequence(seeds: Any) -> None:
+    with pytest.raises(ConfigurationError, match="Seeds must be a sequence with one whole number per game"):
+        core.new_games(seeds)
 
 
 def test_five_is_not_won_where_six_is_asked_not_to_be() -> None:
