@@ -194,7 +194,7 @@ def evaluate(
         threads: Number of threads; by default one per core. The scores do not depend on it.
 
     Raises:
-        ConfigurationError: The rows are not (N, L), or the seed is out of range.
+        ConfigurationError: The rows are not (N, L), the seed is out of range, or a player plays on boards of another size.
         IllegalActionError: A row chose a point that is not legal: it holds no network for this board, perhaps.
     """
     rows = np.asarray(rows, np.float64)
@@ -207,6 +207,8 @@ def evaluate(
         whole_number(name, number, 0, (1 << 63) - 1)
     players, count = experiment.players, len(rows)
     opponents = {player: coerce(player) for test in experiment.tests for player in test}
+    for player in (like, *opponents.values()):
+        player.check_board(experiment.rules.size)
     numbers = {player: count + number for number, player in enumerate(opponents)}
     seats, seat = _seating([[numbers[player] for player in test] for test in experiment.tests], experiment)
     # Rows come first: game g of row n is number n * games + g.

@@ -22,12 +22,11 @@ from numpy.typing import NDArray
 from monopoly_env.errors import ConfigurationError, shortened, whole_number
 from monopoly_env.intervals import wilson
 from monopoly_env.philox import MAX_SEED
-from pente_env.core import check_players
-from pente_env.game import ENDINGS, FULL
+from pente_env.game import ENDINGS, FULL, MAX_PLAYERS, MIN_PLAYERS
 from pente_env.loop import Table, play_games
 from pente_env.player import Player
 from pente_env.rules import Rules
-from pente_env.scripted import make
+from pente_env.scripted import make, names
 
 PlayerLike: TypeAlias = Player | str
 FILES: Final = "pente_env.players"  # entry points: what makes a player of a file, by its suffix
@@ -120,12 +119,12 @@ def play(
         threads: Number of threads; by default one per core. The results do not depend on it.
 
     Raises:
-        ConfigurationError: A player, the number of players or of games is none.
+        ConfigurationError: A player, the number of players or of games is none, or a player cannot play on this board.
         RulesError: The rules are unknown.
         IllegalActionError: A player chose a point that is not legal.
     """
-    seated = [coerce(player) for player in players]
-    check_players(len(seated))
+    seated, rules = [coerce(player) for player in players], Rules.coerce(rules)
+    check_table(seated, rules)
     whole_number("games", games, 1)
     orders = np.array(list(itertools.permutations(range(len(seated)))))
     units = math.ceil(games / len(orders))
@@ -133,6 +132,19 @@ def play(
     seeds = np.repeat(np.uint64(seed) + np.arange(units, dtype=np.uint64), len(orders))
     seats = np.tile(orders, (units, 1))
     return Results(tuple(player.name for player in seated), seats, seeds, play_games(Table.of(seated), seats, seeds, rules, threads))
+
+
+def check_table(players: Sequence[Player | None], rules: Rules) -> None:
+    """Make sure that these players, None for somebody from outside, make a table.
+
+    Raises:
+        ConfigurationError: They are too few or too many, or one of them plays on boards of another size only.
+    """
+    if not MIN_PLAYERS <= len(players) <= MAX_PLAYERS:
+        raise ConfigurationError(f"A table of Pente has {MIN_PLAYERS} or {MAX_PLAYERS} players, not {len(players)}.")
+    for player in players:
+        if player:
+            player.check_board(rules.size)
 
 
 def coerce(player: PlayerLike) -> Player:
@@ -144,7 +156,9 @@ def coerce(player: PlayerLike) -> Player:
     if isinstance(player, Player):
         return player
     suffix = Path(player).suffix[1:] if isinstance(player, str) else ""
-    if not suffix:  # names have none: nothing is looked up for them
+    if not suffix:  # names have none: nothing is loaded for them
+        if isinstance(player, str) and player not in names() and Path(player).is_dir():
+            raise ConfigurationError(f"{shortened(player)} is a folder. A player is a file in it, such as network.npz of a run.")
         return make(player)
     loaders = entry_points(group=FILES, name=suffix)
     if not loaders:

@@ -26,7 +26,7 @@ from monopoly_env.errors import ConfigurationError, IllegalActionError, Monopoly
 from pente_env import core, matches
 from pente_env.game import Game, Games
 from pente_env.player import MEMORY, Player
-from pente_env.render import SIGNS, board_lines, caption, draw
+from pente_env.render import SIGNS, board_lines, caption, check_suffix, draw
 from pente_env.rules import MAX_SIZE, MIN_SIZE, PRESETS, Rules
 from pente_env.scripted import names
 
@@ -118,13 +118,15 @@ def run(options: Options, console: Console) -> int:
     Raises:
         MonopolyError: The options are wrong.
     """
-    if options.delay < 0 or options.json:
-        raise ConfigurationError("--delay must not be negative, and --json is for a match: --games.")
-    for name in options.players:
-        if name not in (HUMAN, *names()) and not Path(name).suffix:
-            raise ConfigurationError(f"Unknown player {name!r}. {nearest(name, (HUMAN, *names()))}")
-    games = core.new_games([options.seed], len(options.players), rules_of(options))
-    players = [None if name == HUMAN else matches.coerce(name) for name in options.players]
+    if options.delay < 0:
+        raise ConfigurationError(f"--delay {options.delay} must not be negative.")
+    if options.json:
+        raise ConfigurationError("--json shows the result of a match: it needs --games.")
+    if options.picture:
+        check_suffix(options.picture)
+    rules, players = rules_of(options), [None if name == HUMAN else seated(name) for name in options.players]
+    matches.check_table(players, rules)
+    games = core.new_games([options.seed], len(players), rules)
     status = 0
     try:
         play(games, players, console, options)
@@ -135,6 +137,17 @@ def run(options: Options, console: Console) -> int:
     if options.picture:
         draw(games[0]).save(options.picture)
     return status
+
+
+def seated(name: str) -> Player:
+    """The player of this name or file.
+
+    Raises:
+        MonopolyError: There is none; the message names those that there are.
+    """
+    if name in names() or Path(name).suffix or Path(name).is_dir():
+        return matches.coerce(name)
+    raise ConfigurationError(f"Unknown player {name!r}. {nearest(name, (HUMAN, *names(), 'the file of a network'))}")
 
 
 def play(games: Games, players: Sequence[Player | None], console: Console, options: Options) -> None:

@@ -59,9 +59,10 @@ class Player:
         kernel: The function that chooses points.
         params: (L,) float64, the row that the kernel reads.
         watches: Whether the kernel is called before the stones of the others, too.
+        size: Points along a side of the only boards that it plays on; None if it plays on any.
     """
 
-    def __init__(self, name: str, kernel: PlayerKernel, params: ArrayLike = (), *, watches: bool = False) -> None:
+    def __init__(self, name: str, kernel: PlayerKernel, params: ArrayLike = (), *, watches: bool = False, size: int | None = None) -> None:
         """Make a player.
 
         Args:
@@ -69,6 +70,7 @@ class Player:
             kernel: A function decorated with `player_kernel`.
             params: Its numbers, converted to a float64 row.
             watches: Whether it is called before the stones of the others, too.
+            size: Points along a side of the only boards that it plays on; by default it plays on any.
 
         Raises:
             ConfigurationError: The kernel is not decorated, or the numbers are not one row.
@@ -82,6 +84,16 @@ class Player:
         self.kernel = kernel
         self.params = row
         self.watches = watches
+        self.size = size
+
+    def check_board(self, size: int) -> None:
+        """Make sure that this player plays on a board of this size.
+
+        Raises:
+            ConfigurationError: It plays on boards of another size only.
+        """
+        if self.size not in (None, size):
+            raise ConfigurationError(f"Player {self.name!r} plays on {self.size} x {self.size} only, not on {size} x {size}.")
 
     def act(self, games: Games, seat: int, memory: Row) -> int:
         """The point that it chooses in a game, which need not be legal.

@@ -91,13 +91,24 @@ class Drawing:
                 (the extra `pictures`) are not installed.
         """
         file = Path(path)
-        if file.suffix not in (".svg", ".png"):
-            raise ConfigurationError(f"A picture is saved to a .svg or .png file, not to {str(path)!r}.")
+        check_suffix(file)
         data = self.svg.encode() if file.suffix == ".svg" else raster.png(self.svg, width)
         try:
             file.write_bytes(data)
         except OSError as error:
-            raise ConfigurationError(f"Cannot write {str(path)!r}: {error}") from error
+            raise ConfigurationError(f"Cannot write {str(path)!r}: {error.strerror}.") from error
+
+
+def check_suffix(file: Path) -> None:
+    """Make sure that a picture can be saved to a file of this name.
+
+    Raises:
+        ConfigurationError: It ends in neither `.svg` nor `.png`, or its folder is not there.
+    """
+    if file.suffix not in (".svg", ".png"):
+        raise ConfigurationError(f"A picture is saved to a .svg or .png file, not to {str(file)!r}.")
+    if not file.parent.is_dir():
+        raise ConfigurationError(f"There is no folder {str(file.parent)!r} for the picture {str(file)!r}.")
 
 
 def draw(game: Game) -> Drawing:

@@ -21,7 +21,7 @@ from rich.progress import Progress
 from monopoly_env.errors import ConfigurationError, MonopolyError
 from pente_env.core import new_game
 from pente_env.game import SMALL
-from pente_env.rules import Rules
+from pente_env.rules import MIN_SIZE, Rules
 from pente_env.solver import solve
 
 
@@ -45,8 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status: 0 if it searched, whatever it found."""
     try:
         options = tyro.cli(Options, args=arguments, prog="python -m pente_env.solve")
-        if options.size > SMALL:
-            raise ConfigurationError(f"--size {options.size}: boards of up to {SMALL} x {SMALL} can be solved.")
+        if not MIN_SIZE <= options.size <= SMALL:
+            raise ConfigurationError(f"--size {options.size}: boards from {MIN_SIZE} x {MIN_SIZE} to {SMALL} x {SMALL} can be solved.")
         game, began = new_game(rules=Rules(size=options.size, captures=options.captures)), time.perf_counter()
         with Progress(console=Console(stderr=True), transient=True) as bar:
             positions = bar.add_task("Positions of both searches, at most", total=2 * options.positions)

@@ -34,7 +34,7 @@ from pente_env.core import check_players, illegal, name_of
 from pente_env.game import NOBODY, RUNNING, Game, Games, empty_games
 from pente_env.lines import LEGAL, write_points
 from pente_env.loop import Table, ask, check_threads
-from pente_env.matches import PlayerLike, coerce
+from pente_env.matches import PlayerLike, check_table, coerce
 from pente_env.moves import is_legal, put, start
 from pente_env.observation import ENCODINGS, check_encoding, length_of, write_observation, write_observations
 from pente_env.player import MEMORY
@@ -144,7 +144,10 @@ class VectorPente:
         """
         if isinstance(opponents, str):
             raise ConfigurationError(f"opponents={opponents!r} must be a list, one player a seat: [{opponents!r}] is a table of two.")
+        self.rules = Rules.coerce(rules)
         self.opponents = tuple(coerce(player) for player in opponents or ())
+        if self.opponents:
+            check_table([None, *self.opponents], self.rules)
         if num_players is None:
             num_players = len(self.opponents) + 1 if self.opponents else 2
         self.num_players = check_players(num_players)
@@ -155,7 +158,6 @@ class VectorPente:
         if seat != "random" and (isinstance(seat, bool) or seat not in range(self.num_players)):
             raise ConfigurationError(f"seat={shortened(seat)} must be 'random' or a seat from 0 to {self.num_players - 1}.")
         self.num_games = whole_number("num_games", num_games, 1)
-        self.rules = Rules.coerce(rules)
         self.encoding = check_encoding(encoding)
         self.threads = check_threads(threads)
         self._seat = _RANDOM if seat == "random" else int(seat)

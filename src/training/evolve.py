@@ -59,11 +59,11 @@ PRESETS: Final = {
         partial(Command, SCHRUM, execute, schrum.show),
     ),
     "esp/2.9": Preset("the same by the ESP program of 2000", partial(Command, ESP29, execute, schrum.show)),
+    "esp/3.0": Preset("the same by the ESP program of 2007: children compete", partial(Command, ESP30, execute, schrum.show)),
     "esp/monopoly": Preset(
         "small networks that correct `algorithmic`, one for each kind of question, at tables of Monopoly, by ESP",
         partial(Command, ESP_MONOPOLY, execute, esp_monopoly.show),
     ),
-    "esp/3.0": Preset("the same by the ESP program of 2007: children compete", partial(Command, ESP30, execute, schrum.show)),
 }
 
 

@@ -145,8 +145,8 @@ def test_an_illegal_choice_is_an_error() -> None:
 @pytest.mark.parametrize(
     ("players", "options", "words"),
     [
-        (["better"], {}, "whole number from 2 to 3"),
-        (["better"] * 4, {}, "whole number from 2 to 3"),
+        (["better"], {}, "has 2 or 3 players, not"),
+        (["better"] * 4, {}, "has 2 or 3 players, not"),
         (["better", "bettter"], {}, "'better'"),
         (["better", "random"], {"games": 0}, "from 1 on"),
         (["better", "random"], {"seed": -1}, "seed"),

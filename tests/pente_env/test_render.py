@@ -63,8 +63,11 @@ def test_picture(tmp_path: Path) -> None:
     assert (tmp_path / "game.svg").read_text(encoding="utf-8") == str(pe.draw(game))
     with pytest.raises(ConfigurationError, match=r"\.svg or \.png"):
         pe.draw(game).save(tmp_path / "game.gif")
-    with pytest.raises(ConfigurationError, match="Cannot write"):
+    with pytest.raises(ConfigurationError, match="no folder"):
         pe.draw(game).save(tmp_path / "none" / "game.svg")
+    (tmp_path / "folder.svg").mkdir()
+    with pytest.raises(ConfigurationError, match="Cannot write"):
+        pe.draw(game).save(tmp_path / "folder.svg")
 
 
 @pytest.mark.skipif(not raster.installed(), reason="needs the extra pictures")

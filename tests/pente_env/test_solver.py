@@ -151,8 +151,9 @@ def test_the_command_says_what_is_proved(capsys: pytest.CaptureFixture[str]) -> 
     assert json.loads(capsys.readouterr().out) | {"seconds": 0} == {
         "size": 5, "captures": "pairs", "value": "unknown", "first": None, "second": None, "positions": 20, "seconds": 0,
     }  # fmt: skip
-    assert command.main(["--size", "8"]) == 2
-    assert "up to 7 x 7" in capsys.readouterr().err
+    for size in ("4", "8"):
+        assert command.main(["--size", size]) == 2
+        assert "from 5 x 5 to 7 x 7" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ is no choice, and with `watches` before every stone of anybody.
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final
 
 import numpy as np
@@ -161,7 +162,7 @@ def like(network: Architecture, *, watches: bool = False, name: str = "network")
         )
     if network.units > MOST_UNITS:
         raise ConfigurationError(f"A cell of a network for Pente has {MOST_UNITS} units at the most, not {network.units}.")
-    return Player(name, play, watches=watches)
+    return Player(name, play, watches=watches, size=math.isqrt(points))
 
 
 def player(network: Architecture, weights: NDArray[np.float32], *, watches: bool = False, name: str = "network") -> Player:
@@ -189,4 +190,4 @@ def weighted(like: Player, network: Architecture, weights: NDArray[np.float32]) 
     network.unpack(weights)
     if not np.isfinite(weights).all():
         raise FormatError("The weights are not all finite numbers.")
-    return Player(like.name, like.kernel, rows(weights[None])[0], watches=like.watches)
+    return Player(like.name, like.kernel, rows(weights[None])[0], watches=like.watches, size=like.size)

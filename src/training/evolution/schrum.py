@@ -70,7 +70,7 @@ class Schrum(NeuronOptions):
     bias: bool = False
     """Whether a hidden unit has a bias (E7)."""
     generations: int | None = None
-    """Length of the run; may be raised on --resume. Default: the paper's 2,000 (two, better) or 900 (pairs); 300 or, for hall, 2,000."""
+    """Length of the run; may be raised on --resume. Default: 2,000 (two, better and hall), 900 (pairs) or 300."""
     size: int = 7
     """Points along a side of the board."""
     window: int | None = None

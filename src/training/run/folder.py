@@ -153,7 +153,9 @@ class Run:
         try:
             begun = self._settings()
         except (MonopolyError, ValueError) as error:
-            raise ConfigurationError(f"No run to resume in {str(self.folder)!r}: can't read its {CONFIG} ({error}).") from error
+            raise ConfigurationError(
+                f"No run to resume in {str(self.folder)!r}: can't read its {CONFIG}. {str(error).removesuffix('.')}."
+            ) from error
         begun.pop(_OTHER_FILES, None)
         names = [*settings, *(name for name in begun if name not in settings)]
         differences = [

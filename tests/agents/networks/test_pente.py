@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pente_env as pe
 from agents.networks import pente
 from agents.networks.forward import evaluate as outputs_of
 from agents.networks.layout import Architecture
-from monopoly_env.errors import ConfigurationError, FormatError, IllegalActionError
+from monopoly_env.errors import ConfigurationError, FormatError
 from pente_env import core
 from pente_env.fitness import Experiment, evaluate
 from pente_env.observation import observe
@@ -71,9 +72,17 @@ def test_equal_outputs_and_forced_points() -> None:
 
 
 def test_a_network_for_another_board_is_refused() -> None:
-    network = pente.architecture(3)
-    with pytest.raises(IllegalActionError, match="not a legal point"):
-        evaluate(pente.rows(weights(network)[None]), pente.like(network), Experiment.preset("two", matches=1, rules=pe.Rules(size=11)))
+    network, rules = pente.architecture(3), pe.Rules(size=11)
+    player = pente.player(network, weights(network))
+    refused: dict[str, Callable[[], Any]] = {
+        "a match": lambda: pe.matches.play([player, "better"], 2, rules),
+        "an opponent": lambda: pe.VectorPente(2, opponents=[player], rules=rules),
+        "rows": lambda: evaluate(player.params[None], pente.like(network), Experiment.preset("two", matches=1, rules=rules)),
+    }
+    for call in refused.values():
+        with pytest.raises(ConfigurationError, match="plays on 7 x 7 only, not on 11 x 11"):
+            call()
+    assert player.act(core.new_games([1], rules=rules), 0, np.zeros(64)) == -1  # the kernel itself reads no foreign memory
 
 
 def test_rows_play_what_players_play() -> None:

@@ -121,13 +121,17 @@ def test_the_command_evolves_and_the_saved_network_plays(tmp_path: Path, capsys:
     assert "holds a run" in capsys.readouterr().err
     assert main([*words, "--resume"]) == 0
     assert "capturer" in capsys.readouterr().out
+    assert main([*words, "--resume", "--generations", "1"]) == 0
+    assert "has 2 generations already, not 1" in "".join(capsys.readouterr())
     file = str(folder / "network.npz")
     assert play.main(["--players", file, "better", "--seed", "3"]) == 0
     assert "X (" in capsys.readouterr().out
     by_file, by_player = (matches.play([given, "capturer"], games=6) for given in (file, player))
     assert by_file.games.tobytes() == by_player.games.tobytes()
     assert play.main(["--players", file, "better", "--size", "9"]) == 2
-    assert "on a board of another size than its own" in capsys.readouterr().err
+    assert "plays on 7 x 7 only, not on 9 x 9" in capsys.readouterr().err
+    assert play.main(["--players", str(folder), "better"]) == 2
+    assert "is a folder" in capsys.readouterr().err
     arrays = checkpoints.read_arrays(folder / "network.npz")
     wrong: dict[str, Any] = {"weights": arrays["weights"] * np.nan, "hidden": np.array(3.9), "size": np.array(3)}
     for name, value in wrong.items():
