@@ -9,6 +9,8 @@ import inspect
 import json
 import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -131,6 +133,14 @@ def test_what_stops_it_is_printed_in_one_line(
     assert shown.out == ""
     assert said in shown.err
     assert shown.err.count("\n") == 1
+
+
+def test_who_reads_the_help_may_go() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    ended = subprocess.run([sys.executable, "-m", "training.dqn", "--help"], stdout=writer, stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+    assert (ended.returncode, ended.stderr) == (1, b"")
 
 
 def test_results_are_a_table_or_one_json_object(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

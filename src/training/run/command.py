@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import json
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -73,14 +74,15 @@ def main(
 
     def body(arguments: Sequence[str] | None) -> None:
         rest, about, task = list(sys.argv[1:] if arguments is None else arguments), None, command
+        line = f"python -m {program}"
         presets: Mapping[str, Preset] = {}
         if not isinstance(task, Command):
             name, rest = chosen(rest, task, default, flag)
-            presets, task = task, task[name].load()
+            presets, task, line = task, task[name].load(), f"{line} {flag} {name}"
             table = "\n".join(f"{flag} {other}: {preset.about}." for other, preset in presets.items())
             about = f"{inspect.getdoc(type(task.options))}\n\n{table}\n\nBelow: the settings of {flag} {name}."
         try:
-            options = tyro.cli(type(task.options), args=rest, prog=f"python -m {program}", description=about, default=task.options)
+            options = tyro.cli(type(task.options), args=rest, prog=line, description=about, default=task.options)
         except SystemExit as ended:
             if ended.code:
                 _tell_whose(rest, type(task.options), presets, flag)
@@ -146,6 +148,9 @@ def resumable(last: str) -> Callable[[Callable[[Sequence[str] | None], None]], C
             except MonopolyError as error:
                 print(f"error: {error}", file=sys.stderr)
                 return 2
+            except BrokenPipeError:  # who read the output, such as `head`, has gone: the rest is dropped
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                return 1
             except OSError as error:  # the disk is full, for instance
                 print(f"error: {error}.{' Fix that and continue with --resume.' if last else ''}", file=sys.stderr)
                 return 2
