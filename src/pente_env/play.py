@@ -26,7 +26,7 @@ from monopoly_env.errors import ConfigurationError, IllegalActionError, Monopoly
 from pente_env import core, matches
 from pente_env.game import Game, Games
 from pente_env.player import MEMORY, Player
-from pente_env.render import SIGNS, board_lines, caption, check_suffix, draw
+from pente_env.render import SIGNS, board_lines, caption, check_file, draw
 from pente_env.rules import MAX_SIZE, MIN_SIZE, PRESETS, Rules
 from pente_env.scripted import names
 
@@ -123,7 +123,7 @@ def run(options: Options, console: Console) -> int:
     if options.json:
         raise ConfigurationError("--json shows the result of a match: it needs --games.")
     if options.picture:
-        check_suffix(options.picture)
+        check_file(options.picture)
     rules, players = rules_of(options), [None if name == HUMAN else seated(name) for name in options.players]
     matches.check_table(players, rules)
     games = core.new_games([options.seed], len(players), rules)

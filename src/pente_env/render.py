@@ -91,7 +91,7 @@ class Drawing:
                 (the extra `pictures`) are not installed.
         """
         file = Path(path)
-        check_suffix(file)
+        check_file(file)
         data = self.svg.encode() if file.suffix == ".svg" else raster.png(self.svg, width)
         try:
             file.write_bytes(data)
@@ -99,7 +99,7 @@ class Drawing:
             raise ConfigurationError(f"Cannot write {str(path)!r}: {error.strerror}.") from error
 
 
-def check_suffix(file: Path) -> None:
+def check_file(file: Path) -> None:
     """Make sure that a picture can be saved to a file of this name.
 
     Raises:

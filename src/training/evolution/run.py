@@ -266,7 +266,7 @@ def execute(options: EvolutionOptions, console: Console) -> dict[str, Any]:
             search.report, search.console, search.games_played = session.report, console, search.games(search.step)
             length = max(options.length, search.step)
             if search.step > options.length:
-                console.print(f"The run has {search.step:,} generations already, not {options.length:,}: it is only measured.")
+                console.print(f"The run has come to {search.unit} {search.step:,} already, beyond {options.length:,}: it is only measured.")
             session.report.begin(search.games(length) + search.final_games(length), search.games_played, "games", step=search.step)
             evolve(search, Keeper(search, session))
             results = search.finish(session.run)

@@ -122,7 +122,7 @@ def test_the_command_evolves_and_the_saved_network_plays(tmp_path: Path, capsys:
     assert main([*words, "--resume"]) == 0
     assert "capturer" in capsys.readouterr().out
     assert main([*words, "--resume", "--generations", "1"]) == 0
-    assert "has 2 generations already, not 1" in "".join(capsys.readouterr())
+    assert "come to generation 2 already, beyond 1" in "".join(capsys.readouterr())
     file = str(folder / "network.npz")
     assert play.main(["--players", file, "better", "--seed", "3"]) == 0
     assert "X (" in capsys.readouterr().out
