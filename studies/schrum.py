@@ -65,7 +65,7 @@ def _cells() -> dict[str, dict[str, Any]]:
             cells[f"{experiment}/{name}"] = own | reading
         for name, reading in {"random": {}, "forward": _FORWARD, "points": _POINTS, "ties": _TIES}.items():
             cells[f"{experiment}/short/{name}"] = own | {"generations": generations} | reading
-    cells |= {"two/random-points": {"experiment": "two"} | _POINTS, "two/random-ties": {"experiment": "two"} | _TIES}
+        cells |= {f"{experiment}/random-points": own | _POINTS, f"{experiment}/random-ties": own | _TIES}
     cells["two/fixed-10-neurons"] = {"experiment": "two", "neurons": 10} | _FIXED
     cells["two/hall"] = {"experiment": "hall"}
     for network in NETWORKS:
