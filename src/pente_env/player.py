@@ -86,6 +86,15 @@ class Player:
         self.watches = watches
         self.size = size
 
+    def with_params(self, params: ArrayLike, name: str | None = None) -> Player:
+        """A player with the same kernel and other numbers.
+
+        Args:
+            params: Its numbers.
+            name: What tables and messages call it; by default what they call this one.
+        """
+        return Player(self.name if name is None else name, self.kernel, params, watches=self.watches, size=self.size)
+
     def check_board(self, size: int) -> None:
         """Make sure that this player plays on a board of this size.
 

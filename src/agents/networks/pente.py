@@ -190,4 +190,4 @@ def weighted(like: Player, network: Architecture, weights: NDArray[np.float32]) 
     network.unpack(weights)
     if not np.isfinite(weights).all():
         raise FormatError("The weights are not all finite numbers.")
-    return Player(like.name, like.kernel, rows(weights[None])[0], watches=like.watches, size=like.size)
+    return like.with_params(rows(weights[None])[0])

@@ -54,7 +54,7 @@ class Hall:
         drawn = generator.integers(0, len(self.members), (len(experiment.tests) * experiment.matches, experiment.players - 1))
         numbers = np.unique(drawn)
         players = {
-            number: Player(f"member {number}", self.like.kernel, row, watches=self.like.watches)
+            number: self.like.with_params(row, f"member {number}")
             for number, row in zip(numbers.tolist(), self.pack(self.members[numbers]), strict=True)
         }
         tests = tuple(tuple(players[number] for number in test) for test in drawn.tolist())

@@ -7,7 +7,8 @@ import inspect
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import Any, Generic, TypeVar
 
@@ -81,19 +82,31 @@ def main(
             presets, task, line = task, task[name].load(), f"{line} {flag} {name}"
             table = "\n".join(f"{flag} {other}: {preset.about}." for other, preset in presets.items())
             about = f"{inspect.getdoc(type(task.options))}\n\n{table}\n\nBelow: the settings of {flag} {name}."
-        try:
-            options = tyro.cli(type(task.options), args=rest, prog=line, description=about, default=task.options)
-        except SystemExit as ended:
-            if ended.code:
-                _tell_whose(rest, type(task.options), presets, flag)
-            raise
+        with _reader_may_go():
+            try:
+                options = tyro.cli(type(task.options), args=rest, prog=line, description=about, default=task.options)
+            except SystemExit as ended:
+                if ended.code:
+                    _tell_whose(rest, type(task.options), presets, flag)
+                raise
         result = task.execute(options, Console(stderr=True))
-        if options.json:
-            print(json.dumps(result))
-        else:
-            task.show(result)
+        with _reader_may_go():
+            if options.json:
+                print(json.dumps(result))
+            else:
+                task.show(result)
 
     return resumable(resume_from)(body)(arguments)
+
+
+@contextmanager
+def _reader_may_go() -> Iterator[None]:
+    """End with exit status 1, and without a word, if whoever reads what is printed here has gone, such as `head`."""
+    try:
+        yield
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(1) from None
 
 
 def chosen(arguments: Sequence[str], presets: Mapping[str, Any], default: str, flag: str = "--preset") -> tuple[str, list[str]]:
@@ -148,9 +161,6 @@ def resumable(last: str) -> Callable[[Callable[[Sequence[str] | None], None]], C
             except MonopolyError as error:
                 print(f"error: {error}", file=sys.stderr)
                 return 2
-            except BrokenPipeError:  # who read the output, such as `head`, has gone: the rest is dropped
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-                return 1
             except OSError as error:  # the disk is full, for instance
                 print(f"error: {error}.{' Fix that and continue with --resume.' if last else ''}", file=sys.stderr)
                 return 2
