@@ -1,8 +1,8 @@
 """Several runs of each search for networks of Monopoly players: `python -m studies.esp_searches --help`.
 
-python -m studies.esp_searches                                    # six runs of each: 35 minutes of a core
-python -m studies.esp_searches --only attentive cmaes --runs 3    # some of them
-python -m studies.esp_searches --runs 0                           # only write the section of docs/results/esp_monopoly.md
+    python -m studies.esp_searches                                    # six runs of each: 35 minutes of a core
+    python -m studies.esp_searches --only attentive cmaes --runs 3    # some of them
+    python -m studies.esp_searches --runs 0                           # only write the section of docs/results/esp_monopoly.md
 
 The three kinds of network are evolved by ESP, and the feed-forward one by what ESP is compared with, on as many games. What a run has found
 is kept in studies/data/esp_searches.jsonl, a line each: it is not played again, so runs of several days add up.

@@ -1,8 +1,8 @@
 """Schrum's experiments with networks for Pente, repeated: `python -m studies.schrum --help`.
 
-python -m studies.schrum                                       # all cells at full length, 20 runs each: days on one core
-python -m studies.schrum --only two --runs 5 --generations 200 --threads 1   # shorter; a run that is there goes on, or is done
-python -m studies.schrum --runs 0                              # only write docs/results/esp.md of the runs that are there
+    python -m studies.schrum                                       # all cells at full length, 20 runs each: days on one core
+    python -m studies.schrum --only two --runs 5 --generations 200 --threads 1   # shorter; a run that is there goes on, or is done
+    python -m studies.schrum --runs 0                              # only write docs/results/esp.md of the runs that are there
 
 A cell is one setting of `training.evolve --preset schrum`; its runs differ by their seed alone. What a finished run has found is kept in
 studies/data/schrum.jsonl, a line each: it is not played again, so runs of several days add up. The sections of the page show those that

@@ -1,8 +1,10 @@
 """Carry out the experiments, and write their page.
 
-python -m studies.evolution                                   # all of them: hours
-python -m studies.evolution --only skew --threads 2           # one; a run that is there goes on, or is done
-python -m studies.evolution --only skew --budget 0.02 --out runs/try --page runs/try/page.md   # in seconds, to see how it goes
+For example:
+
+    python -m studies.evolution                                   # all of them: hours
+    python -m studies.evolution --only skew --threads 2           # one; a run that is there goes on, or is done
+    python -m studies.evolution --only skew --budget 0.02 --out runs/try --page runs/try/page.md   # in seconds, to see how it goes
 """
 
 from __future__ import annotations
