@@ -30,6 +30,7 @@ from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.reference import table
 from studies.evolution.experiment import mean_of
 from studies.pages import Page
+from training.evolution.esp import ESP
 from training.evolution.run import CURVES, carry_on
 from training.evolution.schrum import NETWORKS, SCHRUM, Schrum
 from training.run import checkpoints
@@ -51,8 +52,8 @@ _PARTS: Final = 100  # of a curve that is kept
 # How the builders play (P20, P21), and how many hidden units there are (E1): the text has neither.
 _FIXED: Final = {"ends": "forward", "opening_stone": "nearest"}
 READINGS: Final[dict[str, dict[str, Any]]] = {"random": {}, "fixed": _FIXED, "fixed-5-units": _FIXED | {"hidden": 5}}
-# One change each of `random`: P20 alone, P28, P14.
-_FORWARD, _POINTS, _TIES = {"ends": "forward"}, {"moves_max": "points"}, {"ties": "random"}
+# One change each of `random`: P20 alone, P21 alone, P28, P14.
+_FORWARD, _NEAREST, _POINTS, _TIES = {"ends": "forward"}, {"opening_stone": "nearest"}, {"moves_max": "points"}, {"ties": "random"}
 SHORT: Final = {"two": 100, "pairs": 50}  # generations of the runs that compare these
 
 
@@ -63,24 +64,28 @@ def _cells() -> dict[str, dict[str, Any]]:
         own = {"experiment": experiment}
         for name, reading in READINGS.items():
             cells[f"{experiment}/{name}"] = own | reading
-        for name, reading in {"random": {}, "forward": _FORWARD, "points": _POINTS, "ties": _TIES}.items():
+        readings = {"random": {}, "forward": _FORWARD, "nearest": _NEAREST, "points": _POINTS, "ties": _TIES}
+        for name, reading in readings.items():
             cells[f"{experiment}/short/{name}"] = own | {"generations": generations} | reading
         cells |= {f"{experiment}/random-points": own | _POINTS, f"{experiment}/random-ties": own | _TIES}
     cells["two/fixed-10-neurons"] = {"experiment": "two", "neurons": 10} | _FIXED
-    cells["two/hall"] = {"experiment": "hall"}
+    cells["two/hall"] = {"experiment": "hall", "generations": SHORT["two"]}
+    for network in NETWORKS[1:]:
+        cells[f"pairs/short/{network}"] = {"experiment": "pairs", "generations": SHORT["pairs"], "network": network}
+    cells["better/fixed-points/recurrent"] = {"experiment": "better", "network": "recurrent"} | _FIXED | _POINTS
     for network in NETWORKS:
         own = {"network": network}
         for name in ("fixed", "fixed-5-units", "random"):
             cells[f"better/{name}/{network}"] = {"experiment": "better"} | READINGS[name] | own
-        cells[f"better/fixed-points/{network}"] = {"experiment": "better"} | _FIXED | _POINTS | own
         for experiment in ("colluders", "lot"):
             cells[f"memory/{experiment}/{network}"] = {"experiment": experiment, "generations": 60} | own
     one_change: dict[str, dict[str, Any]] = {"esp": {}}
     one_change |= {algorithm: {"algorithm": algorithm} for algorithm in ("genetic", "cmaes", "random")}
-    one_change |= {"forward": _FORWARD, "points": _POINTS}
+    one_change |= {program.replace("/", "-"): asdict(ESP[program]) | {"paired": False} for program in ("esp/2.9", "esp/3.0")}
+    one_change |= {"forward": _FORWARD, "nearest": _NEAREST, "fixed": _FIXED, "points": _POINTS}
     one_change |= {"captures": {"captures": True}, "wins_alone": {"wins_alone": True}}
     one_change |= {"factor0": {"factor": 0.0}, "factor1": {"factor": 1.0}}
-    one_change |= {f"seat{seat}": {"seat": seat} for seat in (1, 2, 3)}
+    one_change |= {f"seat{seat}": {"seat": seat, "matches": 30} for seat in (1, 2, 3)}  # as many games as from all three
     boards: dict[str, dict[str, Any]] = {"7-window": {"window": 9}, "11": {"size": 11}, "11-window": {"size": 11, "window": 9}}
     short = {"experiment": "better", "generations": 100}
     cells |= {f"changes/{name}": short | changes for name, changes in one_change.items()}

@@ -163,13 +163,18 @@ class Scores:
 
     Attributes:
         fitness: (N,) the sum of what all games pay.
-        wins: (N, T, P) games won in each test, by seat (those of the experiment).
+        won: (N, T, M, P) bool, which games were won: by test, match and seat (those of the experiment).
         moves: (N, T) mean length of the games of each test.
     """
 
     fitness: NDArray[np.float64]
-    wins: NDArray[np.int64]
+    won: NDArray[np.bool_]
     moves: NDArray[np.float64]
+
+    @property
+    def wins(self) -> NDArray[np.int64]:
+        """(N, T, P) games won in each test, by seat."""
+        return self.won.sum(axis=2)
 
 
 def evaluate(
@@ -220,7 +225,7 @@ def evaluate(
     points = experiment.fitness.points(results, np.tile(seat, count), experiment.rules, players)
     shape = (count, len(experiment.tests), experiment.matches, len(experiment.played_from))
     won = (results["winner"] == np.tile(seat, count)).reshape(shape)
-    return Scores(points.reshape(count, -1).sum(axis=1), won.sum(axis=2), results["moves"].reshape(shape).mean(axis=(2, 3)))
+    return Scores(points.reshape(count, -1).sum(axis=1), won, results["moves"].reshape(shape).mean(axis=(2, 3)))
 
 
 def _seating(tests: list[list[int]], experiment: Experiment) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

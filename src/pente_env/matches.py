@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monopoly_env.errors import ConfigurationError, shortened, whole_number
-from monopoly_env.intervals import wilson
+from monopoly_env.intervals import clustered
 from monopoly_env.philox import MAX_SEED
 from pente_env.game import ENDINGS, FULL, MAX_PLAYERS, MIN_PLAYERS
 from pente_env.loop import Table, play_games
@@ -42,7 +42,8 @@ class Standing:
         wins: Games won.
         draws: Games that nobody won.
         win_rate: The share of games won.
-        low: Lower bound of the 95% interval of that share (Wilson's).
+        low: Lower bound of the 95% interval of that share, from the spread between seeds: who plays without chance plays the same games
+            for every seed, however many there are.
         high: Its upper bound.
         pairs: Pairs taken in a game, on average.
     """
@@ -81,8 +82,9 @@ class Results:
     def _standing(self, number: int) -> Standing:
         games, draws = len(self.games), int((self.games["winner"] < 0).sum())
         here = self.seats == number
-        wins = int((here.argmax(axis=1) == self.games["winner"]).sum())
-        low, high = wilson(wins, games)
+        won = here.argmax(axis=1) == self.games["winner"]
+        low, high = clustered(won, self.seeds)
+        wins = int(won.sum())
         pairs = float(self.games["captured"][:, : here.shape[1]][here].mean() / 2)
         return Standing(self.names[number], games, wins, draws, wins / games, low, high, pairs)
 

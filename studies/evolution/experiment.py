@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 import agents
 from agents import arena
 from agents.arena.candidates import Lineup
-from agents.arena.statistics import half_width
-from monopoly_env.intervals import CONFIDENCE
+from monopoly_env.intervals import CONFIDENCE, half_width
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.policy.resolve import PolicyLike
 from studies.pages import Page

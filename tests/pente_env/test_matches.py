@@ -10,7 +10,7 @@ import pytest
 
 import pente_env as pe
 from monopoly_env.errors import ConfigurationError, IllegalActionError
-from monopoly_env.intervals import wilson
+from monopoly_env.intervals import clustered, wilson
 from pente_env import core, matches
 from pente_env.fitness import EXPERIMENTS, Experiment, Fitness, evaluate
 from pente_env.lines import is_empty
@@ -75,9 +75,20 @@ def test_a_match_plays_every_order_of_seats(players: list[str]) -> None:
     assert sum(wins) + results.standings[0].draws == len(results.games)
     assert results.by_seat().sum(axis=1).tolist() == wins
     for standing in results.standings:
-        assert (standing.low, standing.high) == wilson(standing.wins, standing.games)
-        assert standing.low <= standing.win_rate <= standing.high
+        assert standing.low < standing.win_rate < standing.high
+    first = results.standings[0]
+    won = results.games["winner"] == (results.seats == 0).argmax(axis=1)
+    assert (first.low, first.high) == clustered(won, results.seeds)
     assert all(name in str(results) for name in players)
+
+
+def test_games_without_chance_are_worth_as_many_as_differ() -> None:
+    builder = pe.make("better", ends="forward", opening_stone="nearest")
+    one_game_of_each_order = matches.play([Player("following", following, [30.0]), builder], 1000).standings
+    assert {standing.win_rate for standing in one_game_of_each_order} <= {0.0, 0.5, 1.0}
+    for standing in one_game_of_each_order:
+        expected = (0.5, 0.5) if standing.win_rate == 0.5 else wilson(standing.wins / 2, 500)
+        assert (standing.low, standing.high) == pytest.approx(expected)
 
 
 def test_a_game_of_a_match_is_the_game_of_its_seed() -> None:

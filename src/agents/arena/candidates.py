@@ -17,10 +17,11 @@ from agents.arena.match import check_numbers, title_of, unique_names
 from agents.arena.progress import Progress, reported
 from agents.arena.results import Results
 from agents.arena.seating import arrangements, game_seeds, orders_of
-from agents.arena.statistics import Difference, clustered, paired_difference, per_unit
+from agents.arena.statistics import Difference, paired_difference
 from agents.arena.table import Table
 from monopoly_env.errors import whole_number
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS
+from monopoly_env.intervals import clustered, per_unit
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
 from monopoly_env.policy.resolve import PolicyLike, resolve_all
 from monopoly_env.rules import Rules

@@ -1,7 +1,6 @@
-"""Confidence intervals of win rates, and paired differences between two policies.
+"""Paired differences between two policies, and how much of what they won was luck.
 
-Games that share a seed share its dice, so they are not independent: the intervals here use the spread between seeds ("units"). Only
-Wilson's interval treats games as independent.
+Games that share a seed share its dice, so they are not independent: all that is here uses the spread between seeds ("units").
 """
 
 from __future__ import annotations
@@ -13,38 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special  # its statistics take half a second to import
 
-from monopoly_env.intervals import CONFIDENCE, wilson
+from monopoly_env.intervals import CONFIDENCE, half_width, per_unit, standard_error, wilson
 
 _NOTHING: Final = 1e-12  # a standard error that is rounding
 _MOST_LUCK: Final = 2.0  # a value that moves half as much as it should is the worst that is believed; few games fit anything
-
-
-def clustered(won: NDArray[Any], unit: NDArray[Any], confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """The interval of a win rate over games in units that share a seed: the ratio estimator of cluster sampling, with Student's t.
-
-    Args:
-        won: (G,), the share of the win in each game.
-        unit: (G,) int, the unit of each game.
-        confidence: The confidence level.
-
-    Returns:
-        The bounds. With a single unit the spread is unknown and they are (0, 1). If all games were won or all were lost, they are
-        those of Wilson's interval for as many games as there are units.
-    """
-    sums, sizes = per_unit(won, unit)
-    units, rate = len(sums), float(won.mean())
-    if units < 2:
-        return 0.0, 1.0
-    if rate in (0.0, 1.0):
-        return wilson(rate * units, units, confidence)
-    half = half_width((sums - rate * sizes) / sizes.sum(), confidence)
-    return max(0.0, rate - half), min(1.0, rate + half)
-
-
-def per_unit(values: NDArray[Any], unit: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The sum of the values and their number, by unit: two (U,) arrays."""
-    _, number = np.unique(unit, return_inverse=True)
-    return np.bincount(number, values).astype(np.float64), np.bincount(number).astype(np.float64)
 
 
 def spread(won: NDArray[Any], unit: NDArray[Any]) -> float:
@@ -65,18 +36,6 @@ def control_coefficient(won: NDArray[np.float64], luck: NDArray[np.float64]) -> 
     known = float((luck**2).sum())
     together = float(((won - won.mean(axis=1, keepdims=True)) * luck).sum())
     return min(max(together / known, 0.0), _MOST_LUCK) if known > 0 else 0.0
-
-
-def half_width(residuals: NDArray[np.float64], confidence: float) -> float:
-    """Half the width of the interval, by Student's t, of an estimate whose error is the sum of (U,) residuals."""
-    units = len(residuals)
-    return float(special.stdtrit(units - 1, (1 + confidence) / 2)) * standard_error(residuals)
-
-
-def standard_error(residuals: NDArray[np.float64]) -> float:
-    """The standard error of an estimate whose error is the sum of (U,) independent residuals."""
-    units = len(residuals)
-    return float(np.sqrt(units / (units - 1) * (residuals**2).sum()))
 
 
 @dataclass(frozen=True)

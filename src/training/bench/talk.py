@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from agents.arena.statistics import clustered, half_width
 from agents.text import Bot, LanguageModel, Played, play
 from agents.text.model import KIND as MODEL
 from monopoly_env import actions, core, replays
 from monopoly_env.errors import ConfigurationError
-from monopoly_env.intervals import CONFIDENCE
+from monopoly_env.intervals import CONFIDENCE, clustered, half_width
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.policy.resolve import make
 from monopoly_env.replays import Replay

@@ -12,7 +12,7 @@ import numpy as np
 from agents import arena
 from agents.arena import Lineup
 from agents.arena.candidates import Score as Wins
-from agents.arena.statistics import clustered
+from monopoly_env.intervals import clustered
 from monopoly_env.policy.protocol import Policy
 from training.bench.suite import Suite
 

@@ -22,7 +22,7 @@ from rich.table import Table as RichTable
 from agents.networks import pente, pente_window
 from agents.networks.layout import Architecture
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, nearest
-from monopoly_env.intervals import wilson
+from monopoly_env.intervals import clustered
 from pente_env.fitness import EXPERIMENTS, Experiment, Fitness, Scores, opponents_of
 from pente_env.player import Player
 from pente_env.rules import MAX_SIZE, MIN_SIZE, Rules
@@ -251,12 +251,11 @@ class PenteSearch(NeuronSearch):
         checkpoints.write_arrays(run.folder / NETWORK, saved)
         experiment = options.games_of(options.final_matches)
         scores = self.evaluate(best, experiment, self.game_seed(_FINAL))
-        games = experiment.games // len(experiment.tests)
         tests = []
-        for name, by_seat in zip(self.names, scores.wins[0], strict=True):
-            low, high = wilson(int(by_seat.sum()), games)
-            rate = {"win_rate": float(by_seat.sum() / games), "low": float(low), "high": float(high)}
-            tests.append({"opponents": name, "games": games, **rate, "wins_by_seat": by_seat.tolist()})
+        for name, won in zip(self.names, scores.won[0], strict=True):
+            low, high = clustered(won.ravel(), np.repeat(np.arange(len(won)), won.shape[1]))  # who plays without chance plays one match
+            rate = {"win_rate": float(won.mean()), "low": low, "high": high}
+            tests.append({"opponents": name, "games": won.size, **rate, "wins_by_seat": won.sum(axis=0).tolist()})
         return {
             "agent": str(run.folder / NETWORK), "experiment": options.experiment, "network": options.network, "generations": self.step,
             "evaluations": self.stage.evaluations, "bursts": self.stage.bursts, "fitness": float(scores.fitness[0]) / options.final_matches,

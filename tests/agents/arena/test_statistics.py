@@ -238,16 +238,16 @@ def test_wilson_agrees_with_scipy() -> None:
 
 def test_the_interval_between_seeds_is_that_of_their_means() -> None:
     won = np.random.default_rng(0).random((40, 6)).round()
-    low, high = statistics.clustered(won.ravel(), np.repeat(np.arange(40, dtype=np.int32), 6))
+    low, high = intervals.clustered(won.ravel(), np.repeat(np.arange(40, dtype=np.int32), 6))
     expected = stats.ttest_1samp(won.mean(axis=1), 0).confidence_interval(0.95)
     assert (low, high) == pytest.approx((expected.low, expected.high))
-    assert statistics.clustered(np.ones(6), np.zeros(6, np.int32)) == (0.0, 1.0)
+    assert intervals.clustered(np.ones(6), np.zeros(6, np.int32)) == (0.0, 1.0)
 
 
 def test_seeds_that_were_all_won_leave_doubt() -> None:
     unit = np.repeat(np.arange(40), 2)
-    assert statistics.clustered(np.ones(80), unit) == intervals.wilson(40, 40)
-    assert statistics.clustered(np.zeros(80), unit) == intervals.wilson(0, 40)
+    assert intervals.clustered(np.ones(80), unit) == intervals.wilson(40, 40)
+    assert intervals.clustered(np.zeros(80), unit) == intervals.wilson(0, 40)
 
 
 def test_a_paired_difference_is_a_paired_t_test() -> None:

@@ -13,6 +13,7 @@ import pytest
 from rich.console import Console
 
 from monopoly_env.errors import ConfigurationError, FormatError
+from monopoly_env.intervals import clustered
 from pente_env import matches, play
 from pente_env.fitness import evaluate
 from training.evolution import schrum
@@ -73,6 +74,8 @@ def test_a_run_that_was_stopped_ends_like_one_that_was_not(changes: dict[str, An
     seed = int(np.random.SeedSequence((begun.seed, schrum._FINAL, begun.length)).generate_state(1)[0])
     again = evaluate(player.params[None], player, tests, seed)
     assert again.wins[0].tolist() == [test["wins_by_seat"] for test in results["tests"]]
+    matches = np.repeat(np.arange(begun.final_matches), again.won.shape[3])
+    assert [(test["low"], test["high"]) for test in results["tests"]] == [clustered(won.ravel(), matches) for won in again.won[0]]
 
 
 def test_a_specialist_plays_from_its_seat_only() -> None:
