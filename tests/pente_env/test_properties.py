@@ -132,6 +132,18 @@ def test_seats_are_only_names(table: Any, shift: int) -> None:
 
 @given(tables)
 @settings(max_examples=60)
+def test_a_five_is_one_before_the_stones_are_taken_and_after(table: Any) -> None:
+    rules, players, choices = table
+    game = pe.new_game(players, rules)
+    for number in choices:
+        if not pe.is_over(game):
+            point, fives = chosen(game, number), pe.points(game, int(game.player), "fives").tolist()
+            pe.step(game, point)
+            assert ("five" in pe.ending(game)) == (point in fives)
+
+
+@given(tables)
+@settings(max_examples=60)
 def test_a_capture_never_changes_own_stones(table: Any) -> None:
     rules, players, choices = table
     game = pe.new_game(players, rules)

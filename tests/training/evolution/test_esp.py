@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -29,7 +30,7 @@ def squares(rows: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
 def test_balanced_draws_use_every_neuron_equally_often() -> None:
     picks = esp.draw(7, 3, Recipe(trials=4), draws())
     assert picks.shape == (28, 3)
-    assert all(np.bincount(picks[:, s]).tolist() == [4] * 7 for s in range(3))
+    assert all(sorted(picks[7 * trial : 7 * trial + 7, s].tolist()) == list(range(7)) for trial in range(4) for s in range(3))
     assert len({tuple(row) for row in picks.tolist()}) > 20  # the sub-populations are shuffled apart
     random = esp.draw(7, 3, Recipe(trials=4, draws="random"), draws())
     assert random.shape == (28, 3)
@@ -91,6 +92,53 @@ def test_mutation_moves_one_weight_of_as_many_neurons_as_it_should() -> None:
     assert sizes.max() <= esp.LONGEST_STEP
     assert (sizes <= 0.3).mean() == pytest.approx(0.5, abs=0.06)  # half of a Cauchy distribution lies within its scale
     assert not esp.mutate(population, 0.0, 0.3, draws()).any()
+
+
+@pytest.mark.parametrize("sizes", [None, [6, 2, 4]])
+def test_mutation_and_bursts_are_those_of_plain_loops(sizes: list[int] | None) -> None:
+    population, generator = draws(1).normal(size=(3, 50, 6)), draws(2)
+    given = None if sizes is None else np.array(sizes)
+    where = generator.integers(0, 6 if given is None else given[:, None, None], (3, 50, 1))[:, :, 0]
+    chosen, steps = generator.random((3, 50)) < 0.4, far_steps_again(0.3 * generator.standard_cauchy((3, 50)), 0.3, generator)
+    expected = population.copy()
+    for s in range(3):
+        for neuron in range(50):
+            if chosen[s, neuron]:
+                expected[s, neuron, where[s, neuron]] += steps[s, neuron]
+    assert esp.mutate(population, 0.4, 0.3, draws(2), given).tolist() == expected.tolist()
+    generator = draws(3)
+    steps = far_steps_again(0.3 * generator.standard_cauchy((3, 50, 6)), 0.3, generator)
+    for spares in (True, False):
+        around = esp.burst(population[:, 0], 50, 0.3, spares, draws(3))
+        for s in range(3):
+            for neuron in range(50):
+                by = np.zeros(6) if spares and neuron == 0 else steps[s, neuron]
+                assert around[s, neuron].tolist() == [gene + moved for gene, moved in zip(population[s, 0], by, strict=True)]
+
+
+def far_steps_again(steps: NDArray[np.float64], scale: float, generator: np.random.Generator) -> NDArray[np.float64]:
+    """Draw those that are too long again, one after another, until none is."""
+    flat = steps.ravel()
+    while far := [n for n in range(len(flat)) if abs(flat[n]) > esp.LONGEST_STEP]:
+        for n in far:
+            flat[n] = scale * generator.standard_cauchy()
+    return steps
+
+
+@pytest.mark.parametrize("children", ["replace", "compete"])
+def test_breeding_is_that_of_a_plain_loop(children: Literal["replace", "compete"]) -> None:
+    ordered, recipe = draws(1).normal(size=(2, 12, 5)), Recipe(neurons=12, children=children)
+    generator = draws(2)
+    crossed = esp.recombine(ordered[:, :3], "better", generator)
+    expected = []
+    for s in range(2):
+        elders = list(ordered[s, : 6 if children == "replace" else 12])
+        expected.append([*elders, *crossed[s]])
+    lower = np.array([neurons[6:] for neurons in expected])
+    changed = esp.mutate(lower, recipe.mutation_rate, recipe.mutation_size, generator)
+    following = esp.breed(ordered, recipe, draws(2))
+    assert following[:, :6].tolist() == ordered[:, :6].tolist()
+    assert following[:, 6:].tolist() == changed.tolist()
 
 
 def test_a_burst_surrounds_the_best_network() -> None:
