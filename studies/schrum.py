@@ -69,7 +69,7 @@ def _cells() -> dict[str, dict[str, Any]]:
             cells[f"{experiment}/short/{name}"] = own | {"generations": generations} | reading
         cells |= {f"{experiment}/random-points": own | _POINTS, f"{experiment}/random-ties": own | _TIES}
     cells["two/fixed-10-neurons"] = {"experiment": "two", "neurons": 10} | _FIXED
-    cells["two/hall"] = {"experiment": "hall", "generations": SHORT["two"]}
+    cells["two/short/hall"] = {"experiment": "hall", "generations": SHORT["two"]}
     for network in NETWORKS[1:]:
         cells[f"pairs/short/{network}"] = {"experiment": "pairs", "generations": SHORT["pairs"], "network": network}
     cells["better/fixed-points/recurrent"] = {"experiment": "better", "network": "recurrent"} | _FIXED | _POINTS
