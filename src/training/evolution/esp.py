@@ -31,6 +31,12 @@ Fitness: TypeAlias = Callable[[Genes, int], NDArray[np.float64]]
 LONGEST_STEP: Final = 10.0  # Cauchy draws that are larger are drawn again
 HEAVIEST: Final = 1000.0  # of a first weight
 _NONE: Final = -np.inf  # fitness of a network that is not there
+_CHOICES: Final = {
+    "draws": ("balanced", "random"),
+    "mate": ("better", "any"),
+    "children": ("replace", "compete"),
+    "vain": ("best", "phase"),
+}
 
 
 # --- settings -------------------------------------------------------------------------------------------------------------------
@@ -67,6 +73,13 @@ class Recipe:
     lesion: float = 0.0
     """Share of its fitness that the best network must keep without a hidden unit for that unit to go, when a phase was in vain;
     if it keeps less whichever goes, a unit is added. 0: units stay. For a fitness that is never negative."""
+    lesion_evaluations: int = 6
+    """Evaluations over fresh seeds that judge the best network without a unit."""
+    vain: Literal["best", "phase"] = "best"
+    """When a phase, from one burst to the next, was in vain. best: it found no new best network; phase: it came to no higher a fitness
+    than the phase before it."""
+    new_weight: float = 0.0
+    """Weight of an added unit's state in all other units, if networks are recurrent; 0: the network plays as before."""
     challenge: int = 5
     """Evaluations over fresh seeds in which a better network must prove to be better; 0: the evaluation that found it is believed."""
 
@@ -76,15 +89,17 @@ class Recipe:
         Raises:
             ConfigurationError: One is out of its range; the message says which.
         """
-        for name, least in (("neurons", 1), ("trials", 1), ("stagnation", 0), ("challenge", 0)):
+        for name, least in (("neurons", 1), ("trials", 1), ("stagnation", 0), ("lesion_evaluations", 1), ("challenge", 0)):
             whole_number(name, getattr(self, name), least)
         for name, high in (("weights", HEAVIEST), ("mutation_size", LONGEST_STEP), ("burst_size", LONGEST_STEP)):
             if not 0 <= getattr(self, name) <= high:
                 raise ConfigurationError(f"{name}={getattr(self, name)} must be a number from 0 to {high:g}.")
+        if not -HEAVIEST <= self.new_weight <= HEAVIEST:
+            raise ConfigurationError(f"new_weight={self.new_weight} must be a number from -{HEAVIEST:g} to {HEAVIEST:g}.")
         for name in ("parents", "mutation_rate", "lesion"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigurationError(f"{name}={getattr(self, name)} must be a share from 0 to 1.")
-        for name, valid in (("draws", ("balanced", "random")), ("mate", ("better", "any")), ("children", ("replace", "compete"))):
+        for name, valid in _CHOICES.items():
             given = getattr(self, name)
             if given not in valid:
                 raise ConfigurationError(f"Unknown {name}={shortened(given)}. {nearest(shortened(given), valid)}")
@@ -98,10 +113,11 @@ def parents_of(recipe: Recipe) -> int:
 
 
 # Two published programs, and ours with Schrum's setting.
+_PROGRAM: Final = Recipe(draws="random", burst_spares=False, vain="phase", new_weight=1.0, challenge=0)
 ESP: Final = {
     "schrum": Recipe(),
-    "esp/2.9": Recipe(draws="random", mate="any", burst_spares=False, challenge=0),
-    "esp/3.0": Recipe(draws="random", mate="better", children="compete", burst_spares=False, challenge=0),
+    "esp/2.9": replace(_PROGRAM, mate="any", lesion_evaluations=20),
+    "esp/3.0": replace(_PROGRAM, children="compete", lesion_evaluations=1),
 }
 
 
@@ -199,9 +215,9 @@ def without(network: Genes, unit: int, states: int | None) -> Genes:
     return rest if states is None else np.delete(rest, states + unit, axis=1)
 
 
-def with_one_more(network: Genes, states: int | None) -> Genes:
-    """An (S, G) network with a unit more, which nobody sees yet: all its weights are 0, and those of its state."""
-    grown = network if states is None else np.insert(network, states + len(network), 0.0, axis=1)
+def with_one_more(network: Genes, states: int | None, seen: float = 0.0) -> Genes:
+    """An (S, G) network with a unit more: all its weights are 0, and the others weigh its state by `seen`."""
+    grown = network if states is None else np.insert(network, states + len(network), seen, axis=1)
     return np.concatenate([grown, np.zeros((1, grown.shape[1]))])
 
 
@@ -228,9 +244,10 @@ class State:
         phase_best: (S, G) the best network since the last burst.
         best_fitness: Of the evaluation that found the best.
         phase_fitness: Of the evaluation that found the best of the phase.
+        before_fitness: The same of the phase before it.
         stale: Generations since a better network of this phase was found.
         bursts: So far.
-        vain: Whether no better network was found since the last burst.
+        vain: Whether no new best network was found since the last burst.
         generation: Generations that were evaluated.
         evaluations: Networks that were evaluated, challenges included.
     """
@@ -240,6 +257,7 @@ class State:
     phase_best: Genes
     best_fitness: float = _NONE
     phase_fitness: float = _NONE
+    before_fitness: float = _NONE
     stale: int = 0
     bursts: int = 0
     vain: bool = False
@@ -249,7 +267,7 @@ class State:
 
 def saved(state: State) -> tuple[dict[str, NDArray[Any]], dict[str, int]]:
     """What a checkpoint holds of a state, as arrays and as JSON; `restored` reads it."""
-    fitness = np.array([state.best_fitness, state.phase_fitness])
+    fitness = np.array([state.best_fitness, state.phase_fitness, state.before_fitness])
     arrays = {"population": state.population, "best": state.best, "phase_best": state.phase_best, "fitness": fitness}
     counts = {"stale": state.stale, "bursts": state.bursts, "vain": int(state.vain), "evaluations": state.evaluations}
     return arrays, counts
@@ -260,7 +278,7 @@ def restored(like: State, arrays: Mapping[str, NDArray[Any]], values: Mapping[st
 
     Args:
         like: A state of the same run.
-        arrays: `population`, `best`, `phase_best`, and `fitness` of the last two.
+        arrays: `population`, `best`, `phase_best`, and `fitness`: of the last two, and of the best of the phase before.
         values: `stale`, `bursts`, `evaluations` and, with `lesion`, `vain`.
         generation: Generations that were evaluated.
         recipe: Of the run. With `lesion` the networks may have other numbers of units by now.
@@ -277,10 +295,11 @@ def restored(like: State, arrays: Mapping[str, NDArray[Any]], values: Mapping[st
         raise ValueError(f"neurons of the shape {population.shape} and a best network of {best.shape}, not of {shape}")
     if population.shape[1] not in sizes:
         raise ValueError(f"sub-populations of {population.shape[1]} neurons, not of {' or '.join(map(str, sorted(sizes)))}")
-    best_fitness, phase_fitness = arrays["fitness"].tolist()
+    best_fitness, phase_fitness, before_fitness = arrays["fitness"].tolist()
     counts = {name: int(values[name]) for name in ("stale", "bursts", "evaluations")}
     vain = bool(values.get("vain", False))
-    return State(population, best, phase_best, best_fitness, phase_fitness, vain=vain, generation=generation, **counts)
+    fitness = best_fitness, phase_fitness, before_fitness
+    return State(population, best, phase_best, *fitness, vain=vain, generation=generation, **counts)
 
 
 class Generation(NamedTuple):
@@ -350,7 +369,7 @@ def advance(
     ordered = ranked(population, credit(found.fitness, picks, neurons))[:, : recipe.neurons]
     state = found.state
     if recipe.stagnation and state.stale >= recipe.stagnation:
-        if recipe.lesion and state.vain:
+        if recipe.lesion and _in_vain(state, recipe):
             state = _resized(state, fitness, recipe, seed, states, most_units)
         state = _begin_phase(state, recipe, generator)
     else:
@@ -404,12 +423,19 @@ def _begin_phase(state: State, recipe: Recipe, generator: np.random.Generator) -
     around = burst(state.best, recipe.neurons, recipe.burst_size, recipe.burst_spares, generator)
     if len(state.best) > units:  # a new unit begins as all did
         around[units, 1:] = generator.uniform(-recipe.weights, recipe.weights, around[units, 1:].shape)
-    return replace(state, population=around, phase_fitness=_NONE, stale=0, vain=True, bursts=state.bursts + 1)
+    state = replace(state, before_fitness=state.phase_fitness, phase_fitness=_NONE, stale=0, vain=True, bursts=state.bursts + 1)
+    return replace(state, population=around)
+
+
+def _in_vain(state: State, recipe: Recipe) -> bool:
+    """Whether the phase that ends brought nothing; the first one always brings something."""
+    return state.vain if recipe.vain == "best" else state.phase_fitness <= state.before_fitness
 
 
 def _resized(state: State, fitness: Fitness, recipe: Recipe, seed: int, states: int | None, most_units: int | None) -> State:
     """After a phase in vain, take the unit from the best network that it misses least, or give it one more."""
-    seeds = [_seed(seed, state.generation - 1, number) for number in range(1 + recipe.challenge, 2 + 2 * recipe.challenge)]
+    first = 1 + recipe.challenge
+    seeds = [_seed(seed, state.generation - 1, number) for number in range(first, first + recipe.lesion_evaluations)]
     lesioned = [without(state.best, unit, states) for unit in range(len(state.best))] if len(state.best) > 1 else []
     whole, *rates = [
         float(sum(_evaluated(fitness, network.reshape(1, -1), number)[0] for number in seeds)) for network in (state.best, *lesioned)
@@ -417,7 +443,7 @@ def _resized(state: State, fitness: Fitness, recipe: Recipe, seed: int, states: 
     if rates and max(rates) >= recipe.lesion * whole:
         best = lesioned[int(np.argmax(rates))]
     elif len(state.best) != most_units:
-        best = with_one_more(state.best, states)
+        best = with_one_more(state.best, states, recipe.new_weight)
     else:
         best = state.best
     evaluations = state.evaluations + len(seeds) * (1 + len(lesioned))

@@ -157,6 +157,11 @@ def test_a_unit_that_nobody_sees_changes_nothing_and_can_go_again(recurrent: boo
     grown = esp.with_one_more(network, neurons.states)
     assert grown.shape == (4, neurons.genes + recurrent)
     assert esp.without(grown, 3, neurons.states).tolist() == network.tolist()
+    seen = esp.with_one_more(network, neurons.states, 1.0)
+    others = np.array([[gene == 147 + 3 for gene in range(seen.shape[1])]] * 3) if recurrent else np.zeros_like(seen[:3], bool)
+    assert ((seen != grown)[:3] == others).all()
+    assert (seen[3] == 0).all()
+    assert (seen[:3][others] == 1).all()
     fewer = esp.without(network, 1, neurons.states)
     kept = [gene for gene in range(neurons.genes) if not (recurrent and gene == 147 + 1)]
     assert fewer.tolist() == network[[0, 2]][:, kept].tolist()
@@ -190,10 +195,37 @@ def test_lesion_takes_units_that_are_not_needed_and_adds_where_all_are(states: i
     for _ in range(12):
         limited = esp.advance(limited, lambda rows, seed: np.full(len(rows), float(rows.shape[1])), recipe, 1, most_units=3).state
     assert (len(limited.best), len(limited.population), limited.bursts) == (3, 3, 4)
+    asked: list[int] = []
+
+    def count(rows: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
+        if len(rows) == 1:
+            asked.append(rows.size)
+        return np.full(len(rows), float(rows.shape[1]))
+
+    judged = dataclasses.replace(recipe, lesion_evaluations=4, challenge=0)
+    list(esp.evolve(count, sub_populations=3, genes=4, recipe=judged, generations=6, seed=1))
+    assert asked == [12] * 4 + [8] * 12  # one phase in vain: the whole network, then without each of its three units
     steady = esp.evolve(
         lambda rows, seed: np.ones(len(rows)), sub_populations=3, genes=4, recipe=Recipe(neurons=8, stagnation=2), generations=8
     )
     assert {len(state.best) for state in steady} == {3}
+
+
+def test_a_phase_is_in_vain_if_it_finds_no_best_or_comes_no_higher_than_the_one_before() -> None:
+    """Fitness by generation: the second phase finds no best network, but comes higher than the first one did at its end."""
+
+    def sizes(vain: Literal["best", "phase"], heights: list[float]) -> list[int]:
+        generation = iter(heights)
+        recipe = Recipe(neurons=8, stagnation=2, lesion=0.5, lesion_evaluations=1, challenge=0, vain=vain)
+
+        def fitness(rows: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
+            return np.full(len(rows), next(generation) if len(rows) > 1 else 1.0)
+
+        return [len(state.best) for state in esp.evolve(fitness, sub_populations=3, genes=2, recipe=recipe, generations=len(heights))]
+
+    rising = [5.0, 5, 5, 3, 3, 3, 4, 4, 4]  # phases come to 5, 3 and 4: the third is higher than the second, and no best
+    assert sizes("best", rising) == [3, 3, 3, 3, 3, 2, 2, 2, 1]
+    assert sizes("phase", rising) == [3, 3, 3, 3, 3, 2, 2, 2, 2]
 
 
 def test_breeding_keeps_the_better_half_and_one_neuron_is_a_fixed_point() -> None:
@@ -273,6 +305,9 @@ def test_genes_are_the_weights_of_a_hidden_unit(recurrent: bool, bias: bool) -> 
         ({"mutation_rate": 2.0}, "share"),
         ({"mutation_size": np.inf}, "mutation_size=inf must be a number from 0 to 10"),
         ({"weights": np.nan}, "weights=nan must be a number from 0 to 1000"),
+        ({"new_weight": np.inf}, "new_weight=inf must be a number from -1000 to 1000"),
+        ({"lesion_evaluations": 0}, "lesion_evaluations=0 must be a whole number from 1"),
+        ({"vain": "never"}, "Unknown vain='never'"),
         ({"trials": 0}, "trials=0 must be a whole number from 1"),
     ],
 )
