@@ -83,7 +83,8 @@ def _cells() -> dict[str, dict[str, Any]]:
     one_change |= {algorithm: {"algorithm": algorithm} for algorithm in ("genetic", "cmaes", "random")}
     one_change |= {program.replace("/", "-"): asdict(ESP[program]) | {"paired": False} for program in ("esp/2.9", "esp/3.0")}
     one_change |= {"forward": _FORWARD, "nearest": _NEAREST, "fixed": _FIXED, "points": _POINTS}
-    one_change |= {"no-bursts": {"stagnation": 0}, "unpaired": {"paired": False}, "20-units": {"hidden": 20}}
+    one_change |= {"no-bursts": {"stagnation": 0}, "more-bursts": {"stagnation": 5}}
+    one_change |= {"unpaired": {"paired": False}, "20-units": {"hidden": 20}}
     one_change |= {"captures": {"captures": True}, "wins_alone": {"wins_alone": True}}
     one_change |= {"factor0": {"factor": 0.0}, "factor1": {"factor": 1.0}}
     one_change |= {f"seat{seat}": {"seat": seat, "matches": 30} for seat in (1, 2, 3)}  # as many games as from all three
