@@ -30,9 +30,8 @@ from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.reference import table
 from studies.evolution.experiment import mean_of
 from studies.pages import Page
-from training.evolution.esp import ESP
 from training.evolution.run import CURVES, carry_on
-from training.evolution.schrum import NETWORKS, SCHRUM, Schrum
+from training.evolution.schrum import NETWORKS, PROGRAMS, SCHRUM, Schrum
 from training.run import checkpoints
 from training.run.command import resumable
 
@@ -81,7 +80,7 @@ def _cells() -> dict[str, dict[str, Any]]:
             cells[f"memory/{experiment}/{network}"] = {"experiment": experiment, "generations": 60} | own
     one_change: dict[str, dict[str, Any]] = {"esp": {}}
     one_change |= {algorithm: {"algorithm": algorithm} for algorithm in ("genetic", "cmaes", "random")}
-    one_change |= {program.replace("/", "-"): asdict(ESP[program]) | {"paired": False} for program in ("esp/2.9", "esp/3.0")}
+    one_change |= {name.replace("/", "-"): changes for name, changes in PROGRAMS.items()}
     one_change |= {"forward": _FORWARD, "nearest": _NEAREST, "fixed": _FIXED, "points": _POINTS}
     one_change |= {"no-bursts": {"stagnation": 0}, "more-bursts": {"stagnation": 5}}
     one_change |= {"unpaired": {"paired": False}, "20-units": {"hidden": 20}}

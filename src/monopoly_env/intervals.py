@@ -12,7 +12,6 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special  # its statistics take half a second to import
 
 CONFIDENCE: Final = 0.95
 
@@ -65,6 +64,8 @@ def per_unit(values: NDArray[Any], unit: NDArray[Any]) -> tuple[NDArray[np.float
 
 def half_width(residuals: NDArray[np.float64], confidence: float) -> float:
     """Half the width of the interval, by Student's t, of an estimate whose error is the sum of (U,) residuals."""
+    from scipy import special  # a sixth of a second, which most who import this module don't need
+
     units = len(residuals)
     return float(special.stdtrit(units - 1, (1 + confidence) / 2)) * standard_error(residuals)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -28,11 +29,17 @@ tables = st.tuples(rules, st.integers(2, 3), st.lists(st.integers(0, 1 << 16), m
 def play(rules: pe.Rules, players: int, choices: list[int], game: Any = None) -> Any:
     """Put stones by numbers until the game is over; half of them where something is taken or made, if there is such a point."""
     game = pe.new_game(players, rules) if game is None else game
+    for point in points_chosen(game, choices):
+        pe.step(game, point)
+    return game
+
+
+def points_chosen(game: Any, choices: list[int]) -> Iterator[int]:
+    """The point of each number until the game is over; who asks puts the stone before the next one."""
     for number in choices:
         if pe.is_over(game):
-            break
-        pe.step(game, chosen(game, number))
-    return game
+            return
+        yield chosen(game, number)
 
 
 def chosen(game: Any, number: int) -> int:
@@ -135,11 +142,10 @@ def test_seats_are_only_names(table: Any, shift: int) -> None:
 def test_a_five_is_one_before_the_stones_are_taken_and_after(table: Any) -> None:
     rules, players, choices = table
     game = pe.new_game(players, rules)
-    for number in choices:
-        if not pe.is_over(game):
-            point, fives = chosen(game, number), pe.points(game, int(game.player), "fives").tolist()
-            pe.step(game, point)
-            assert ("five" in pe.ending(game)) == (point in fives)
+    for point in points_chosen(game, choices):
+        fives = pe.points(game, int(game.player), "fives").tolist()
+        pe.step(game, point)
+        assert ("five" in pe.ending(game)) == (point in fives)
 
 
 @given(tables)
@@ -147,10 +153,8 @@ def test_a_five_is_one_before_the_stones_are_taken_and_after(table: Any) -> None
 def test_a_capture_never_changes_own_stones(table: Any) -> None:
     rules, players, choices = table
     game = pe.new_game(players, rules)
-    for choice in choices:
-        if pe.is_over(game):
-            break
-        seat, before, point = int(game.player), pe.stones(game), chosen(game, choice)
+    for point in points_chosen(game, choices):
+        seat, before = int(game.player), pe.stones(game)
         expected = pe.takes(game, seat, point)
         pe.step(game, point)
         own = (before == seat + 1).ravel()

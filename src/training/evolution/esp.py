@@ -31,6 +31,12 @@ Fitness: TypeAlias = Callable[[Genes, int], NDArray[np.float64]]
 LONGEST_STEP: Final = 10.0  # Cauchy draws that are larger are drawn again
 HEAVIEST: Final = 1000.0  # of a first weight
 _NONE: Final = -np.inf  # fitness of a network that is not there
+_RANGES: Final = {
+    "weights": (0, HEAVIEST),
+    "mutation_size": (0, LONGEST_STEP),
+    "burst_size": (0, LONGEST_STEP),
+    "new_weight": (-HEAVIEST, HEAVIEST),
+}
 _CHOICES: Final = {
     "draws": ("balanced", "random"),
     "mate": ("better", "any"),
@@ -91,11 +97,9 @@ class Recipe:
         """
         for name, least in (("neurons", 1), ("trials", 1), ("stagnation", 0), ("lesion_evaluations", 1), ("challenge", 0)):
             whole_number(name, getattr(self, name), least)
-        for name, high in (("weights", HEAVIEST), ("mutation_size", LONGEST_STEP), ("burst_size", LONGEST_STEP)):
-            if not 0 <= getattr(self, name) <= high:
-                raise ConfigurationError(f"{name}={getattr(self, name)} must be a number from 0 to {high:g}.")
-        if not -HEAVIEST <= self.new_weight <= HEAVIEST:
-            raise ConfigurationError(f"new_weight={self.new_weight} must be a number from -{HEAVIEST:g} to {HEAVIEST:g}.")
+        for name, (low, high) in _RANGES.items():
+            if not low <= getattr(self, name) <= high:
+                raise ConfigurationError(f"{name}={getattr(self, name)} must be a number from {low:g} to {high:g}.")
         for name in ("parents", "mutation_rate", "lesion"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigurationError(f"{name}={getattr(self, name)} must be a share from 0 to 1.")

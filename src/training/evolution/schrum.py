@@ -162,8 +162,10 @@ class Schrum(NeuronOptions):
 
 
 SCHRUM: Final = Schrum(**asdict(ESP["schrum"]))
-ESP29: Final = Schrum(**asdict(ESP["esp/2.9"]), paired=False)
-ESP30: Final = Schrum(**asdict(ESP["esp/3.0"]), paired=False)
+# What the published programs do otherwise; their networks play games of their own.
+PROGRAMS: Final[dict[str, dict[str, Any]]] = {name: asdict(ESP[name]) | {"paired": False} for name in ("esp/2.9", "esp/3.0")}
+ESP29: Final = Schrum(**PROGRAMS["esp/2.9"])
+ESP30: Final = Schrum(**PROGRAMS["esp/3.0"])
 
 
 # --- a run ----------------------------------------------------------------------------------------------------------------------
