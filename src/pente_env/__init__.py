@@ -10,6 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import pettingzoo
 
+from monopoly_env.errors import (
+    ConfigurationError,
+    FormatError,
+    GameOverError,
+    IllegalActionError,
+    MonopolyError,
+    PositionError,
+    RenderModeError,
+    RulesError,
+)
 from pente_env.core import (
     action_mask,
     clone,
@@ -40,8 +50,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GAME",
+    "ConfigurationError",
+    "FormatError",
+    "GameOverError",
+    "IllegalActionError",
+    "MonopolyError",
     "Player",
+    "PositionError",
+    "RenderModeError",
     "Rules",
+    "RulesError",
     "VectorPente",
     "action_mask",
     "clone",

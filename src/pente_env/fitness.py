@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -79,6 +80,9 @@ class Experiment:
         rules: The rules of the games.
         fitness: What a game pays.
         seats: From which the player plays, 0 for the first; by default from every one. A match is a game from each of them.
+
+    Raises:
+        MonopolyError: A number out of its range, no such opponent, or one that plays on boards of another size.
     """
 
     tests: tuple[tuple[PlayerLike, ...], ...]
@@ -94,6 +98,13 @@ class Experiment:
         if not set(self.seats) <= set(range(self.players)) or len(set(self.seats)) < len(self.seats):
             raise ConfigurationError(f"seats={shortened(self.seats)} must be different numbers from 0 to {self.players - 1}.")
         whole_number("matches", self.matches, 1)
+        for player in self.opponents.values():
+            player.check_board(self.rules.size)
+
+    @cached_property
+    def opponents(self) -> dict[PlayerLike, Player]:
+        """Those of all tests, each made or loaded once."""
+        return {player: coerce(player) for test in self.tests for player in test}
 
     @property
     def players(self) -> int:
@@ -199,7 +210,7 @@ def evaluate(
         threads: Number of threads; by default one per core. The scores do not depend on it.
 
     Raises:
-        ConfigurationError: The rows are not (N, L), the seed is out of range, or a player plays on boards of another size.
+        ConfigurationError: The rows are not (N, L), the seed is out of range, or the player plays on boards of another size.
         IllegalActionError: A row chose a point that is not legal: it holds no network for this board, perhaps.
     """
     rows = np.asarray(rows, np.float64)
@@ -211,16 +222,14 @@ def evaluate(
     for name, number in (("seed", seed), ("first", first)):
         whole_number(name, number, 0, (1 << 63) - 1)
     players, count = experiment.players, len(rows)
-    opponents = {player: coerce(player) for test in experiment.tests for player in test}
-    for player in (like, *opponents.values()):
-        player.check_board(experiment.rules.size)
-    numbers = {player: count + number for number, player in enumerate(opponents)}
+    like.check_board(experiment.rules.size)
+    numbers = {player: count + number for number, player in enumerate(experiment.opponents)}
     seats, seat = _seating([[numbers[player] for player in test] for test in experiment.tests], experiment)
     # Rows come first: game g of row n is number n * games + g.
     all_seats = np.where(seats >= 0, seats, np.arange(count)[:, None, None]).reshape(-1, players)
     seeds = _seeds(experiment.games, 1 if paired else first + count, seed)[0 if paired else first :]
     all_seeds = np.broadcast_to(seeds, (count, experiment.games)).ravel()
-    table = Table.of_rows(rows, like, list(opponents.values()))
+    table = Table.of_rows(rows, like, list(experiment.opponents.values()))
     results = play_games(table, all_seats, all_seeds, experiment.rules, threads)
     points = experiment.fitness.points(results, np.tile(seat, count), experiment.rules, players)
     shape = (count, len(experiment.tests), experiment.matches, len(experiment.played_from))

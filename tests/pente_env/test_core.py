@@ -168,7 +168,9 @@ def test_what_is_no_game() -> None:
 
 
 def test_errors_are_those_of_the_project() -> None:
-    assert issubclass(RulesError, MonopolyError)
+    exported = {name for name in pe.__all__ if name.endswith("Error")}
+    assert exported >= {error.__name__ for error in (ConfigurationError, GameOverError, IllegalActionError, PositionError, RulesError)}
+    assert all(issubclass(getattr(pe, name), MonopolyError) for name in exported)
 
 
 PROGRAM = """

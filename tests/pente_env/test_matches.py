@@ -249,6 +249,8 @@ def test_rows_play_the_same_games_if_they_are_paired() -> None:
         (lambda: Experiment((("random",), ("random", "better"))), "equally many"),
         (lambda: Experiment((("random",) * 3,)), "whole number from 2 to 3"),
         (lambda: Experiment.preset("two", matches=0), "matches=0"),
+        (lambda: Experiment((("bloker",),)), "blocker"),
+        (lambda: Experiment(((Player("x", leaning, size=9),),)), "9 x 9"),
         (lambda: Fitness(moves_max="49"), "Valid: moves, points"),
         (lambda: Fitness(factor=float("nan")), "factor"),
         (lambda: evaluate(np.zeros(3), LIKE, Experiment.preset("two")), "Rows"),
