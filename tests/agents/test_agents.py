@@ -21,6 +21,7 @@ from monopoly_env.game import empty_games
 from monopoly_env.policy import files
 from tests.play import act as act_out
 from tests.play import asked, table
+from training.run.options import find_policy
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -97,6 +98,20 @@ def test_unknown_names_and_options_are_refused_with_the_nearest() -> None:
         agents.make("random", seed=3)
     with pytest.raises(me.ConfigurationError, match=r"Unknown policy 'randon'.*Did you mean 'random'"):
         agents.resolve("randon")
+    with pytest.raises(me.ConfigurationError, match=r"Unknown policy 'lerner'.*Did you mean 'learner'"):
+        find_policy("lerner", "learner")
+    with pytest.raises(me.ConfigurationError, match=r"Unknown policy 'xxxx.*\.\.\.: give a name"):
+        agents.resolve("x" * 5000)
+
+
+def test_a_path_that_is_no_saved_policy_is_refused_as_such(tmp_path: Path) -> None:
+    network = tmp_path / "network.npz"  # what a run of Pente saves
+    network.touch()
+    for path in (network, tmp_path):
+        with pytest.raises(me.ConfigurationError, match=r"is not a saved policy of Monopoly: that is a \.safetensors file"):
+            agents.resolve(path)
+        with pytest.raises(me.ConfigurationError, match="is not a saved policy of Monopoly"):
+            find_policy(str(path))
 
 
 @pytest.mark.parametrize(("name", "message"), [("random", "built in"), ("", "letters, digits"), ("a b", "letters, digits")])

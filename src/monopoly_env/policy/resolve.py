@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from monopoly_env.errors import ConfigurationError, FormatError, nearest
+from monopoly_env.errors import ConfigurationError, FormatError, nearest, shortened
 from monopoly_env.policy import files, names
 from monopoly_env.policy.protocol import Policy
 
@@ -63,7 +64,20 @@ def resolve(policy: PolicyLike) -> Policy:
         return make(policy)
     if isinstance(policy, (str, Path)) and Path(policy).suffix == files.SUFFIX:
         return load(policy)
-    raise ConfigurationError(f"Unknown policy {policy!r}: give a name or a saved {files.SUFFIX} file. {nearest(policy, names.names())}")
+    raise unknown(policy)
+
+
+def unknown(policy: object, *words: str) -> ConfigurationError:
+    """The error for what is neither a policy, nor a name, nor a saved policy.
+
+    Args:
+        policy: As given.
+        *words: Other words that are valid where it was given; the error suggests them too.
+    """
+    if isinstance(policy, (str, Path)) and os.path.exists(policy):  # noqa: PTH110, `Path.exists` raises if the name is too long
+        return ConfigurationError(f"{str(policy)!r} is not a saved policy of Monopoly: that is a {files.SUFFIX} file.")
+    known = nearest(policy, (*words, *names.names()))
+    return ConfigurationError(f"Unknown policy {shortened(policy)}: give a name or a saved {files.SUFFIX} file. {known}")
 
 
 def resolve_all(policies: Sequence[PolicyLike]) -> list[Policy]:
