@@ -51,8 +51,12 @@ def load(path: str | Path) -> Policy:
     return policy
 
 
-def resolve(policy: PolicyLike) -> Policy:
+def resolve(policy: PolicyLike, *words: str) -> Policy:
     """Turn a policy object, a name, or the path of a saved policy into a policy.
+
+    Args:
+        policy: The object, name or path.
+        *words: Other words that are valid where it was given; an error suggests them too.
 
     Raises:
         ConfigurationError: It is none of these.
@@ -64,20 +68,10 @@ def resolve(policy: PolicyLike) -> Policy:
         return make(policy)
     if isinstance(policy, (str, Path)) and Path(policy).suffix == files.SUFFIX:
         return load(policy)
-    raise unknown(policy)
-
-
-def unknown(policy: object, *words: str) -> ConfigurationError:
-    """The error for what is neither a policy, nor a name, nor a saved policy.
-
-    Args:
-        policy: As given.
-        *words: Other words that are valid where it was given; the error suggests them too.
-    """
     if isinstance(policy, (str, Path)) and os.path.exists(policy):  # noqa: PTH110, `Path.exists` raises if the name is too long
-        return ConfigurationError(f"{str(policy)!r} is not a saved policy of Monopoly: that is a {files.SUFFIX} file.")
+        raise ConfigurationError(f"{str(policy)!r} is not a saved policy of Monopoly: that is a {files.SUFFIX} file.")
     known = nearest(policy, (*words, *names.names()))
-    return ConfigurationError(f"Unknown policy {shortened(policy)}: give a name or a saved {files.SUFFIX} file. {known}")
+    raise ConfigurationError(f"Unknown policy {shortened(policy)}. {known} Or give a saved {files.SUFFIX} file.")
 
 
 def resolve_all(policies: Sequence[PolicyLike]) -> list[Policy]:

@@ -19,9 +19,8 @@ from agents.networks.repertoire import OFFER_HEADS
 from monopoly_env import encoding, rewards
 from monopoly_env.actions import HEAD_NAMES
 from monopoly_env.errors import ConfigurationError
-from monopoly_env.policy import files, names
 from monopoly_env.policy.protocol import Policy
-from monopoly_env.policy.resolve import resolve, unknown
+from monopoly_env.policy.resolve import resolve
 from monopoly_env.rules import PRESETS, RULES_VERSION, Rules
 
 AgentT = TypeVar("AgentT", bound=Policy)
@@ -178,9 +177,7 @@ def find_policy(name: str, *words: str) -> Policy:
     Raises:
         MonopolyError: The name is unknown, or the file is missing, damaged or of another version.
     """
-    if not names.knows(name) and Path(name).suffix != files.SUFFIX:
-        raise unknown(name, *words)
-    policy = resolve(name)
+    policy = resolve(name, *words)
     policy.name = name
     return policy
 
