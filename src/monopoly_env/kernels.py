@@ -32,7 +32,7 @@ from numba.extending import intrinsic, overload
 from numba.np.arrayobj import make_array, populate_array
 
 from monopoly_env import editions
-from monopoly_env.linking import linked
+from monopoly_env.linking import Compiling, linked
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Arrays = TypeVar("Arrays")
@@ -135,7 +135,8 @@ def on_stack(count: int, dtype: Any) -> Any:
     return np.empty(count, dtype)
 
 
-@overload(on_stack, prefer_literal=True, strict=False)  # type: ignore[untyped-decorator]  # Numba's
+# Part of the caller: the array of a function of its own would be gone when it returns.
+@overload(on_stack, inline="always", prefer_literal=True, strict=False)  # type: ignore[untyped-decorator]  # Numba's
 def _on_stack(count: Any, dtype: Any) -> Callable[..., Any]:
     del count, dtype
     return lambda count, dtype: _reserve(count, dtype)  # noqa: PLW0108 - Numba takes functions of Python only
@@ -161,7 +162,7 @@ def _reserve(_: Any, count: Any, dtype: Any) -> tuple[Any, Callable[..., Any]]:
 
 def njit(*signature: Any, **options: Any) -> Callable[[Function], Function]:
     """Numba's `njit` with the options of this library."""
-    return numba.njit(*signature, **_OPTIONS, **options)  # type: ignore[no-any-return]
+    return numba.njit(*signature, pipeline_class=Compiling, **_OPTIONS, **options)  # type: ignore[no-any-return]
 
 
 def is_ours(module: str) -> bool:
