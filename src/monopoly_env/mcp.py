@@ -12,7 +12,7 @@ import itertools
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import wraps
 from typing import Any, Final, Literal
 
@@ -20,9 +20,10 @@ import numpy as np
 import tyro
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.types import CallToolResult, TextContent
 from numpy.typing import NDArray
 
-from monopoly_env import actions, core, prompts
+from monopoly_env import __version__, actions, core, prompts
 from monopoly_env.analyse import compare_actions
 from monopoly_env.errors import ConfigurationError, MonopolyError, nearest, shortened, whole_number
 from monopoly_env.game import Game
@@ -88,7 +89,7 @@ class Table:
         table.play_on()
         return table
 
-    def act(self, action: str, message: str = "", promise: str = "", seat: int | None = None) -> None:
+    def act(self, action: int | str, message: str = "", promise: str = "", seat: int | None = None) -> None:
         """Carry out a guest's action, and what the policies do next.
 
         Raises:
@@ -98,7 +99,7 @@ class Table:
             raise ConfigurationError("The game is over: there is nothing to decide.")
         if self._waits(seat):
             raise ConfigurationError(f"It is the decision of player {self.game.player}, not of player {seat}.")
-        number = prompts.legal(actions.parse(action, self.game), self.game)
+        number = prompts.chosen(action, self.game)
         said = Message.of(message, promise)
         if self.talk is not None:
             self.talk.say(said, self.game)
@@ -158,10 +159,16 @@ class Table:
         return prompts.prompt(self.game, self.history[int(self.game.player)], talk=self.talk)
 
     def situation(self, seat: int | None = None) -> dict[str, Any]:
-        """What a guest sees, as JSON values."""
-        if core.is_over(self.game) or self._waits(seat):
-            return {"over": bool(core.is_over(self.game)), "told": self.shown(seat)}
-        return prompts.situation(self.game, self.history[int(self.game.player)], self.talk)
+        """What a guest sees, as JSON values; without a decision of its own `told`, a text."""
+        over = bool(core.is_over(self.game))
+        state = {
+            "over": over,
+            "decides": None if over else int(self.game.player),
+            "winner": core.winner(self.game) if over else None,
+        }
+        if over or self._waits(seat):
+            return state | {"told": self.shown(seat)}
+        return state | prompts.situation(self.game, self.history[int(self.game.player)], self.talk)
 
 
 class Tables:
@@ -179,8 +186,11 @@ class Tables:
         seed: int = 0,
         seat: int = 0,
         talk: bool = False,
-    ) -> str:
-        """Begin a game. Returns its id and the first decision of a guest.
+    ) -> dict[str, Any]:
+        """Begin a game.
+
+        Returns its id, `game`, and the first decision of a guest: as text, `told`, and by the
+        fields of observe.
 
         Args:
             opponents: Who has the other seats, 1 to 7: names of policies, such as random, algorithmic, expert; or guest for a player who
@@ -196,10 +206,13 @@ class Tables:
                 del self._tables[next(iter(self._tables))]
             name = f"game-{next(self._numbers)}"
             self._tables[name] = table
-            return "\n".join([name, table.shown(), *([HOW_BY_TOOL] if talk else [])])
+            told = "\n".join([name, table.shown(), *([HOW_BY_TOOL] if talk else [])])
+            return {"game": name, **table.situation(), "told": told}
 
     def observe(self, game: str, seat: int | None = None) -> dict[str, Any]:
         """Your decision as JSON: players, bank, decision, legal actions, what happened since your last action, and what was said.
+
+        `over` says whether the game has ended, `winner` who won it, `decides` who is to decide.
 
         Args:
             game: The id that new_game returned.
@@ -218,12 +231,21 @@ class Tables:
             record = self._find(game).game
             return [f"{action}: {actions.describe(action, record)}" for action in core.legal_actions(record)]
 
-    def act(self, game: str, action: str, message: str = "", promise: str = "", seat: int | None = None) -> str:
-        """Carry out your action, then what the policies do. Returns what happened and your next decision.
+    def act(
+        self,
+        game: str,
+        action: int | str,
+        message: str = "",
+        promise: str = "",
+        seat: int | None = None,
+    ) -> dict[str, Any]:
+        """Carry out your action, then what the policies do.
+
+        Returns what happened and your next decision: as text, `told`, and by the fields of observe.
 
         Args:
             game: The id that new_game returned.
-            action: The number or the text of a legal action.
+            action: The number or the text of a legal action, or its line of `legal_actions`.
             message: What you say to the table with it, where guests talk: at most 200 characters.
             promise: A promise that goes with it, in one of the forms that new_game told.
             seat: Yours, if there are other guests. Without it you are the guest who decides.
@@ -231,9 +253,9 @@ class Tables:
         with self._lock:
             table = self._find(game)
             table.act(action, message, promise, seat)
-            return table.shown(seat)
+            return {"game": game, **table.situation(seat), "told": table.shown(seat)}
 
-    def analyse(self, game: str, playouts: int = 100) -> str:
+    def analyse(self, game: str, playouts: int = 100) -> dict[str, Any]:
         """Compare your legal actions by playouts, in which `expert` plays every seat on. The best comes first, with its share of the win.
 
         Args:
@@ -243,7 +265,14 @@ class Tables:
         whole_number("playouts", playouts, 1, MOST_PLAYOUTS)
         with self._lock:
             record = core.clone(self._find(game).game)
-        return str(compare_actions(record, n=playouts))
+        compared = compare_actions(record, n=playouts)
+        candidates = [asdict(candidate) for candidate in compared.candidates]
+        return {
+            "player": compared.player,
+            "decision": compared.decision,
+            "candidates": candidates,
+            "told": str(compared),
+        }
 
     def _find(self, game: str) -> Table:
         if game not in self._tables:
@@ -256,21 +285,25 @@ class Tables:
 def server(tables: Tables | None = None) -> MCPServer:
     """A server with the tools of these tables."""
     tables = tables or Tables()
-    made = MCPServer("monopoly", instructions=INSTRUCTIONS)
+    made = MCPServer("monopoly", instructions=INSTRUCTIONS, version=__version__)
     for tool in (tables.new_game, tables.observe, tables.legal_actions, tables.act, tables.analyse):
         made.tool()(_told(tool))
     return made
 
 
 def _told(tool: Callable[..., Any]) -> Callable[..., Any]:
-    """A tool whose errors reach the model as text."""
+    """A tool whose errors and `told` reach the model as text; programs read the fields."""
 
     @wraps(tool)
     def told(*given: Any, **named: Any) -> Any:
         try:
-            return tool(*given, **named)
+            result = tool(*given, **named)
         except MonopolyError as error:
             raise ToolError(str(error)) from error
+        if not isinstance(result, dict) or "told" not in result:
+            return result
+        text = TextContent(type="text", text=result["told"])
+        return CallToolResult(content=[text], structured_content=result)
 
     return told
 

@@ -10,7 +10,9 @@ Language models, bots in other languages and the MCP server all see a game throu
 
 from __future__ import annotations
 
+import contextlib
 import math
+import re
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -20,7 +22,7 @@ from monopoly_env.errors import ConfigurationError, FormatError, IllegalActionEr
 from monopoly_env.game import Game
 from monopoly_env.render import narrate, words
 from monopoly_env.rules import Rules
-from monopoly_env.talk import HOW, Talk
+from monopoly_env.talk import HOW, Talk, marked
 from monopoly_env.text import to_text
 
 SYSTEM: Final = (
@@ -28,7 +30,10 @@ SYSTEM: Final = (
     "Think briefly, then end your answer with a line of the form\nACTION: <number or text of one legal action>\n"
     "Nothing may follow that line. An offer is made step by step: the partner, what you ask for, what you give, the cash."
 )
-MARK: Final = "action:"  # begins the last line of an answer
+# What stands around an action in a line of an answer, and what may follow it.
+_OPENING: Final = " *_`\"'“<([#"
+_END: Final = re.compile(r"""[*_`"'”>\])]*\s*(?:$|[:;!()<]|[.,](?!\S)|[-—]\s|because\b)""")
+_LONGEST: Final = 200  # characters of a line that are read; no action has as many
 _CHARACTERS_PER_TOKEN: Final = 4
 _CARDS: Final = ("chance", "community_chest")
 
@@ -91,25 +96,50 @@ def prompt(game: Game, history: Sequence[str] = (), menu: bool = True, talk: Tal
 
 
 def read(answer: str, game: Game) -> int:
-    """The action that an answer names in its last line, as `ACTION: buy` or `ACTION: 1`.
+    """The action of the last line of an answer that begins with `ACTION:`, as `chosen` reads it.
 
     Raises:
-        FormatError: The last line has another form.
+        FormatError: There is no such line, or it names two actions.
         ConfigurationError: There is no such action; the message suggests the nearest one.
         IllegalActionError: The action is not legal here; the message suggests the nearest legal one.
     """
-    last = next((line.strip() for line in reversed(answer.splitlines()) if line.strip()), "")
-    if not last.casefold().startswith(MARK):
+    line = marked(answer, "action")
+    if line is None:
+        last = next((line.strip() for line in reversed(answer.splitlines()) if line.strip()), "")
         raise FormatError(f"The last line of the answer must be 'ACTION: <number or text>', not {shortened(last)}.")
-    return legal(actions.parse(last[len(MARK) :].strip(), game), game)
+    return chosen(line, game)
 
 
-def legal(action: int, game: Game) -> int:
-    """The action itself, if it is legal.
+def chosen(answer: str | int, game: Game) -> int:
+    """The legal action of this number or text, or of this line of a menu, such as `1: buy`.
+
+    Quotes, emphasis and whatever follows the end of the action, such as a sentence, are ignored.
 
     Raises:
-        IllegalActionError: It is not; the message suggests the nearest legal one.
+        FormatError: It names two actions.
+        ConfigurationError: There is no such action; the message suggests the nearest one.
+        IllegalActionError: The action is not legal; the message suggests the nearest legal one.
     """
+    if not isinstance(answer, str):
+        return _legal(actions.parse(answer, game), game)
+    action, rest = _first(answer, game) or (actions.parse(answer[:_LONGEST], game), "")
+    other = _first(rest, game)
+    if other is not None and other[0] != action:
+        both = f"{actions.describe(action, game)!r} and {actions.describe(other[0], game)!r}"
+        raise FormatError(f"{shortened(answer)} names two actions, {both}: give one.")
+    return _legal(action, game)
+
+
+def _first(text: str, game: Game) -> tuple[int, str] | None:
+    """The action that a text begins with, and the text after it; None if it begins with none."""
+    plain = " ".join(text[:_LONGEST].split()).lstrip(_OPENING)
+    for end in _END.finditer(plain):
+        with contextlib.suppress(ConfigurationError):
+            return actions.parse(plain[: end.start()], game), plain[end.end() :]
+    return None
+
+
+def _legal(action: int, game: Game) -> int:
     allowed = core.legal_actions(game)
     if action not in allowed:
         text = actions.describe(action, game)

@@ -28,6 +28,7 @@ def play(session: Callable[[Call], Awaitable[None]]) -> None:
             async def call(tool: str, **given: Any) -> Any:
                 return await client.call_tool(tool, given)
 
+            assert client.server_info.version == me.__version__
             assert {tool.name for tool in (await client.list_tools()).tools} == {"new_game", "observe", "legal_actions", "act", "analyse"}
             await session(call)
 
@@ -40,17 +41,27 @@ def text(result: Any) -> str:
 
 def test_a_game_through_the_tools() -> None:
     async def session(call: Call) -> None:
-        begun = text(await call("new_game", opponents=["random/no_trades", "random/no_trades"], seed=3, seat=1))
+        result = await call("new_game", opponents=["random/no_trades", "random/no_trades"], seed=3, seat=1)
+        begun, fields = text(result), result.structured_content
         assert begun.startswith("game-1\n")
         assert "You are player 1." in begun
-        for _ in range(20):
+        assert (fields["game"], fields["told"], fields["you"]) == ("game-1", begun, 1)
+        for number in range(20):
             legal = (await call("legal_actions", game="game-1")).structured_content["result"]
             seen = (await call("observe", game="game-1")).structured_content
-            assert legal == [f"{one['action']}: {one['text']}" for one in seen["legal"]]
-            told = await call("act", game="game-1", action=legal[0].split(":")[0])
-            assert not told.is_error
-        best = text(await call("analyse", game="game-1", playouts=2))
-        assert "playouts" in best
+            assert {**fields, **seen} == fields
+            assert (seen["over"], seen["decides"], seen["winner"]) == (False, 1, None)
+            one = seen["legal"][0]
+            assert legal[0] == f"{one['action']}: {one['text']}"
+            given = (one["action"], str(one["action"]), one["text"], legal[0])[number % 4]
+            told = await call("act", game="game-1", action=given)
+            fields = told.structured_content
+            assert (told.is_error, fields["game"], fields["told"]) == (False, "game-1", text(told))
+        best = await call("analyse", game="game-1", playouts=2)
+        assert "playouts" in text(best)
+        candidates = best.structured_content["candidates"]
+        assert {one["action"] for one in candidates} <= {one["action"] for one in fields["legal"]}
+        assert candidates[0]["difference"] == 0
 
     play(session)
 
@@ -132,7 +143,7 @@ def test_the_end_of_a_game_and_the_most_games() -> None:
     table.game = me.position(2, turn=1, cash=[100, 1], lots={0: ["Boardwalk", "Park Place"]}, positions=[0, 36], throws=[(1, 2)])
     table.play_on()
     assert "The game is over: you have won." in table.shown()
-    assert tables.observe("game-1")["over"]
+    assert (tables.observe("game-1")["over"], tables.observe("game-1")["winner"]) == (True, 0)
     assert tables.legal_actions("game-1") == []
     for seed in range(ours.MOST_GAMES):
         tables.new_game(["random"], "official", seed)

@@ -1,4 +1,4 @@
-"""Decisions as text and JSON: complete, short, and read back strictly."""
+"""Decisions as text and JSON: complete, short, and read back as models write."""
 
 from __future__ import annotations
 
@@ -63,11 +63,32 @@ def test_every_legal_action_is_read_back_by_number_and_by_text() -> None:
 
 
 @pytest.mark.parametrize(
+    "line",
+    [
+        "**ACTION: {}**", "**ACTION:** {}", "- **Action**: `{}`", "> ACTION: {}", "## ACTION: {}", "```\nACTION: {}\n```",
+        'ACTION: "{}"', "ACTION: <{}>", "ACTION: [{}].", "ACTION: “{}”", "ACTION: {}<|im_end|>", "ACTION: {}</s>",
+        "ACTION: {}. It completes the group.", "ACTION: {} because I must", "ACTION: {} (2 houses)", "ACTION: {} - why not?",
+        "ACTION: {}, as it is cheap", "ACTION: {}\n\nGood luck to all of you!", "ACTION: fly\nNo:\nACTION: {}",
+    ],
+)  # fmt: skip
+def test_answers_are_read_as_models_write_them(line: str) -> None:
+    for action in me.legal_actions(GAME).tolist():
+        text = actions.describe(action, GAME)
+        for name in (str(action), text, f"{action}: {text}"):
+            assert prompts.read(f"I think.\n{line.format(name)}", GAME) == action
+
+
+@pytest.mark.parametrize(
     ("answer", "error", "says"),
     [
         ("", FormatError, "last line"),
-        ("ACTION: go on\nGood luck!", FormatError, "Good luck!"),
         ("go on", FormatError, "ACTION:"),
+        ("I would say ACTION: go on", FormatError, "I would say"),
+        ("ACTION: 1: decline", FormatError, "names two actions, 'buy' and 'decline'"),
+        ("ACTION: build Boardwalk, build Park Place", FormatError, "two actions"),
+        ("ACTION: 1 or 2", ConfigurationError, "'1 or 2'"),
+        ("ACTION: go on or build", ConfigurationError, "go on"),
+        ("ACTION: " + "1" * 5000, ConfigurationError, "Unknown"),
         ("ACTION: go onn", ConfigurationError, "'go on'"),
         ("ACTION: 999", ConfigurationError, "999"),
         ("ACTION: build Park Plaze", ConfigurationError, "build park place"),

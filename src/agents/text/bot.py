@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.text.player import TextPlayer
-from monopoly_env import actions, prompts
+from monopoly_env import prompts
 from monopoly_env.errors import ConfigurationError, MonopolyError, PolicyError, shortened
 from monopoly_env.game import Game
 from monopoly_env.policy.protocol import Decisions
@@ -103,7 +103,7 @@ class Bot(TextPlayer):
         try:
             answer = json.loads(line)
             chosen = answer["action"] if isinstance(answer, dict) else answer
-            action = prompts.legal(actions.parse(chosen, game), game)
+            action = prompts.chosen(chosen, game)
             if self.talk is not None and isinstance(answer, dict):
                 self.talk.say(Message.of(answer.get("message"), answer.get("promise")), game)
             return action

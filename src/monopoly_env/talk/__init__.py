@@ -10,7 +10,7 @@ Promises bind nobody; whether they are kept follows from the records and actions
 """
 
 from monopoly_env.talk.conversation import BROKEN, KEPT, MOST_MESSAGES, Given, Spoken, Talk
-from monopoly_env.talk.messages import HOW, MOST_CHARACTERS, Message, clean, read
+from monopoly_env.talk.messages import HOW, MOST_CHARACTERS, Message, clean, marked, read
 from monopoly_env.talk.promises import FORMS, Promise
 
 __all__ = [
@@ -26,5 +26,6 @@ __all__ = [
     "Spoken",
     "Talk",
     "clean",
+    "marked",
     "read",
 ]

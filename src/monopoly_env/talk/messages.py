@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,9 +12,8 @@ from monopoly_env.errors import ConfigurationError, FormatError, shortened
 from monopoly_env.talk.promises import FORMS, MOST_ROUNDS, Promise
 
 MOST_CHARACTERS: Final = 200
-SAY: Final = "say:"  # begin lines of an answer, above that of the action
-PROMISE: Final = "promise:"
 _MOST_READ: Final = 1 << 14  # characters; the rest of a text is not looked at
+_EMPHASIS: Final = " \t*_`\"'"
 # What a player of text is told of the table talk.
 HOW: Final = (
     "You may talk to the whole table. Above the ACTION line write a line\n"
@@ -93,15 +93,20 @@ def clean(text: str) -> str:
     return " ".join(plain.split())[:MOST_CHARACTERS].rstrip()
 
 
+def marked(answer: str, mark: str) -> str | None:
+    """What follows a mark and a colon in the last line that begins with them; None if no line does.
+
+    Models write the line as a heading, a quote or a point, and in bold type: `**SAY:** Peace?`.
+    """
+    pattern = rf"^[#>{_EMPHASIS}-]*{mark}[{_EMPHASIS}]*:(.*)"
+    lines = re.findall(pattern, answer[-_MOST_READ:], re.IGNORECASE | re.MULTILINE)
+    return lines[-1].strip(_EMPHASIS) if lines else None
+
+
 def read(answer: str) -> Message | None:
-    """What the lines `SAY:` and `PROMISE:` of an answer say; None if it has neither. Of several such lines the last counts.
+    """What the lines `SAY:` and `PROMISE:` of an answer say (`marked`); None if it has neither.
 
     Raises:
         MonopolyError: A promise that can't be read.
     """
-    found = {SAY: "", PROMISE: ""}
-    for line in (line.strip() for line in answer[-_MOST_READ:].splitlines()):
-        for mark in found:
-            if line.casefold().startswith(mark):
-                found[mark] = line[len(mark) :]
-    return Message.of(found[SAY], found[PROMISE])
+    return Message.of(marked(answer, "say"), marked(answer, "promise"))

@@ -94,7 +94,7 @@ def test_texts_are_cleaned_and_cut() -> None:
 
 
 def test_answers_say_things_above_their_action() -> None:
-    answer = "I think.\nSAY: first\nsay: Leave it to me.\nPROMISE: no bid on red for 3 rounds\nACTION: buy"
+    answer = "I think.\nSAY: first\n**say:** Leave it to me.\n- PROMISE: `no bid on red for 3 rounds`\nACTION: buy"
     assert talk.read(answer) == Message("Leave it to me.", Promise.read("no bid on red for 3 rounds"))
     assert talk.read("ACTION: buy") is None
     with pytest.raises(FormatError, match="one of the forms"):
