@@ -20,6 +20,7 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import IO, Any, Final
 
 import numpy as np
@@ -36,6 +37,8 @@ KIND: Final = "bot"
 _LAST_WORDS: Final = 5  # lines of standard error that an error message shows
 _GRACE: Final = 1.0  # seconds that a program gets to exit
 _END: Final = ""  # instead of a line, when a program has closed its output
+_LONGEST: Final = 1 << 16  # characters of a line
+_MOST_KEPT: Final = 2  # unread lines: the second shows that a program writes unasked, more are dropped
 
 
 class Bot(TextPlayer):
@@ -123,17 +126,18 @@ class _Pipe:
             )
         except OSError as error:
             raise PolicyError(f"Bot {self._name!r} can't be started: {error}.") from error
-        self._lines: queue.Queue[str] = queue.Queue()
+        self._lines: queue.Queue[str] = queue.Queue(_MOST_KEPT)
         self._errors: deque[str] = deque(maxlen=_LAST_WORDS)
         out, err = self._process.stdout, self._process.stderr
-        self._readers = [_reader(out, self._lines.put, _END), _reader(err, self._errors.append)]
+        self._readers = [_reader(out, partial(_keep, self._lines), _END), _reader(err, self._errors.append)]
         weakref.finalize(self, _end, self._process)
 
     def exchange(self, line: str, seconds: float) -> str:
         """Write a line and wait for one.
 
         Raises:
-            PolicyError: The program has exited, takes too long, or has written more lines than it was asked for.
+            PolicyError: The program has exited, takes too long, or has written more lines than it
+                was asked for, or a line without an end.
         """
         if self._lines.qsize() and (early := self._lines.get()) != _END:
             raise PolicyError(f"Bot {self._name!r} wrote {shortened(early.rstrip())} before it was asked: one line a decision.")
@@ -149,6 +153,8 @@ class _Pipe:
             raise PolicyError(f"Bot {self._name!r} gave no answer within {seconds:g} seconds.{self._said()}") from None
         if answer == _END:
             raise self._died()
+        if len(answer) == _LONGEST and not answer.endswith("\n"):
+            raise PolicyError(f"Bot {self._name!r} wrote a line of more than {_LONGEST:,} characters.")
         return answer
 
     def close(self) -> None:
@@ -166,12 +172,12 @@ class _Pipe:
 
 
 def _reader(stream: IO[str] | None, told: Callable[[str], None], last: str | None = None) -> threading.Thread:
-    """A thread that hands on each line of a stream, and at its end `last`."""
+    """A thread that hands on each line of a stream, long ones in pieces, and at its end `last`."""
     assert stream is not None
 
     def read() -> None:
         with contextlib.suppress(ValueError, OSError), stream:
-            for line in stream:
+            for line in iter(partial(stream.readline, _LONGEST), ""):
                 told(line)
         if last is not None:
             told(last)
@@ -179,6 +185,11 @@ def _reader(stream: IO[str] | None, told: Callable[[str], None], last: str | Non
     thread = threading.Thread(target=read, daemon=True)
     thread.start()
     return thread
+
+
+def _keep(lines: queue.Queue[str], line: str) -> None:
+    with contextlib.suppress(queue.Full):
+        lines.put_nowait(line)
 
 
 def _end(process: subprocess.Popen[str]) -> None:

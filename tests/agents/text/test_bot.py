@@ -7,6 +7,7 @@ import shlex
 import shutil
 import sys
 import time
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -112,6 +113,26 @@ def test_a_line_that_nobody_asked_for_is_refused() -> None:
     time.sleep(0.2)  # the second line comes a little later
     with pytest.raises(PolicyError, match="one line a decision"):
         bot.act(decisions())
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("while True: sys.stdout.write('x' * 9999)", "more than 65,536 characters"),
+        ("while True: print(1)", "one line a decision"),
+        ("while True: sys.stderr.write('x' * 9999)", "within 0.5 seconds"),
+    ],
+)
+def test_endless_output_takes_no_memory(body: str, says: str) -> None:
+    bot = program(body, seconds=0.5)
+    tracemalloc.start()
+    with pytest.raises(PolicyError, match=says):
+        while True:
+            assert bot.act(decisions()).tolist() == [1]
+            time.sleep(0.2)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1 << 23
 
 
 def test_after_a_failure_it_starts_anew() -> None:
