@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Console
 
-from monopoly_env.core import read_file, read_json, write_atomically
+from monopoly_env.files import read_file, read_json, write_atomically
 from monopoly_env.reference import table as markdown
 from studies.pages import Page
 from training.bench import __main__ as bench

@@ -23,15 +23,14 @@ import tyro
 from rich.console import Console
 
 from agents.networks.esp import FORMS
-from monopoly_env.core import write_atomically
 from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.files import read_file, read_json, understood, write_atomically
 from monopoly_env.reference import table
 from studies.evolution.experiment import mean_of
 from studies.pages import Page
 from training.evolution.controls import ALGORITHMS
 from training.evolution.esp_monopoly import ESP_MONOPOLY, PARENT, EspMonopoly
 from training.evolution.run import carry_on
-from training.run import checkpoints
 from training.run.command import resumable
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "results" / "esp_monopoly.md"
@@ -89,8 +88,8 @@ def read(path: Path) -> dict[tuple[str, int, int], dict[str, Any]]:
     """
     if not path.is_file():
         return {}
-    with checkpoints.understood(path):
-        rows = [json.loads(line) for line in path.read_text().splitlines()]
+    with understood(path):
+        rows = [read_json(line) for line in read_file(path).splitlines()]
         return {(row["search"], row["generations"], row["seed"]): row for row in rows}
 
 

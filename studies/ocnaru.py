@@ -27,8 +27,8 @@ from agents.networks.ocnaru import NETWORKS, OcnaruNetworks
 from agents.players.strategic import POLICIES
 from agents.players.strategic.play import play as play_strategic
 from monopoly_env.actions import A_BUY
-from monopoly_env.core import write_atomically
 from monopoly_env.errors import ConfigurationError
+from monopoly_env.files import write_atomically
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import CompiledPolicy, Mask, Policy, Row, policy_kernel

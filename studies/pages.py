@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from monopoly_env.core import write_atomically
 from monopoly_env.errors import ConfigurationError, FormatError
+from monopoly_env.files import write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -25,14 +25,13 @@ import tyro
 from numpy.typing import NDArray
 from rich.console import Console
 
-from monopoly_env.core import write_atomically
 from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.files import read_file, read_json, understood, write_atomically
 from monopoly_env.reference import table
 from studies.evolution.experiment import mean_of
 from studies.pages import Page
 from training.evolution.run import CURVES, carry_on
 from training.evolution.schrum import NETWORKS, PROGRAMS, SCHRUM, Schrum
-from training.run import checkpoints
 from training.run.command import resumable
 
 if TYPE_CHECKING:
@@ -126,13 +125,13 @@ class Finished:
         """What a run has left.
 
         Raises:
-            CheckpointError: A file is damaged.
+            FormatError: A file is damaged.
         """
-        with checkpoints.understood(folder / _EVALUATION):
-            results: dict[str, Any] = json.loads((folder / _EVALUATION).read_text())
+        with understood(folder / _EVALUATION):
+            results: dict[str, Any] = read_json(read_file(folder / _EVALUATION))
             rates = {test["opponents"]: float(test["win_rate"]) for test in results["tests"]}
             seats = {test["opponents"]: _by_seat(test) for test in results["tests"]}
-        with checkpoints.understood(folder / CURVES):
+        with understood(folder / CURVES):
             found = np.atleast_1d(np.genfromtxt(folder / CURVES, delimiter=",", names=True, deletechars=""))
             own = {name.removeprefix(_CHAMPION): found[name] for name in found.dtype.names or () if name.startswith(_CHAMPION)}
             champions = np.mean([*own.values()], axis=0)
@@ -177,14 +176,14 @@ class Kept:
         """Read the file, if there is one.
 
         Raises:
-            CheckpointError: It is damaged.
+            FormatError: It is damaged.
         """
         self._path = path
         self._runs: dict[tuple[str, int], Finished] = {}
         if path.is_file():
-            with checkpoints.understood(path):
-                for line in path.read_text().splitlines():
-                    found = json.loads(line)
+            with understood(path):
+                for line in read_file(path).splitlines():
+                    found = read_json(line)
                     key = found.pop("cell"), found.pop("seed")
                     self._runs[key] = Finished(**found)
 

@@ -19,8 +19,8 @@ from rich.table import Table
 
 from agents import arena
 from agents.arena.candidates import Lineup
-from monopoly_env.core import write_atomically
 from monopoly_env.errors import ConfigurationError
+from monopoly_env.files import write_atomically
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.policy.resolve import resolve, resolve_all
 from monopoly_env.reference import table as markdown

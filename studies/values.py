@@ -28,8 +28,8 @@ from agents.values.features import MOST_PLAYERS
 from agents.values.network import ARCHITECTURE
 from monopoly_env.analyse import Value, rollout
 from monopoly_env.analyse.values import resolve
-from monopoly_env.core import read_file, read_json
 from monopoly_env.errors import FormatError
+from monopoly_env.files import read_file, read_json
 from monopoly_env.game import Games
 from monopoly_env.intervals import mean_interval
 from monopoly_env.reference import table as markdown

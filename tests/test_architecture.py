@@ -39,6 +39,36 @@ def test_private_names_stay_in_their_module() -> None:
     assert {path: names for path, names in used.items() if names} == {}
 
 
+# Files that come with the package, or that another program of ours has just written.
+OWN_FILES = {
+    "monopoly_env/kernels.py", "monopoly_env/policy/names.py", "monopoly_env/reference.py", "monopoly_env/render/page.py",
+    "agents/players/evolved.py", "agents/players/expert/bargainer.py", "agents/players/genetic/shipped.py",
+    "monopoly_env/serve/recordings.py", "training/bench/kernel.py",
+}  # fmt: skip
+READS = {"read_text", "read_bytes", "safe_open", "load_file", "fromfile", "memmap", "loadtxt", "genfromtxt"}
+
+
+def reads(tree: ast.Module) -> Iterator[str]:
+    """The calls of a module that open a file by its path for reading."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        plain = isinstance(node.func, ast.Name)
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        words = [*node.args, *(word.value for word in node.keywords)]
+        binary = any(isinstance(word, ast.Constant) and word.value == "rb" for word in words)
+        if name in READS or (name == "open" and (plain or binary)):
+            yield name
+
+
+def test_files_of_users_are_opened_in_one_place() -> None:
+    source = ROOT / "src"
+    names = {path.relative_to(source).as_posix() for path in SOURCES if path.is_relative_to(source)}
+    found = {name: list(reads(ast.parse((source / name).read_bytes()))) for name in names - OWN_FILES}
+    opened = {name: calls for name, calls in found.items() if calls}
+    assert opened == {"monopoly_env/files.py": ["open"]}
+
+
 def test_the_picture_of_the_packages_is_up_to_date() -> None:
     done = subprocess.run([sys.executable, "docs/packages.py", "--check"], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -25,6 +25,7 @@ import monopoly_env as me
 from agents import arena
 from agents.arena.ratings import Ratings
 from monopoly_env import actions, core, encoding, errors, monopoly_v0, replays, rewards
+from monopoly_env.files import read_file
 
 
 @pytest.mark.parametrize("error", [value for value in vars(errors).values() if inspect.isclass(value) and issubclass(value, Exception)])
@@ -402,6 +403,18 @@ def test_null_bytes_in_paths() -> None:
     for use in (*writes, *reads):
         with pytest.raises(me.MonopolyError, match="null"):
             use("a\0b")
+
+
+def test_what_may_never_end_is_not_read(tmp_path: Path) -> None:
+    """A pipe without a writer blocks whoever opens it, a device has no end."""
+    os.mkfifo(tmp_path / "pipe")
+    for path, said in ((tmp_path / "pipe", "not a regular file"), ("/dev/zero", "not a regular file"), (tmp_path, "directory")):
+        with pytest.raises(me.ConfigurationError, match=f"Cannot read .*{said}"):
+            read_file(path)
+    (tmp_path / "large").write_bytes(bytes(1000))
+    with pytest.raises(me.FormatError, match="larger than 999 bytes"):
+        read_file(tmp_path / "large", 999)
+    assert read_file(tmp_path / "large", 1000) == bytes(1000)
 
 
 # --- values of a wrong type -----------------------------------------------------------------------------------------------

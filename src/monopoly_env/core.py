@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, lru_cache
 from pathlib import Path
@@ -32,6 +31,7 @@ from monopoly_env.errors import (
     shortened,
     whole_number,
 )
+from monopoly_env.files import read_file, read_json, write_atomically
 from monopoly_env.game import FORMAT_VERSION, GAME, MAX_PLAYERS, MIN_PLAYERS, Game, Games, empty_games
 from monopoly_env.kernels import entry
 from monopoly_env.philox import count_seeds, split_seeds
@@ -39,10 +39,7 @@ from monopoly_env.rules import RULES, RULES_VERSION, Rules
 
 _ILLEGAL: Final = -1  # instead of a violation
 _RULES_AT: Final[int] = GAME.fields["rules"][1]  # type: ignore[index]  # the byte of a record where its rules begin
-MOST_BYTES: Final = 1 << 30  # of a file that is read into memory
-_PIECE: Final = 1 << 20  # bytes of a file that are read at a time
 _MOST_HEADER: Final = 1 << 16  # bytes of the JSON of a saved game
-_MOST_NESTED: Final = 16  # levels of JSON within each other; our files have half of them
 
 
 @entry()
@@ -476,48 +473,6 @@ def board_number(rules: Rules) -> int:
     return EDITION_NAMES.index(rules.board)
 
 
-def read_file(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
-    """The content of a file of limited size.
-
-    Args:
-        path: The file.
-        most: Bytes; a larger file is refused before it is read.
-
-    Raises:
-        ConfigurationError: The file does not exist or cannot be read.
-        FormatError: The file is larger.
-    """
-    try:
-        pieces: list[bytes] = []
-        with Path(path).open("rb") as file:
-            while sum(map(len, pieces)) <= most and (piece := file.read(_PIECE)):
-                pieces.append(piece)
-    except (OSError, ValueError) as error:  # a ValueError: the path has a null byte
-        raise ConfigurationError(f"Cannot read {os.fspath(path)!r}: {getattr(error, 'strerror', error)}.") from error
-    data = b"".join(pieces)
-    if len(data) > most:
-        raise FormatError(f"{os.fspath(path)!r} is larger than {most:,} bytes: it is not one of our files.")
-    return data
-
-
-def read_json(text: bytes | str) -> Any:
-    """The value of a JSON text; None if it is not JSON or is nested deeper than our files are."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    level = [value]
-    for _ in range(_MOST_NESTED):
-        level = [part for item in level if isinstance(item, (dict, list)) for part in (item.values() if isinstance(item, dict) else item)]
-    return value if not level else None
-
-
-def differing(header: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
-    """What differs in a file's header from what is expected, as text; empty if nothing does."""
-    wrong = (key for key, value in expected.items() if header.get(key) != value)
-    return "; ".join(f"{key} is {shortened(header.get(key), 400)}, expected {expected[key]!r}" for key in wrong)
-
-
 @contextmanager
 def enough_memory(what: str) -> Iterator[None]:
     """Turn a lack of memory into an error of this library.
@@ -532,24 +487,3 @@ def enough_memory(what: str) -> Iterator[None]:
         yield
     except MemoryError as error:
         raise ConfigurationError(f"{what} needs more memory than there is. {error}".rstrip()) from error
-
-
-def write_atomically(path: str | os.PathLike[str], data: bytes) -> Path:
-    """Write a file under a temporary name, then rename it, so that it is never half written.
-
-    Raises:
-        ConfigurationError: The folder cannot be written to.
-    """
-    try:
-        target = Path(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
-        try:
-            with temporary.open("xb") as file:
-                file.write(data)
-            temporary.replace(target)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except (OSError, ValueError) as error:  # a ValueError: the path has a null byte
-        raise ConfigurationError(f"Cannot write {os.fspath(path)!r}: {getattr(error, 'strerror', error)}.") from error
-    return target

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from monopoly_env.errors import ConfigurationError, nearest, shortened, whole_number
+from monopoly_env.files import read_file, understood
 
 Row: TypeAlias = dict[str, str]
 
@@ -67,10 +68,12 @@ def read_table(name: str, folder: Path = DATA) -> list[Row]:
     """The rows of a CSV file of a folder.
 
     Raises:
-        ConfigurationError: The file can't be read.
+        ConfigurationError: The file can't be read. FormatError: It is no CSV.
     """
-    text = _read(folder / name)
-    return [{column: cell or "" for column, cell in row.items() if column} for row in csv.DictReader(text.splitlines())]
+    data = read_file(folder / name, _MOST_BYTES)
+    with understood(folder / name, "is no table"):
+        lines = data.decode("utf-8").splitlines()
+        return [{column: cell or "" for column, cell in row.items() if column} for row in csv.DictReader(lines)]
 
 
 def cell(row: Row, column: str, low: int, high: int, place: str) -> int:
@@ -90,22 +93,12 @@ def cell(row: Row, column: str, low: int, high: int, place: str) -> int:
     return whole_number(f"{place}, {column}:", int(text) if _WHOLE.fullmatch(text) else text, low, high)
 
 
-def _read(path: Path) -> str:
-    try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise ConfigurationError(f"{path} is too large for a file of an edition: {_MOST_BYTES:,} bytes are the most.")
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path} can't be read: {error}.") from error
-
-
 def _editions(folder: Path, taken: tuple[str, ...] = ()) -> tuple[Edition, ...]:
     """The editions of a folder, in the order of its `editions.toml`."""
     path = folder / "editions.toml"
-    try:
-        tables = tomllib.loads(_read(path))
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigurationError(f"{path} is no TOML: {error}.") from error
+    data = read_file(path, _MOST_BYTES)
+    with understood(path, "is no TOML"):
+        tables = tomllib.loads(data.decode("utf-8"))
     known = [field.name for field in fields(Edition) if field.name not in ("name", "folder")]
     for name, table in tables.items():
         if not _NAME.fullmatch(name) or name in taken:

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from monopoly_env import actions, rewards
-from monopoly_env.core import write_atomically
 from monopoly_env.encoding import ocnaru, standard
 from monopoly_env.encoding.table import SCALES, Block, total
 from monopoly_env.errors import MonopolyError
+from monopoly_env.files import write_atomically
 from monopoly_env.rules import PRESETS, Rules
 
 DOCS: Final = Path(__file__).parents[2] / "docs"

@@ -35,8 +35,8 @@ from agents.arena.ratings import CrossTable, Ratings, Strengths, cross_table, st
 from agents.arena.results import Results, merge
 from agents.arena.table import Table
 from monopoly_env import replays
-from monopoly_env.core import read_file, read_json, write_atomically
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, nearest, whole_number
+from monopoly_env.files import read_file, read_json, write_atomically
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS
 from monopoly_env.intervals import CONFIDENCE
 from monopoly_env.policy import files
@@ -284,7 +284,7 @@ def _fingerprint(name: str) -> str:
     """A name; for a saved policy its path and a hash of the file, which may change between two runs."""
     if Path(name).suffix != files.SUFFIX:
         return name
-    return f"{name} {hashlib.sha256(Path(name).read_bytes()).hexdigest()[:16]}"
+    return f"{name} {hashlib.sha256(read_file(name)).hexdigest()[:16]}"
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 import agents
 from agents import arena
 from agents.arena.candidates import Lineup
+from monopoly_env.files import read_file, read_json, understood
 from monopoly_env.intervals import CONFIDENCE, half_width
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.policy.resolve import PolicyLike
@@ -48,7 +48,7 @@ class Outcome:
     @cached_property
     def results(self) -> dict[str, Any]:
         """What evaluation.json holds."""
-        results: dict[str, Any] = json.loads(self.evaluation.read_text())
+        results: dict[str, Any] = read_json(read_file(self.evaluation))
         return results
 
     @property
@@ -58,7 +58,7 @@ class Outcome:
         Raises:
             FormatError: evaluation.json is damaged.
         """
-        with checkpoints.understood(self.evaluation):
+        with understood(self.evaluation):
             return int(self.results["generations"])
 
     @cached_property

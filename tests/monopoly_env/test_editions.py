@@ -115,7 +115,7 @@ def all_cards_move(folder: Path) -> None:
 # What is wrong, and what the error says.
 WRONG: dict[str, tuple[Callable[[Path], object], str]] = {
     "no folder": (lambda folder: [path.unlink() for path in folder.iterdir()] and folder.rmdir(), "must be a folder"),
-    "no list": (lambda folder: (folder / "editions.toml").unlink(), "can't be read"),
+    "no list": (lambda folder: (folder / "editions.toml").unlink(), "Cannot read"),
     "no TOML": (replaced("editions.toml", "]", ""), "is no TOML"),
     "a name that is taken": (replaced("editions.toml", "seaside", "uk"), "'uk', is taken"),
     "a name with spaces": (replaced("editions.toml", "[seaside]", '["my town"]'), "must be small letters"),
@@ -123,7 +123,7 @@ WRONG: dict[str, tuple[Callable[[Path], object], str]] = {
     "no title": (replaced("editions.toml", 'title = "Seaside"', ""), "seaside needs a title"),
     "a number": (replaced("editions.toml", '"Seaside"', "7"), "must be a table of texts"),
     "a path": (replaced("editions.toml", "board.csv", "../board.csv"), "must be a file beside it"),
-    "no board": (lambda folder: (folder / "board.csv").unlink(), "can't be read"),
+    "no board": (lambda folder: (folder / "board.csv").unlink(), "Cannot read"),
     "no such deck": (replaced("editions.toml", "title", 'deck = "mine"\ntitle'), "no cards of the deck 'mine'"),
     "a square less": (replaced("board.csv", "20,Free Parking,free_parking,,,,,,,,,,,,,,,,,,\n", ""), "there are 39 rows"),
     "an unknown kind": (replaced("board.csv", "Chance,chance", "Chance,chanse"), "Did you mean 'chance'?"),
@@ -161,7 +161,7 @@ for folder in sys.argv[1:]:
         for name in ("editions", "board", "cards"):
             importlib.import_module("monopoly_env." + name)
         told.append("")
-    except me.ConfigurationError as error:
+    except me.MonopolyError as error:
         told.append(str(error))
 print(json.dumps(told))
 """

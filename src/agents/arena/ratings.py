@@ -22,8 +22,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from agents.arena.pictures import heat_map
-from monopoly_env.core import read_file, read_json, write_atomically
 from monopoly_env.errors import ConfigurationError, FormatError, shortened
+from monopoly_env.files import read_file, read_json, write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.arena.counting import GAME_COUNTS, GAME_STATISTICS, SEAT_COUNTS, STATISTICS, Statistic
-from monopoly_env.core import read_file, read_json, write_atomically
 from monopoly_env.errors import ConfigurationError, FormatError, shortened
+from monopoly_env.files import read_file, read_json, write_atomically
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS
 from monopoly_env.rules import RULES_VERSION
 

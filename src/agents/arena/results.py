@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from agents.arena import pictures, result_files
 from agents.arena.counting import STATISTICS
 from agents.arena.statistics import Difference, control_coefficient, paired_difference, spread
-from monopoly_env.core import write_atomically
 from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.files import write_atomically
 from monopoly_env.intervals import CONFIDENCE, clustered, per_unit, wilson
 
 if TYPE_CHECKING:

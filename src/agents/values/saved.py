@@ -15,8 +15,8 @@ from agents.networks.layout import zeros
 from agents.values.features import DIGEST, MOST_PLAYERS
 from agents.values.network import ARCHITECTURE, by_network
 from monopoly_env.analyse.values import Value
-from monopoly_env.core import write_atomically
 from monopoly_env.errors import ConfigurationError, FormatError, nearest, shortened
+from monopoly_env.files import write_atomically
 from monopoly_env.policy import files
 from monopoly_env.policy.protocol import array_differences
 from monopoly_env.rules import RULES_VERSION

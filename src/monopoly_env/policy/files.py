@@ -12,12 +12,11 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save
+from safetensors.numpy import load, save
 
 from monopoly_env.actions import HEADS
-from monopoly_env.core import read_json, write_atomically
 from monopoly_env.errors import ConfigurationError, FormatError, shortened
+from monopoly_env.files import read_file, read_json, understood, write_atomically
 from monopoly_env.rules import RULES_VERSION
 
 SUFFIX: Final = ".safetensors"
@@ -25,7 +24,7 @@ FORMAT: Final = "monopoly-policy"
 FORMAT_VERSION: Final = 1
 _KEY: Final = "policy"
 _FIELDS: Final = {"kind": str, "name": str, "options": dict}
-_MOST_BYTES: Final = 1 << 30  # of a file
+_LENGTH: Final = 8  # bytes at the beginning of a file that hold the length of its header
 _MOST_ABOUT: Final = 1 << 20  # characters of its JSON
 
 
@@ -68,17 +67,16 @@ def open_file(path: str | Path, key: str, what: str) -> tuple[dict[str, Any], di
     Raises:
         FormatError: The file is missing, corrupt, too large, or its header holds no object in JSON.
     """
+    named = f"is not {what}, a {SUFFIX} file"
     try:
-        if Path(path).stat().st_size > _MOST_BYTES:
-            raise FormatError(f"{str(path)!r} is larger than {_MOST_BYTES:,} bytes: it is not {what}.")
-        with safe_open(path, framework="numpy") as file:
-            text = (file.metadata() or {}).get(key, "{}")
-            about = read_json(text) if len(text) <= _MOST_ABOUT else None
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118, not a dict
-    except FormatError:
-        raise
-    except (OSError, SafetensorError, ValueError, TypeError, AttributeError, MemoryError) as error:
-        raise FormatError(f"{str(path)!r} is not {what}, a {SUFFIX} file: {error}.") from error
+        data = read_file(path)
+    except ConfigurationError as error:
+        raise FormatError(f"{str(path)!r} {named}: {error}") from error
+    with understood(path, named):
+        arrays = load(data)
+        header = read_json(data[_LENGTH : _LENGTH + int.from_bytes(data[:_LENGTH], "little")])
+        text = header.get("__metadata__", {}).get(key, "{}")
+        about = read_json(text) if len(text) <= _MOST_ABOUT else None
     if not isinstance(about, dict):
         raise FormatError(f"{str(path)!r} is not {what}: its header is not an object in JSON.")
     return about, arrays

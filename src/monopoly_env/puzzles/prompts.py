@@ -15,8 +15,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from monopoly_env import core, prompts
+from monopoly_env import prompts
 from monopoly_env.errors import FormatError, MonopolyError, shortened
+from monopoly_env.files import read_file, read_json, write_atomically
 from monopoly_env.intervals import mean_interval
 from monopoly_env.puzzles.puzzle import DIGITS, Puzzle
 
@@ -50,7 +51,7 @@ def write(path: str | os.PathLike[str], puzzles: Sequence[Puzzle]) -> Path:
     Raises:
         ConfigurationError: The file can't be written.
     """
-    return core.write_atomically(path, _lines(entries(puzzles)))
+    return write_atomically(path, _lines(entries(puzzles)))
 
 
 def _lines(objects: Iterable[Mapping[str, Any]]) -> bytes:
@@ -101,10 +102,10 @@ def read(path: str | os.PathLike[str]) -> dict[int, str]:
         ConfigurationError: The file does not exist. FormatError: A line is something else, or answers a puzzle again.
     """
     answers: dict[int, str] = {}
-    for line in core.read_file(path, _MOST_BYTES).decode(errors="replace").splitlines():
+    for line in read_file(path, _MOST_BYTES).decode(errors="replace").splitlines():
         if not line.strip():
             continue
-        data = core.read_json(line.encode())
+        data = read_json(line.encode())
         valid = isinstance(data, dict) and isinstance(data.get("id"), int) and isinstance(data.get("answer"), str)
         if not valid or data["id"] in answers:
             raise FormatError(

@@ -18,6 +18,7 @@ from monopoly_env import core, replays
 from monopoly_env.actions import describe
 from monopoly_env.analyse import Candidate
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, nearest, shortened, whole_number
+from monopoly_env.files import differing, read_file, read_json, write_atomically
 from monopoly_env.game import Game
 from monopoly_env.philox import MAX_SEED
 from monopoly_env.replays import Replay
@@ -99,7 +100,7 @@ def save(path: str | os.PathLike[str], puzzles: Iterable[Puzzle]) -> Path:
     """
     header = json.dumps(_versions())[1:-1]
     lines = ",\n".join(json.dumps(_to_dict(puzzle), separators=(",", ":")) for puzzle in puzzles)
-    return core.write_atomically(path, f'{{{header}, "puzzles": [\n{lines}\n]}}\n'.encode())
+    return write_atomically(path, f'{{{header}, "puzzles": [\n{lines}\n]}}\n'.encode())
 
 
 def load(path: str | os.PathLike[str] = SHIPPED) -> tuple[Puzzle, ...]:
@@ -112,10 +113,10 @@ def load(path: str | os.PathLike[str] = SHIPPED) -> tuple[Puzzle, ...]:
         ConfigurationError: The file does not exist.
         FormatError: It holds no puzzles, is corrupt, or has other versions; the message says what differs.
     """
-    name, data = os.fspath(path), core.read_json(core.read_file(path, _MOST_BYTES))
+    name, data = os.fspath(path), read_json(read_file(path, _MOST_BYTES))
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise FormatError(f"{name!r} holds no puzzles.")
-    differences = core.differing(data, _versions())
+    differences = differing(data, _versions())
     if differences:
         raise FormatError(f"{name!r} was written by another version: {differences}.")
     entries = data.get("puzzles")

@@ -20,6 +20,7 @@ import numpy as np
 from monopoly_env import core
 from monopoly_env.actions import HEADS
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, shortened
+from monopoly_env.files import differing, read_file, read_json, write_atomically
 from monopoly_env.game import FORMAT_VERSION
 from monopoly_env.replays.replay import Replay, digest, final
 from monopoly_env.rules import RULES_VERSION, Rules
@@ -58,7 +59,7 @@ def save(path: str | os.PathLike[str], replays: Sequence[Replay]) -> Path:
     if len(replays) > _MOST_GAMES or len(block) > _most(len(packed)) or max(map(len, about), default=0) > _MOST_ABOUT + _MOST_TALK:
         raise ConfigurationError(f"{len(replays):,} games of {len(block):,} bytes are too much for a file: write several.")
     header = versions() | {"games": len(replays), "bytes": len(block)}
-    return core.write_atomically(path, json.dumps(header).encode() + b"\n" + packed)
+    return write_atomically(path, json.dumps(header).encode() + b"\n" + packed)
 
 
 def load(path: str | os.PathLike[str]) -> list[Replay]:
@@ -69,11 +70,11 @@ def load(path: str | os.PathLike[str]) -> list[Replay]:
         FormatError: The file holds no replays, is corrupt, or has other versions; the message says what differs.
     """
     name = os.fspath(path)
-    line, _, block = core.read_file(path, _MOST_BYTES).partition(b"\n")
-    header = core.read_json(line) if len(line) <= _MOST_HEADER else None
+    line, _, block = read_file(path, _MOST_BYTES).partition(b"\n")
+    header = read_json(line) if len(line) <= _MOST_HEADER else None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise FormatError(f"{name!r} holds no recorded games.")
-    differences = core.differing(header, versions())
+    differences = differing(header, versions())
     if differences:
         raise FormatError(f"{name!r} was recorded by another version: {differences}.")
     try:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from monopoly_env import core
+from monopoly_env.files import write_atomically
 from monopoly_env.game import Game
 from monopoly_env.replays.narration import told
 from monopoly_env.replays.replay import Replay, final, games, start
@@ -32,7 +33,7 @@ def save_html(replay: Replay, path: str | os.PathLike[str]) -> Path:
         FormatError: The replay can't be played back.
         ConfigurationError: The file can't be written.
     """
-    return core.write_atomically(path, to_html(replay).encode())
+    return write_atomically(path, to_html(replay).encode())
 
 
 def save_animation(replay: Replay, path: str | os.PathLike[str], width: int = 488, seconds: float = 0.5) -> Path:
@@ -50,7 +51,7 @@ def save_animation(replay: Replay, path: str | os.PathLike[str], width: int = 48
     """
     from monopoly_env.render.animation import animation
 
-    return core.write_atomically(path, animation(_turns(replay), Path(path).suffix, width, seconds))
+    return write_atomically(path, animation(_turns(replay), Path(path).suffix, width, seconds))
 
 
 def _turns(replay: Replay) -> Iterator[Game]:

@@ -15,8 +15,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from monopoly_env.board import SQUARE_NAME
-from monopoly_env.core import write_atomically
 from monopoly_env.errors import ConfigurationError, MonopolyError, whole_number
+from monopoly_env.files import write_atomically
 from monopoly_env.text import to_text
 from monopoly_env.validate import fuzz as fuzzer
 from monopoly_env.validate import landing as odds

@@ -21,8 +21,8 @@ from typing import Annotated, Any, Final
 import tyro
 from rich.console import Console
 
-from monopoly_env.core import write_atomically
 from monopoly_env.errors import ConfigurationError, MonopolyError, nearest
+from monopoly_env.files import read_file, write_atomically
 from monopoly_env.policy.names import renamed_told
 from training.bench import budget, code, suite, talk
 from training.bench.make import Sizes, make
@@ -154,7 +154,7 @@ def bench(options: Options, console: Console) -> dict[str, Any]:
 def _make(options: MakeOptions) -> int:
     if not options.secret.exists():
         write_atomically(options.secret, (secrets.token_hex(32) + "\n").encode())
-    text = options.secret.read_text(encoding="utf-8").strip()
+    text = read_file(options.secret).decode(errors="replace").strip()
     if not text:
         raise ConfigurationError(f"{str(options.secret)!r} is empty: it must hold a secret text.")
     make(options.out, text, Sizes(options.deals, options.kingmaker, options.puzzles), print)

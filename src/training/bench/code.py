@@ -19,8 +19,8 @@ from typing import Annotated, Any, Final
 
 import tyro
 
-from monopoly_env.core import write_atomically
 from monopoly_env.errors import ConfigurationError, FormatError
+from monopoly_env.files import read_file, read_json, understood, write_atomically
 from training.bench import result, suite
 from training.bench.task import Score
 
@@ -95,14 +95,15 @@ def read_log(folder: Path) -> list[dict[str, Any]]:
         FormatError: The log is damaged, or a submitted file is not the one that was scored.
     """
     path = folder / _LOG
-    try:
-        log = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+    if not path.exists():
+        return []
+    log = [read_json(line) for line in read_file(path).splitlines()]
+    with understood(path):
         for number, entry in enumerate(log, 1):
             file = folder / _file(number)
             if (entry["submission"], entry["file"]) != (number, file.name) or entry["sha256"] != _sha256(file):
                 raise FormatError(f"{str(file)!r} is not submission {number} as it was scored.")
-    except (ValueError, KeyError, TypeError, OSError) as error:
-        raise FormatError(f"The log of submissions {str(path)!r} is damaged: {error}") from error
+            float(entry.get("score", 0))
     return log
 
 
@@ -111,12 +112,7 @@ def _submitted(log: list[dict[str, Any]], options: Options, told: Callable[[str]
     if number > SUBMISSIONS:
         raise ConfigurationError(f"The series in {str(options.folder)!r} has its {SUBMISSIONS} submissions. Measure the best with --final.")
     assert options.file is not None
-    try:
-        data = options.file.read_bytes()
-    except OSError as error:
-        raise ConfigurationError(f"{str(options.file)!r} can't be read: {error}.") from error
-    if len(data) > _MOST_BYTES:
-        raise ConfigurationError(f"{str(options.file)!r} has {len(data):,} bytes; {_MOST_BYTES:,} are the most.")
+    data = read_file(options.file, _MOST_BYTES)
     kept = options.folder / _file(number)
     options.folder.mkdir(parents=True, exist_ok=True)
     write_atomically(kept, data)
@@ -172,7 +168,7 @@ def _measured(file: Path, stream: str, seeds: int, options: Options) -> dict[str
         if not answer.exists():
             last = done.stderr.strip().splitlines()[-1:] or ["nothing"]
             return {"error": f"it ended with status {done.returncode} and said: {last[0][:200]}"}
-        outcome: dict[str, Any] = json.loads(answer.read_text(encoding="utf-8"))
+        outcome: dict[str, Any] = read_json(read_file(answer, _MOST_BYTES))
         return outcome
 
 
@@ -181,4 +177,4 @@ def _file(number: int) -> str:
 
 
 def _sha256(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+    return hashlib.sha256(read_file(file)).hexdigest()

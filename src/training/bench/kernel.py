@@ -15,6 +15,7 @@ import numba
 
 from agents.arena import Lineup
 from monopoly_env.errors import ConfigurationError, MonopolyError
+from monopoly_env.files import read_file
 from monopoly_env.policy.protocol import CompiledPolicy, PolicyKernel, policy_kernel
 from training.bench.task import Score, share, won
 
@@ -30,7 +31,7 @@ def load(path: Path) -> CompiledPolicy:
     """
     names: dict[str, Any] = {"__name__": path.stem, "__file__": str(path)}
     try:
-        exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), names)
+        exec(compile(read_file(path), str(path), "exec"), names)
     except Exception as error:
         raise ConfigurationError(f"{path.name} can't be run: {type(error).__name__}: {error}") from error
     if FUNCTION not in names:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from monopoly_env import core, replays
 from monopoly_env.errors import FormatError, MonopolyError
+from monopoly_env.files import read_file, read_json, write_atomically
 from monopoly_env.game import Game
 from monopoly_env.replays import Replay
 
@@ -42,7 +43,7 @@ class Position:
 def save(path: Path, positions: Iterable[Position]) -> Path:
     """Write positions to a file, atomically."""
     lines = ",\n".join(json.dumps(_to_dict(position), separators=(",", ":")) for position in positions)
-    return core.write_atomically(path, f'{{{json.dumps(_versions())[1:-1]}, "positions": [\n{lines}\n]}}\n'.encode())
+    return write_atomically(path, f'{{{json.dumps(_versions())[1:-1]}, "positions": [\n{lines}\n]}}\n'.encode())
 
 
 def load(path: Path) -> tuple[Position, ...]:
@@ -51,7 +52,7 @@ def load(path: Path) -> tuple[Position, ...]:
     Raises:
         ConfigurationError: The file does not exist. FormatError: It holds no positions, is corrupt, or of another version.
     """
-    data = core.read_json(core.read_file(path, _MOST_BYTES))
+    data = read_json(read_file(path, _MOST_BYTES))
     expected = _versions()
     if not isinstance(data, dict) or {name: data.get(name) for name in expected} != expected:
         raise FormatError(f"{str(path)!r} holds no positions of this version: expected {expected}.")

@@ -11,7 +11,7 @@ from typing import Any, Final
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from monopoly_env.core import write_atomically
+from monopoly_env.files import write_atomically
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.rules import RULES_VERSION
 from training.bench import suite

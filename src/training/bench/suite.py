@@ -16,8 +16,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.random import Generator
 
-from monopoly_env import core, puzzles
+from monopoly_env import puzzles
 from monopoly_env.errors import FormatError
+from monopoly_env.files import read_file, read_json, write_atomically
 from monopoly_env.puzzles import Puzzle
 from training.bench import positions
 from training.bench.positions import Position
@@ -97,7 +98,7 @@ def write(folder: Path, text: str, strangers: list[dict[str, Any]], rules: list[
         "rules": rules,
     }
     folder.mkdir(parents=True, exist_ok=True)
-    core.write_atomically(folder / "suite.json", (json.dumps(about, indent=1) + "\n").encode())
+    write_atomically(folder / "suite.json", (json.dumps(about, indent=1) + "\n").encode())
 
 
 def load(folder: Path = SHIPPED) -> Suite:
@@ -107,7 +108,7 @@ def load(folder: Path = SHIPPED) -> Suite:
         ConfigurationError: There is no suite. FormatError: It is of another version, or damaged.
     """
     path = folder / "suite.json"
-    data = core.read_json(core.read_file(path, _MOST_BYTES))
+    data = read_json(read_file(path, _MOST_BYTES))
     if not isinstance(data, dict) or (data.get("format"), data.get("version")) != (FORMAT, VERSION):
         raise FormatError(f"{str(path)!r} is no suite of version {VERSION}.")
     try:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from monopoly_env.core import write_atomically
+from monopoly_env.files import write_atomically
 from training import cluster
 from training.cluster import HERE, Place
 from training.run import checkpoints

@@ -28,11 +28,12 @@ import monopoly_env
 from agents.networks.saved import features_digest
 from monopoly_env import encoding as encodings
 from monopoly_env.actions import DECISION_NAMES, HEADS
-from monopoly_env.core import read_file, read_json, write_atomically
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, nearest
+from monopoly_env.files import read_file, read_json, write_atomically
 from monopoly_env.rules import RULES_VERSION
 from training.experience.masks import PACKED
 from training.experience.recording import Experiences
+from training.run.checkpoints import MOST_ARRAYS
 
 FORMAT: Final = "monopoly-experiences"
 FORMAT_VERSION: Final = 1
@@ -323,8 +324,8 @@ class Writer:
 
 def _is_whole(folder: Path, shard: Mapping[str, Any]) -> bool:
     try:
-        digest: str = hashlib.sha256((folder / shard["file"]).read_bytes()).hexdigest()
-    except OSError:
+        digest: str = hashlib.sha256(read_file(folder / shard["file"], MOST_ARRAYS)).hexdigest()
+    except MonopolyError:
         return False
     return bool(digest == shard["sha256"])
 
@@ -404,9 +405,9 @@ def load(folder: str | os.PathLike[str]) -> Iterator[Experiences]:
 def _read(folder: Path, about: Mapping[str, Any], shard: Mapping[str, Any]) -> Experiences:
     path = folder / shard["file"]
     try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise FormatError(f"Shard {str(path)!r} can't be read: {error.strerror}.") from error
+        data = read_file(path, MOST_ARRAYS)
+    except ConfigurationError as error:
+        raise FormatError(f"Shard {str(path)!r} can't be read: {error}") from error
     if hashlib.sha256(data).hexdigest() != shard["sha256"]:
         raise FormatError(f"Shard {str(path)!r} is damaged: it is not the file that {ABOUT} lists.")
     arrays = FORMATS[about["shard_format"]].decode(data)

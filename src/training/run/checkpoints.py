@@ -6,18 +6,19 @@ import json
 import os
 import shutil
 import zipfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from monopoly_env.core import read_file, read_json
-from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError
+from monopoly_env.errors import ConfigurationError
+from monopoly_env.files import open_file, read_file, read_json, understood
 
 KEPT: Final = 3  # checkpoints; older ones are deleted
+MOST_ARRAYS: Final = 1 << 32  # bytes of an npz file, uncompressed
+_MOST_PART: Final = 1 << 36  # the same of a checkpoint, which may hold a whole replay buffer
 _STATE: Final = "state.json"
 _ASIDE: Final = ".old-"
 _LEVEL: Final = 1  # of compression: observations are mostly zeros, and a run should not wait for the disk
@@ -86,31 +87,15 @@ def read_last(folder: Path) -> tuple[dict[str, dict[str, NDArray[Any]]], dict[st
     if not there:
         raise ConfigurationError(f"No checkpoint in {str(folder)!r}: there is nothing to resume. Start again with --overwrite.")
     last = there[-1]
-    try:
+    with understood(last, advice="Remove it to resume from the one before."):
         state = read_json(read_file(last / _STATE))
         if not isinstance(state, dict):
             raise ValueError(f"{_STATE} is not an object in JSON")
-        parts = {path.stem: _read_arrays(path) for path in sorted(last.glob("*.npz"))}
-    except Exception as error:  # zipfile, zlib and NumPy raise a dozen kinds
-        raise FormatError(f"The checkpoint {str(last)!r} is damaged ({error}). Remove it to resume from the one before.") from error
+        parts = {}
+        for path in sorted(last.glob("*.npz")):
+            with open_file(path) as stream:
+                parts[path.stem] = arrays_of(stream, _MOST_PART)
     return parts, state
-
-
-@contextmanager
-def understood(path: Path) -> Iterator[None]:
-    """Turn errors that occur while the content of a file is used into errors of this library.
-
-    Raises:
-        FormatError: Something is missing or of another type or shape: the file is damaged, or other code wrote it.
-    """
-    try:
-        yield
-    except MonopolyError:
-        raise
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError, RuntimeError) as error:  # the last: torch
-        raise FormatError(
-            f"{str(path)!r} is damaged ({type(error).__name__}: {error}). Remove it, and what was written after it, then try again."
-        ) from error
 
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -129,21 +114,23 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
     """The arrays of an npz file.
 
     Raises:
-        FormatError: There is none, or it is damaged.
+        ConfigurationError: There is no such file.
+        FormatError: It is damaged or too large.
     """
-    try:
-        return _read_arrays(path)
-    except Exception as error:  # zipfile, zlib and NumPy raise a dozen kinds
-        raise FormatError(f"{str(path)!r} can't be read: {error}.") from error
+    with understood(path, "can't be read"), open_file(path) as stream:
+        return arrays_of(stream)
 
 
-def _read_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    with path.open("rb") as stream:
-        if not zipfile.is_zipfile(stream):  # NumPy would advise to load it unsafely
-            raise ValueError("it is no npz file, or it is cut off")
-        stream.seek(0)
-        with np.load(stream, allow_pickle=False) as file:
-            return dict(file)
+def arrays_of(stream: IO[bytes], most: int = MOST_ARRAYS) -> dict[str, NDArray[Any]]:
+    """The arrays of an open npz file of at most so many bytes, uncompressed; an error of any kind if it is damaged."""
+    if not zipfile.is_zipfile(stream):  # NumPy would advise to load it unsafely
+        raise ValueError("it is no npz file, or it is cut off")
+    stream.seek(0)
+    with np.load(stream, allow_pickle=False) as file:
+        claimed = sum(entry.file_size for entry in file.zip.infolist())
+        if claimed > most:
+            raise ValueError(f"it claims {claimed:,} bytes; {most:,} are the most")
+        return dict(file)
 
 
 def _write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:

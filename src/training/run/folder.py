@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from filelock import FileLock, Timeout
 
-from monopoly_env.core import read_file, read_json, write_atomically
 from monopoly_env.errors import ConfigurationError, MonopolyError
+from monopoly_env.files import read_file, read_json, write_atomically
 from monopoly_env.kernels import cache_root
 
 CONFIG: Final = "config.json"

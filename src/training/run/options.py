@@ -19,6 +19,7 @@ from agents.networks.repertoire import OFFER_HEADS
 from monopoly_env import encoding, rewards
 from monopoly_env.actions import HEAD_NAMES
 from monopoly_env.errors import ConfigurationError
+from monopoly_env.files import read_file
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.policy.resolve import resolve
 from monopoly_env.rules import PRESETS, RULES_VERSION, Rules
@@ -201,7 +202,7 @@ def digest(numbers: NDArray[Any]) -> str:
 
 def digests_of(names: Iterable[str]) -> dict[str, str]:
     """The SHA-256 of each saved policy among these names: a resumed run must meet the same."""
-    return {name: hashlib.sha256(Path(name).read_bytes()).hexdigest() for name in sorted(set(names)) if Path(name).is_file()}
+    return {name: hashlib.sha256(read_file(name)).hexdigest() for name in sorted(set(names)) if Path(name).is_file()}
 
 
 def result_settings(options: Any, free: Sequence[str] = FREE, **more: Any) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from rich.console import Console
 
 from agents.arena.table import Table
 from monopoly_env.errors import MonopolyError
+from monopoly_env.files import understood
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.policy.resolve import load
 from monopoly_env.rules import Rules
@@ -143,7 +144,8 @@ class Session:
             FormatError: It is damaged, or other code wrote it.
         """
         parts, values = checkpoints.read_last(self.run.checkpoints)
-        with checkpoints.understood(checkpoints.paths(self.run.checkpoints)[-1]):
+        advice = "Remove it, and what was written after it, then try again."
+        with understood(checkpoints.paths(self.run.checkpoints)[-1], advice=advice):
             self.best = values["best"]
             learner.set_state(parts, values)
 

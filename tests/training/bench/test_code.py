@@ -118,7 +118,7 @@ def test_mistakes_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     for words, says in (
         ([], "one of the two"),
         (["--final", "x.py"], "one of the two"),
-        (["no.py"], "can't be read"),
+        (["no.py"], "Cannot read 'no.py'"),
         (["--final"], "no submission"),
     ):
         assert front.main(["code", *words, "--folder", str(tmp_path / "series"), "--run-code"]) == 2

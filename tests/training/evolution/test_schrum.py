@@ -145,7 +145,7 @@ def test_the_command_evolves_and_the_saved_network_plays(tmp_path: Path, capsys:
     with pytest.raises(FormatError, match=r"no 'hidden' in it\): expected network\.npz of a run"):
         schrum.load(folder / "network.npz")
     (folder / "network.npz").write_bytes(b"no network")
-    with pytest.raises(FormatError, match=r"network\.npz' can't be read: it is no npz file"):
+    with pytest.raises(FormatError, match=r"network\.npz' can't be read \(ValueError: it is no npz file"):
         schrum.load(folder / "network.npz")
 
 

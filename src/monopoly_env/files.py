@@ -1,0 +1,119 @@
+"""The only way to files: regular ones of limited size are read, and every file is written whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import secrets
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, Final
+
+from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, shortened
+
+MOST_BYTES: Final = 1 << 30  # of a file that is read into memory
+_PIECE: Final = 1 << 20  # bytes of a file that are read at a time
+_MOST_NESTED: Final = 16  # levels of JSON within each other; our files have half of them
+_AT_ONCE: Final[int] = getattr(os, "O_NONBLOCK", 0)  # opening a pipe must not wait for its writer
+
+
+def open_file(path: str | os.PathLike[str]) -> IO[bytes]:
+    """Open a regular file for reading. A pipe or a device is refused: reading it may never end.
+
+    Raises:
+        ConfigurationError: The file does not exist, is not a regular file, or cannot be read.
+    """
+    try:
+        file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | _AT_ONCE))  # noqa: SIM115 - the opener; the caller closes
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            file.close()
+            raise OSError(errno.EINVAL, "It is not a regular file")
+    except (OSError, ValueError) as error:  # a ValueError: the path has a null byte
+        raise ConfigurationError(f"Cannot read {os.fspath(path)!r}: {getattr(error, 'strerror', error)}.") from error
+    return file
+
+
+def read_file(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
+    """Read a regular file of limited size.
+
+    Args:
+        path: The file.
+        most: Bytes; of a larger file no more than that is read.
+
+    Raises:
+        ConfigurationError: The file does not exist, is not a regular file, or cannot be read.
+        FormatError: The file is larger.
+    """
+    pieces: list[bytes] = []
+    with open_file(path) as file:
+        try:
+            while sum(map(len, pieces)) <= most and (piece := file.read(_PIECE)):
+                pieces.append(piece)
+        except OSError as error:
+            raise ConfigurationError(f"Cannot read {os.fspath(path)!r}: {error.strerror}.") from error
+    data = b"".join(pieces)
+    if len(data) > most:
+        raise FormatError(f"{os.fspath(path)!r} is larger than {most:,} bytes: it is not one of our files.")
+    return data
+
+
+def read_json(text: bytes | str) -> Any:
+    """The value of a JSON text; None if it is not JSON or is nested deeper than our files are."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    level = [value]
+    for _ in range(_MOST_NESTED):
+        level = [part for item in level if isinstance(item, (dict, list)) for part in (item.values() if isinstance(item, dict) else item)]
+    return value if not level else None
+
+
+def differing(header: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
+    """What differs in a file's header from what is expected, as text; empty if nothing does."""
+    wrong = (key for key, value in expected.items() if header.get(key) != value)
+    return "; ".join(f"{key} is {shortened(header.get(key), 400)}, expected {expected[key]!r}" for key in wrong)
+
+
+@contextmanager
+def understood(path: str | os.PathLike[str], what: str = "is damaged", advice: str = "") -> Iterator[None]:
+    """Turn errors that occur while the content of a file is used into errors of this library, which pass.
+
+    Args:
+        path: The file.
+        what: What it is then said to be.
+        advice: A sentence at the end of the message.
+
+    Raises:
+        FormatError: Something is missing or of another type or shape: the file is damaged, or other code wrote it.
+    """
+    try:
+        yield
+    except MonopolyError:
+        raise
+    except Exception as error:  # zipfile, zlib, NumPy, Arrow, safetensors and torch raise dozens of kinds
+        raise FormatError(f"{os.fspath(path)!r} {what} ({type(error).__name__}: {error}). {advice}".rstrip()) from error
+
+
+def write_atomically(path: str | os.PathLike[str], data: bytes) -> Path:
+    """Write a file under a temporary name, then rename it, so that it is never half written.
+
+    Raises:
+        ConfigurationError: The folder cannot be written to.
+    """
+    try:
+        target = Path(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+        try:
+            with temporary.open("xb") as file:
+                file.write(data)
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except (OSError, ValueError) as error:  # a ValueError: the path has a null byte
+        raise ConfigurationError(f"Cannot write {os.fspath(path)!r}: {getattr(error, 'strerror', error)}.") from error
+    return target
