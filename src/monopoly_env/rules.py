@@ -17,7 +17,7 @@ from monopoly_env.board import PRICE
 from monopoly_env.editions import EDITION_NAMES, OWN_NAMES
 from monopoly_env.errors import RulesError, nearest, shortened
 
-RULES_VERSION: Final = 2  # raised when the same seed and actions may lead to a different game
+RULES_VERSION: Final = 3  # raised when the same seed and actions may lead to a different game
 
 _HIGHEST_PRICE: Final = int(PRICE.max())
 

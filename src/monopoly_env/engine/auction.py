@@ -7,16 +7,17 @@ from monopoly_env.engine import agenda, mortgage
 from monopoly_env.engine.building import (
     HOUSE_LOT,
     UNLIMITED,
+    affordable,
     building_cost,
+    cheapest,
     in_bank,
     piece_for,
     placeable,
     raise_level,
-    room_for,
 )
 from monopoly_env.engine.liquidation import raisable
 from monopoly_env.engine.players import mortgage_values, next_solvent, seat_after, solvent_seats
-from monopoly_env.engine.sets import has, lowest, size
+from monopoly_env.engine.sets import has, size
 from monopoly_env.game import BANK, NOBODY, Game
 from monopoly_env.kernels import kernel
 from monopoly_env.rules import number
@@ -268,13 +269,8 @@ def piece_floor(game: Game, seat: int, piece: int) -> int:
 
 @kernel
 def _cheapest(game: Game, seat: int, piece: int) -> int:
-    price = _NO_PRICE
     lots = placeable(game, seat, piece, _NO_PRICE)
-    while lots:
-        lot = lowest(lots)
-        lots &= lots - 1
-        price = min(price, building_cost(game, lot))
-    return price
+    return building_cost(game, cheapest(game, lots)) if lots else _NO_PRICE
 
 
 @kernel
@@ -315,7 +311,8 @@ def _demand(game: Game, piece: int, seats: int) -> int:
     count = 0
     for seat in range(game.num_players):
         if has(seats, seat):
-            count += min(room_for(game, seat, piece), piece_funds(game, seat) // piece_floor(game, seat, piece))
+            funds, floor = piece_funds(game, seat), piece_floor(game, seat, piece)
+            count += affordable(game, seat, piece, funds, floor)
     return count
 
 

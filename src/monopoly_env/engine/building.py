@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from monopoly_env.board import GROUP_LOTS, GROUP_OF, GROUP_SIZE, GROUP_START, HOTEL, HOUSE_PRICE, NUM_STREETS, RAILROADS
-from monopoly_env.engine.sets import has, size
+from monopoly_env.engine.sets import has
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.rules import number
@@ -164,15 +164,35 @@ def placeable(game: Game, seat: int, piece: int, most: int) -> int:
 
 
 @kernel
-def room_for(game: Game, seat: int, piece: int) -> int:
-    """How many buildings of a kind a seat could place one after another, if it had them."""
-    if piece == HOTEL_LOT:
-        return size(placeable(game, seat, piece, _ANY_PRICE))
-    room, candidates = 0, improvable(game, seat)
+def cheapest(game: Game, lots: int) -> int:
+    """The street of a set whose next building has the lowest list price."""
+    best, price = 0, _ANY_PRICE
     for lot in range(NUM_STREETS):
-        if candidates & int(GROUP_LOTS[GROUP_OF[lot]]):
-            room += max(0, int(game.rules.hotel_after) - int(game.level[lot]))
-    return room
+        if has(lots, lot) and building_cost(game, lot) < price:
+            best, price = lot, building_cost(game, lot)
+    return best
+
+
+@kernel
+def affordable(game: Game, seat: int, piece: int, funds: int, floor: int) -> int:
+    """How many buildings of a kind a seat could place one by one and pay for, the cheapest first (29).
+
+    With the floor `own_price` each place costs its list price, otherwise `floor` dollars.
+    """
+    count, lots = 0, placeable(game, seat, piece, _ANY_PRICE)
+    if piece == HOUSE_LOT:  # a house makes room for others in its colour
+        for lot in range(NUM_STREETS):
+            if has(lots, lot):
+                lots |= int(GROUP_LOTS[GROUP_OF[lot]])
+    while lots:
+        lot = cheapest(game, lots)
+        lots &= ~(1 << lot)
+        price = building_cost(game, lot) if game.rules.shortage_floor == _OWN_PRICE else floor
+        room = int(game.rules.hotel_after) - int(game.level[lot]) if piece == HOUSE_LOT else 1
+        placed = min(max(0, room), funds // price)
+        count += placed
+        funds -= placed * price
+    return count
 
 
 @kernel

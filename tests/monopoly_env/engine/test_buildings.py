@@ -280,6 +280,21 @@ def test_rule_29_a13_where_all_may_build_they_are_asked_before_pieces_run_short(
     assert levels(game, ORANGE[0]) == [0 if question == "bid" else 1]
 
 
+@pytest.mark.parametrize(
+    ("cash", "options", "question"),
+    [(240, {}, "turn"), (249, {}, "turn"), (250, {}, "bid"), (110, {"shortage_floor": "ten"}, "bid")],
+)
+def test_rule_29_dearer_places_are_paid_for_at_their_own_price(cash: int, options: dict[str, str], question: str) -> None:
+    """Seat 0 has one place for a house at 50 dollars, the next ones cost 200; seat 1 can pay for one."""
+    lots = {0: [*LIGHT_BLUE, "Park Place", "Boardwalk"], 1: ["Mediterranean Avenue", "Baltic Avenue"]}
+    built = dict.fromkeys(LIGHT_BLUE[1:], 4) | {LIGHT_BLUE[0]: 3, "Mediterranean Avenue": 2, "Baltic Avenue": 3}
+    rules = me.Rules.preset("any_time", houses=18, **options)
+    game = table(lots=lots, buildings=built, cash={0: cash, 1: 60}, rules=rules)
+    assert game.houses == 2
+    act(game, f"build {LIGHT_BLUE[0]}")
+    assert asked(game)[0] == question
+
+
 def test_rule_29_who_declares_nothing_leaves_the_piece_at_its_list_price() -> None:
     game = table(lots={0: ORANGE, 1: LIGHT_BLUE}, rules=me.Rules.preset("any_time", houses=8))
     for street in ORANGE[:2]:

@@ -124,7 +124,7 @@ def test_what_players_said_comes_along(client: TestClient, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("spoil", [lambda data: b"", lambda data: b"\x00" * 1000, lambda data: data[:-20], lambda data: data + b"x",
-                                   lambda data: data.replace(b'"rules_version": 2', b'"rules_version": 1')])  # fmt: skip
+                                   lambda data: data.replace(b'"rules_version": ', b'"rules_version": 9')])  # fmt: skip
 def test_a_damaged_file_is_refused_with_a_sentence(client: TestClient, spoil: Any) -> None:
     game = played(client, 20)["game"]
     data = client.get(f"/api/games/{game}/replay", headers=host(client)).content
