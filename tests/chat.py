@@ -11,7 +11,10 @@ from typing import Any
 
 
 class Stub:
-    """A server that gives the next of its answers; it keeps what it was sent."""
+    """A server that gives the next of its answers; it keeps what it was sent.
+
+    An answer is a text, a status with a body and perhaps headers, or a function of the handler.
+    """
 
     def __init__(self) -> None:
         self.answers: list[Any] = []
@@ -24,10 +27,18 @@ class Stub:
                 stub.keys.append(self.headers.get("Authorization"))
                 stub.requests.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
                 answer = stub.answers.pop(0)
-                status, body = answer if isinstance(answer, tuple) else (200, reply(answer))
+                if callable(answer):
+                    answer(self)
+                    return
+                status, body, *headers = answer if isinstance(answer, tuple) else (200, reply(answer))
                 self.send_response(status)
+                for name, value in headers:
+                    self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(body)
+
+            def do_GET(self) -> None:
+                stub.keys.append(self.headers.get("Authorization"))
 
             def log_message(self, *_: Any) -> None:
                 pass

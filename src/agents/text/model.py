@@ -1,8 +1,9 @@
-"""A language model as a policy: a prompt, an answer that is read strictly, one retry, a fallback, and a line of log for every call."""
+"""A language model as a policy: prompts, answers, a second chance, a fallback, a log of all calls."""
 
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -16,10 +17,11 @@ from monopoly_env import actions, prompts, talk
 from monopoly_env.errors import ConfigurationError, MonopolyError, PolicyError
 from monopoly_env.game import Game
 from monopoly_env.policy.loop import answers
-from monopoly_env.policy.protocol import Decisions
+from monopoly_env.policy.protocol import Decisions, Policy
 from monopoly_env.policy.resolve import resolve
 
 KIND: Final = "language_model"
+RAISE: Final = "raise"  # in place of a fallback
 _TRIES: Final = 2  # an answer that can't be read is told why, once
 _MILLION: Final = 1_000_000
 
@@ -28,7 +30,8 @@ class LanguageModel(TextPlayer):
     """Asks a model for each decision.
 
     Attributes:
-        costs: `calls`, `prompt_tokens`, `completion_tokens`, `dollars`, `retries` and `fallbacks` so far.
+        costs: `calls`, `prompt_tokens`, `completion_tokens`, `dollars`, `retries`, `fallbacks` and
+            `decisions` so far.
     """
 
     def __init__(
@@ -42,6 +45,7 @@ class LanguageModel(TextPlayer):
         timeout: float = 60.0,
         temperature: float | None = None,
         max_tokens: int | None = None,
+        max_retries: int = 4,
         prices: tuple[float, float] = (0.0, 0.0),
         log: str | None = None,
         name: str | None = None,
@@ -52,11 +56,13 @@ class LanguageModel(TextPlayer):
             model: The server's name of the model.
             url: Of the server, without `/chat/completions`.
             menu: Whether a prompt lists every legal action, or only the kinds of them.
-            fallback: The policy that decides when two answers could not be read, or the server failed.
+            fallback: The policy that decides when two answers could not be read, or the server
+                failed, which stderr and all results tell; or `raise`: the game ends with an error.
             key_variable: The environment variable that holds the API key, if the server wants one.
-            timeout: Seconds to wait for an answer.
+            timeout: Seconds until an answer must be complete.
             temperature: Of sampling; None: the server's own.
             max_tokens: Of an answer; None: the server's own.
+            max_retries: How often a server is asked again that is busy, fails or can't be reached.
             prices: Dollars for a million tokens read, and written.
             log: A file to which each call is added, a line of JSON; None: no file.
             name: What tables call it; by default the model's name.
@@ -65,16 +71,18 @@ class LanguageModel(TextPlayer):
             ConfigurationError: A wrong url, number or fallback.
         """
         super().__init__()
-        self.endpoint = Endpoint(url, model, key_variable, timeout, temperature, max_tokens)
+        self.endpoint = Endpoint(url, model, key_variable, timeout, temperature, max_tokens, max_retries)
         self.name = name or model
         if len(prices) != 2 or not all(price >= 0 for price in prices):
             raise ConfigurationError(f"prices={prices!r} must be two numbers: dollars for a million tokens read, and written.")
-        self.menu, self.prices, self.fallback = menu, tuple(prices), resolve(fallback)
+        self.menu, self.prices = menu, tuple(prices)
+        self.fallback = None if fallback == RAISE else resolve(fallback)
         self.log = None if log is None else Path(log)
         self.costs: dict[str, float] = dict.fromkeys(_COSTS, 0)
         self._options = {
-            "model": model, "url": url, "menu": menu, "fallback": fallback, "key_variable": key_variable, "timeout": timeout,
-            "temperature": temperature, "max_tokens": max_tokens, "prices": list(prices), "log": log, "name": name,
+            "model": model, "url": url, "menu": menu, "fallback": fallback, "key_variable": key_variable,
+            "timeout": timeout, "temperature": temperature, "max_tokens": max_tokens,
+            "max_retries": max_retries, "prices": list(prices), "log": log, "name": name,
         }  # fmt: skip
 
     @property
@@ -87,20 +95,40 @@ class LanguageModel(TextPlayer):
         return self._options
 
     def act(self, decisions: Decisions) -> NDArray[np.int64]:
-        """Ask about one decision after another."""
+        """Ask about one decision after another.
+
+        Raises:
+            PolicyError: The model gave no action, and there is no fallback.
+        """
         chosen = np.zeros(len(decisions), np.int64)
         for number, game in enumerate(decisions.games):
-            action = self._ask(game)
-            if action is None:
-                self.costs["fallbacks"] += 1
+            self.costs["decisions"] += 1
+            try:
+                chosen[number] = self._ask(game)
+            except PolicyError as error:
+                if self.fallback is None:
+                    raise
                 one = slice(number, number + 1)
-                action = int(answers(self.fallback, Decisions(decisions.games[one].copy(), key=decisions.key[one]))[0])
-                self._write({"outcome": "fallback", "by": self.fallback.name, "action": action})
-            chosen[number] = action
+                alone = Decisions(decisions.games[one].copy(), key=decisions.key[one])
+                chosen[number] = self._fall_back(self.fallback, alone, error)
         return chosen
 
-    def _ask(self, game: Game) -> int | None:
-        """The model's action; None if it gave none."""
+    def _fall_back(self, fallback: Policy, decision: Decisions, error: PolicyError) -> int:
+        """The fallback's action."""
+        if not self.costs["fallbacks"]:
+            told = f"note: {self.name}: {error} {fallback.name!r} decides in its place, from now on"
+            print(f"{told} without a note; fallback={RAISE!r} stops instead.", file=sys.stderr)
+        self.costs["fallbacks"] += 1
+        action = int(answers(fallback, decision)[0])
+        self._write({"outcome": "fallback", "by": fallback.name, "action": action})
+        return action
+
+    def _ask(self, game: Game) -> int:
+        """The model's action.
+
+        Raises:
+            PolicyError: It gave none.
+        """
         messages = [
             {"role": "system", "content": prompts.system(self.talk)},
             {"role": "user", "content": prompts.prompt(game, self._history.since(game), self.menu, self.talk)},
@@ -108,12 +136,13 @@ class LanguageModel(TextPlayer):
         about: dict[str, Any] = {
             "seed": [int(word) for word in game.seed], "seat": int(game.player), "turns": int(game.turns), "prompt": messages[1]["content"],
         }  # fmt: skip
+        why = ""
         for attempt in range(_TRIES):
             try:
                 reply = self.endpoint.chat(messages)
             except PolicyError as error:
                 self._write(about | {"outcome": "failed", "error": str(error)})
-                return None
+                raise
             self._count(reply, attempt)
             told = about | asdict(reply) | {"attempt": attempt + 1}
             try:
@@ -121,11 +150,12 @@ class LanguageModel(TextPlayer):
                 said = self._said(reply.text, game)
             except MonopolyError as error:
                 self._write(told | {"outcome": "unreadable", "error": str(error)})
+                why = str(error)
                 messages += [{"role": "assistant", "content": reply.text}, {"role": "user", "content": str(error)}]
             else:
                 self._write(told | {"outcome": "answered", "action": action, "action_text": actions.describe(action, game), **said})
                 return action
-        return None
+        raise PolicyError(f"No action in {_TRIES} answers of {self.endpoint.model!r}. {why}")
 
     def _said(self, text: str, game: Game) -> dict[str, Any]:
         """Say what an answer says, where players may talk; what the log keeps of it."""
@@ -146,4 +176,4 @@ class LanguageModel(TextPlayer):
                 file.write(json.dumps({"model": self.endpoint.model, **entry, "costs": self.costs}) + "\n")
 
 
-_COSTS: Final = ("calls", "prompt_tokens", "completion_tokens", "dollars", "retries", "fallbacks")
+_COSTS: Final = ("calls", "prompt_tokens", "completion_tokens", "dollars", "retries", "fallbacks", "decisions")

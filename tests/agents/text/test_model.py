@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ import pytest
 
 import agents
 import monopoly_env as me
-from agents.text import Endpoint, LanguageModel, play
+from agents.text import Endpoint, LanguageModel, Reply, endpoint, play
 from agents.text.history import History
 from monopoly_env.errors import ConfigurationError, FormatError, PolicyError
 from monopoly_env.policy.protocol import Decisions
@@ -48,6 +50,7 @@ def test_an_answer_is_carried_out_logged_and_counted(stub: Stub, tmp_path: Path)
     assert stub.keys == [f"Bearer {KEY}"]
     assert player.costs == {
         "calls": 1, "prompt_tokens": 100, "completion_tokens": 10, "dollars": pytest.approx(0.0003), "retries": 0, "fallbacks": 0,
+        "decisions": 1,
     }  # fmt: skip
     log = (tmp_path / "calls.jsonl").read_text()
     entry = json.loads(log)
@@ -73,17 +76,137 @@ def test_after_two_wrong_answers_the_fallback_decides(stub: Stub, tmp_path: Path
 
 
 def test_a_server_that_fails_is_told_without_the_key(stub: Stub, tmp_path: Path) -> None:
-    stub.answers = [(401, f"wrong key {KEY}".encode()), (200, b"{}")]
+    stub.answers = [(401, f"\x1b[2J{'x' * 160} wrong key {KEY}".encode()), (200, b"{}")]
     player = model(stub, log=str(tmp_path / "log"))
     player.act(buying())
     player.act(buying())
     log = (tmp_path / "log").read_text()
     assert "401" in log
     assert "no answer in" in log
-    assert KEY not in log
+    assert "wrong key" in log
+    assert "sk-" not in log
+    assert "u001b" not in log
     assert player.costs["fallbacks"] == 2
+
+
+def ask(stub: Stub, **options: Any) -> Reply:
+    return Endpoint(stub.url, "tiny", **options).chat([{"role": "user", "content": "hello"}])
+
+
+def sent(content: Any, usage: Any = None) -> tuple[int, bytes]:
+    return 200, json.dumps({"choices": [{"message": {"content": content}}], "usage": usage}).encode()
+
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The waits, which take no time."""
+    found: list[float] = []
+    monkeypatch.setattr(endpoint.time, "sleep", found.append)
+    return found
+
+
+def test_a_busy_server_is_asked_again(stub: Stub, waits: list[float]) -> None:
+    stub.answers = [(429, b"", ("Retry-After", "7")), (500, b""), (503, b"", ("Retry-After", "soon")), (529, b""), "ACTION: buy"]
+    assert ask(stub).text == "ACTION: buy"
+    assert waits == [7, 1, 2, 4]
+    stub.answers = [(429, b"", ("Retry-After", "9999")), (429, b"too many")]
+    with pytest.raises(PolicyError, match=r"429 Too Many Requests. too many"):
+        ask(stub, max_retries=1)
+    assert waits[4:] == [60]
+
+
+def test_a_server_that_is_not_there_is_asked_again(waits: list[float]) -> None:
     with pytest.raises(PolicyError, match="refused"):
-        Endpoint("http://127.0.0.1:1/v1", "tiny").chat([{"role": "user", "content": "hello"}])
+        Endpoint("http://127.0.0.1:1/v1", "tiny", max_retries=2).chat([])
+    assert waits == [0.5, 1]
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_no_redirect_is_followed(stub: Stub, status: int) -> None:
+    with served() as other:
+        stub.answers = [(status, b"", ("Location", f"{other.url}/chat/completions"))]
+        with pytest.raises(PolicyError, match=other.url):
+            ask(stub)
+        assert other.keys == []
+
+
+def drip(start: bytes) -> Callable[[Any], None]:
+    """A handler of an answer that never ends."""
+
+    def answer(handler: Any) -> None:
+        with contextlib.suppress(OSError):
+            handler.wfile.write(start)
+            for _ in range(20):
+                handler.wfile.write(b" ")
+                time.sleep(0.05)
+
+    return answer
+
+
+@pytest.mark.parametrize("start", [b"HTTP/1.0 200 OK\r\n\r\n", b"HTTP/1.0 200 OK\r\nSlow:"])
+def test_the_time_is_that_of_the_whole_answer(stub: Stub, start: bytes) -> None:
+    stub.answers = [drip(start)]
+    with pytest.raises(PolicyError, match=r"within 0.3 seconds"):
+        ask(stub, timeout=0.3)
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (lambda handler: handler.wfile.write(b"SSH-2.0\r\n\r\n"), "SSH-2.0"),
+        (lambda handler: handler.wfile.write(b"HTTP/1.0 200 OK\r\nA:" + b"a" * 70_000), "more than 65536 bytes"),
+        ((200, b"[" * 100_000), "no answer in"),
+        ((200, b'{"choices": NaN}'), "no answer in"),
+        ((200, b"[]"), "no answer in"),
+        ((200, b"null"), "no answer in"),
+        (sent(7), "no answer in"),
+        (sent([{"type": "text", "text": "ACTION: 1"}]), "no answer in"),
+        ((200, b" " * (1 << 22) + b"{}"), "more than 4,194,304 bytes"),
+        ((204, b""), "204"),
+    ],
+)
+def test_what_is_no_answer_is_an_error_of_ours(stub: Stub, answer: Any, says: str) -> None:
+    stub.answers = [answer]
+    with pytest.raises(PolicyError, match=says):
+        ask(stub)
+
+
+@pytest.mark.parametrize(
+    "usage", [7, [], {"prompt_tokens": float("nan"), "completion_tokens": 1}, {"prompt_tokens": -1}, {"prompt_tokens": 10**400}]
+)
+def test_tokens_that_are_no_counts_are_estimated(stub: Stub, usage: Any) -> None:
+    stub.answers = [sent(None, usage)]
+    reply = ask(stub)
+    assert (reply.text, reply.prompt_tokens, reply.completion_tokens, reply.counted) == ("", 2, 0, False)
+
+
+def test_a_key_that_no_header_can_hold_is_not_told(stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "secret\nkey")
+    with pytest.raises(PolicyError, match="OPENAI_API_KEY") as caught:
+        ask(stub)
+    assert "secret" not in str(caught.value)
+
+
+def test_the_first_fallback_is_said_aloud(stub: Stub, capsys: pytest.CaptureFixture[str]) -> None:
+    stub.answers = [(401, b"who are you?")] * 2
+    player = model(stub)
+    player.act(buying())
+    said = capsys.readouterr().err
+    assert "tiny" in said
+    assert "401" in said
+    assert "'random/no_trades' decides" in said
+    player.act(buying())
+    assert capsys.readouterr().err == ""
+    assert (player.costs["decisions"], player.costs["fallbacks"]) == (2, 2)
+
+
+@pytest.mark.parametrize("answers", [[(401, b"who are you?")], ["no", "ACTION: fly"]])
+def test_without_a_fallback_the_game_ends(stub: Stub, answers: list[Any]) -> None:
+    stub.answers = list(answers)
+    player = model(stub, fallback="raise")
+    with pytest.raises(PolicyError, match=r"401|No action in 2 answers of 'tiny'. Unknown action 'fly'"):
+        agents.arena.play([player, "random"], games=1)
+    assert not stub.answers
 
 
 def test_it_plays_at_a_table(stub: Stub) -> None:
@@ -117,8 +240,12 @@ def test_models_talk(stub: Stub, tmp_path: Path) -> None:
 
 
 def test_options_are_checked_and_kept(stub: Stub, tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="http://"):
-        LanguageModel("tiny", "localhost")
+    for url in ("localhost", "http://", "http://[", "http://host:port", "ftp://host"):
+        with pytest.raises(ConfigurationError, match="http://"):
+            LanguageModel("tiny", url)
+    for wrong in ({"timeout": float("inf")}, {"max_retries": -1}, {"max_retries": 0.5}):
+        with pytest.raises(ConfigurationError, match=next(iter(wrong))):
+            LanguageModel("tiny", **wrong)  # type: ignore[arg-type]
     with pytest.raises(ConfigurationError, match="prices"):
         LanguageModel("tiny", prices=(1.0,))  # type: ignore[arg-type]
     with pytest.raises(ConfigurationError, match="model is empty"):
