@@ -68,7 +68,7 @@ CALLS: Mapping[str, tuple[Callable[[], object], str]] = {
     "pack": (lambda: NETWORK.pack({"0.weight": np.zeros((3, 5))}), "'0.weight' of the network must be of shape \\(3, 4\\)"),
     "pente player: seat": (lambda: pe.make("better").act(batch_of(pe.new_game()), 10**9, np.zeros(64)), "seat=1000000000"),
     "pente player: memory": (lambda: pe.make("better").act(batch_of(pe.new_game()), 0, np.zeros(0)), "of 64 numbers"),
-    "pente player: game": (lambda: pe.make("better").act(None, 0, np.zeros(64)), "an array of one game"),
+    "pente player: game": (lambda: pe.make("better").act(None, 0, np.zeros(64)), "Expected an array of games"),
     "pente.observe: seats": (lambda: observation.observe(pe.new_games([0, 1]), np.array([0, 10**9])), "Seats must be 2 whole numbers"),
     "pente.observe: games": (lambda: observation.observe(None, np.array([0])), "Expected an array of games"),
     "pente fitness: player": (lambda: fitness.evaluate(np.zeros((1, 4)), None, TESTS), "expected a pente_env.Player"),  # type: ignore[arg-type]

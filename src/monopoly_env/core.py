@@ -27,7 +27,6 @@ from monopoly_env.errors import (
     IllegalActionError,
     MonopolyError,
     PositionError,
-    check_games,
     shortened,
     whole_number,
 )
@@ -35,6 +34,7 @@ from monopoly_env.files import read_file, read_json, write_atomically
 from monopoly_env.game import FORMAT_VERSION, GAME, MAX_PLAYERS, MIN_PLAYERS, Game, Games, empty_games
 from monopoly_env.kernels import entry
 from monopoly_env.philox import count_seeds, split_seeds
+from monopoly_env.records import as_batch, check_games
 from monopoly_env.rules import RULES, RULES_VERSION, Rules
 
 _ILLEGAL: Final = -1  # instead of a violation
@@ -100,18 +100,17 @@ def _write_mask(games: Any, mask: Any) -> None:
     legal.write_mask(games[0], mask)
 
 
-def batch_of(game: Game) -> Games:
-    """A game as an array of length one that shares its memory. Passing an array to a kernel costs a tenth of passing a record.
+def batch_of(game: Game, write: bool = True) -> Games:
+    """A game as an array of length one. Passing an array to a kernel costs a tenth of passing a record.
+
+    Args:
+        game: A game.
+        write: Whether it will be written. The array then shares its memory; otherwise that of a read-only game is copied.
 
     Raises:
-        ConfigurationError: It is not a record of the dtype `GAME`.
+        ConfigurationError: It is not a record of the dtype `GAME`, or it is to be written and is read-only.
     """
-    if getattr(game, "dtype", None) != GAME or np.ndim(game) != 0:
-        raise ConfigurationError(f"Expected a game (a record of the dtype monopoly_env.GAME), not {type(game).__name__}.")
-    base = game.base
-    if isinstance(base, np.ndarray) and base.dtype == GAME and base.size == 1:
-        return base.reshape(1)
-    return np.ndarray(1, GAME, buffer=game.data)
+    return as_batch(game, GAME, "monopoly_env", write)
 
 
 def check_players(num_players: object) -> int:
@@ -164,9 +163,9 @@ def restarted(game: Game) -> Game:
     Raises:
         ConfigurationError: It is not a record of the dtype `GAME`.
     """
-    games = empty_games(1)
-    games["rules"] = game["rules"]
-    _start_games(games, check_players(game["num_players"]), game["seed"][None].astype(np.int64))
+    given, games = batch_of(game, write=False), empty_games(1)
+    games["rules"] = given["rules"]
+    _start_games(games, check_players(given["num_players"][0]), given["seed"].copy())
     return games[0]
 
 
@@ -224,13 +223,13 @@ def check_step(game: Game, action: int) -> tuple[Games, int]:
 
 
 def sound(game: Game) -> Games:
-    """A game as an array of length one, once it has passed `check_sound`.
+    """A game as an array of length one to read, once it has passed `check_sound`.
 
     Raises:
         ConfigurationError: It is not a record of the dtype `GAME`.
         PositionError: No game can reach this record.
     """
-    batch = batch_of(game)
+    batch = batch_of(game, write=False)
     check_sound(batch)
     return batch
 
@@ -326,12 +325,12 @@ def legal_actions(game: Game) -> npt.NDArray[np.int64]:
 
 def is_over(game: Game) -> bool:
     """Whether the game has ended."""
-    return bool(batch_of(game)[0].decision == OVER)
+    return bool(batch_of(game, write=False)[0].decision == OVER)
 
 
 def winner(game: Game) -> int | None:
     """The seat that won, or None while the game is running and after a draw."""
-    winners = np.flatnonzero(batch_of(game)["place"][0, : game.num_players] == 1)
+    winners = np.flatnonzero(batch_of(game, write=False)["place"][0, : game.num_players] == 1)
     return int(winners[0]) if is_over(game) and len(winners) == 1 else None
 
 
@@ -359,7 +358,7 @@ def worth(game: Game, seat: int | None = None) -> Any:
 
 def clone(game: Game) -> Game:
     """An independent copy."""
-    return batch_of(game).copy()[0]
+    return batch_of(game, write=False).copy()[0]
 
 
 @entry()
@@ -378,15 +377,18 @@ def reseed(game: Game, seed: int, shuffle: bool = False) -> Game:
             differ; with it the game is one that its players can't tell from the old one. Sealed bids and forced throws stay.
     """
     low, high = split_seeds([seed])[0]
-    batch_of(game)["seed"] = low, high
+    batch = batch_of(game)
     if shuffle:
-        _shuffle_unseen(sound(game))
+        check_sound(batch)
+    batch["seed"] = low, high
+    if shuffle:
+        _shuffle_unseen(batch)
     return game
 
 
 def digest(game: Game) -> str:
     """A hash of the whole record: equal games have equal digests."""
-    return hashlib.sha256(batch_of(game).tobytes()).hexdigest()[:16]
+    return hashlib.sha256(batch_of(game, write=False).tobytes()).hexdigest()[:16]
 
 
 def check(game: Game) -> None:
@@ -396,8 +398,9 @@ def check(game: Game) -> None:
         EngineError: An invariant is broken. The message names the first one.
         PositionError: The rules in the record are none.
     """
-    _check_rules(batch_of(game))
-    broken = _step_violation(batch_of(game))
+    batch = batch_of(game, write=False)
+    _check_rules(batch)
+    broken = _step_violation(batch)
     if broken:
         raise EngineError(f"Invariant broken: {invariants.VIOLATIONS[broken]}.")
 

@@ -92,16 +92,6 @@ def check_array(name: str, array: object, dtype: type, shape: tuple[int, ...] | 
     raise ConfigurationError(f"The {name} must be contiguous {np.dtype(dtype)} {wanted}, not {given}.")
 
 
-def check_games(games: Any, dtype: np.dtype[Any], package: str) -> None:
-    """Raise unless these are an array of records, (B,), of the dtype `GAME` of a package.
-
-    Raises:
-        ConfigurationError: They are something else.
-    """
-    if getattr(games, "dtype", None) != dtype or games.ndim != 1:
-        raise ConfigurationError(f"Expected an array of games (records of the dtype {package}.GAME), not {shortened(games)}.")
-
-
 def check_seats(games: NDArray[Any], seats: Any) -> NDArray[np.int64]:
     """A seat for each of some games, of whichever package, as (B,) int64.
 

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from monopoly_env.records import pickle_writable
 from monopoly_env.rules import RULES
 
 MAX_PLAYERS: Final = 8
@@ -138,6 +139,7 @@ def _check_layout() -> None:
 
 
 _check_layout()
+pickle_writable(GAME)
 
 
 def empty_games(count: int) -> Games:

@@ -108,7 +108,7 @@ class Reward:
             ConfigurationError: The memory is of another kind or too short, or the game is none.
             PositionError: A number of the record is out of its range.
         """
-        batch = batch_of(game)
+        batch = batch_of(game, write=False)
         check_ranges(batch)
         players = int(game.num_players)
         check_array("memory", memory, np.float64, players)

@@ -21,6 +21,7 @@ from monopoly_env.errors import (
 )
 from monopoly_env.kernels import entry
 from monopoly_env.philox import count_seeds, split_seeds
+from monopoly_env.records import as_batch
 from pente_env import lines, moves
 from pente_env.game import ENDINGS, GAME, MAX_PLAYERS, MIN_PLAYERS, NOBODY, PAD, RUNNING, Game, Games, empty_games
 from pente_env.rules import Rules
@@ -67,18 +68,17 @@ def _line_of_five(games: Any) -> bool:
     return bool(moves.has_five(games[0]))
 
 
-def batch_of(game: Game) -> Games:
-    """A game as an array of length one that shares its memory.
+def batch_of(game: Game, write: bool = True) -> Games:
+    """A game as an array of length one.
+
+    Args:
+        game: A game.
+        write: Whether it will be written. The array then shares its memory; otherwise that of a read-only game is copied.
 
     Raises:
-        ConfigurationError: It is not a record of the dtype `GAME`.
+        ConfigurationError: It is not a record of the dtype `GAME`, or it is to be written and is read-only.
     """
-    if getattr(game, "dtype", None) != GAME or np.ndim(game) != 0:
-        raise ConfigurationError(f"Expected a game (a record of the dtype pente_env.GAME), not {type(game).__name__}.")
-    base = game.base
-    if isinstance(base, np.ndarray) and base.dtype == GAME and base.size == 1:
-        return base.reshape(1)
-    return np.ndarray(1, GAME, buffer=game.data)
+    return as_batch(game, GAME, "pente_env", write)
 
 
 def check_players(num_players: object) -> int:
@@ -251,7 +251,7 @@ def points(game: Game, seat: int, what: str) -> NDArray[np.int64]:
     Raises:
         ConfigurationError: There is no such seat or question.
     """
-    batch = batch_of(game)
+    batch = batch_of(game, write=False)
     if what not in lines.KINDS:
         raise ConfigurationError(f"Unknown question {shortened(what)}. {nearest(shortened(what), lines.KINDS)}")
     whole_number("seat", seat, 0, int(game.num_players) - 1)
@@ -266,7 +266,7 @@ def takes(game: Game, seat: int, point: int) -> int:
     Raises:
         ConfigurationError: There is no such seat or point.
     """
-    batch = batch_of(game)
+    batch = batch_of(game, write=False)
     whole_number("seat", seat, 0, int(game.num_players) - 1)
     whole_number("point", point, 0, int(game.rules.side) ** 2 - 1)
     return _takes(batch, int(seat), int(point))
@@ -274,7 +274,7 @@ def takes(game: Game, seat: int, point: int) -> int:
 
 def action_mask(game: Game) -> NDArray[np.bool_]:
     """The legal points as a mask: (size * size,) bool."""
-    batch = batch_of(game)
+    batch = batch_of(game, write=False)
     out = np.zeros(int(game.rules.side) ** 2, np.bool_)
     _write_points(batch, 0, lines.LEGAL, out)
     return out
@@ -287,35 +287,35 @@ def legal_actions(game: Game) -> NDArray[np.int64]:
 
 def is_over(game: Game) -> bool:
     """Whether the game has ended."""
-    return bool(batch_of(game)[0].ending != RUNNING)
+    return bool(batch_of(game, write=False)[0].ending != RUNNING)
 
 
 def winner(game: Game) -> int | None:
     """The seat that won, or None while the game is running and after a draw."""
-    seat = int(batch_of(game)[0].winner)
+    seat = int(batch_of(game, write=False)[0].winner)
     return None if seat == NOBODY else seat
 
 
 def ending(game: Game) -> str:
     """Why the game is over: `five`, `pairs`, `five+pairs`, `full` (a draw); `none` while it is running."""
-    return ENDINGS[batch_of(game)[0].ending]
+    return ENDINGS[batch_of(game, write=False)[0].ending]
 
 
 def stones(game: Game) -> NDArray[np.int8]:
     """The board: (size, size) int8, 0 for an empty point, otherwise the seat + 1."""
-    size = int(batch_of(game)[0].rules.side)
+    size = int(batch_of(game, write=False)[0].rules.side)
     rows = np.asarray(game.stones, np.int64)[:, PAD : PAD + size, None] >> np.arange(PAD, PAD + size) & 1
     return np.asarray(np.tensordot(np.arange(1, MAX_PLAYERS + 1), rows, 1), np.int8)
 
 
 def clone(game: Game) -> Game:
     """An independent copy."""
-    return batch_of(game).copy()[0]
+    return batch_of(game, write=False).copy()[0]
 
 
 def digest(game: Game) -> str:
     """A hash of the whole record; equal games have equal hashes."""
-    return hashlib.sha256(batch_of(game).tobytes()).hexdigest()
+    return hashlib.sha256(batch_of(game, write=False).tobytes()).hexdigest()
 
 
 def name_of(point: int, size: int) -> str:

@@ -21,6 +21,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from monopoly_env.records import pickle_writable
 from pente_env.rules import MAX_SIZE, RULES
 
 MIN_PLAYERS: Final = 2
@@ -59,6 +60,7 @@ GAME: Final = np.dtype(
     )
 )
 assert GAME.itemsize % 8 == 0
+pickle_writable(GAME)
 
 # A game is one record of the dtype GAME; NumPy's scalar type for it is np.record.
 Game: TypeAlias = Any

@@ -13,8 +13,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from monopoly_env.errors import ConfigurationError, check_games, check_seats, nearest, shortened
+from monopoly_env.errors import ConfigurationError, check_seats, nearest, shortened
 from monopoly_env.kernels import entry, kernel
+from monopoly_env.records import check_games
 from pente_env.game import GAME, MAX_PLAYERS, Game
 from pente_env.lines import blocks, point_of, stones_of
 from pente_env.rules import number

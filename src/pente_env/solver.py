@@ -83,7 +83,7 @@ def solve(
 
 
 def _check(game: Game, positions: int, table_bits: int) -> None:
-    rules = batch_of(game)[0].rules
+    rules = batch_of(game, write=False)[0].rules
     known = rules.overlines == number("overlines", "win") and rules.captures != number("captures", "keryo")
     known = known and rules.opening in (number("opening", "centre"), number("opening", "free"))
     if game.num_players != 2 or rules.side > SMALL or not known:

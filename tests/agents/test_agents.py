@@ -69,7 +69,7 @@ def test_keys_are_drawn_from_the_game_alone() -> None:
 
 @pytest.mark.parametrize("games", [np.zeros(3), empty_games(2).reshape(1, 2), "game"])
 def test_decisions_are_made_of_records(games: Any) -> None:
-    with pytest.raises(me.ConfigurationError, match="1-d array of game records"):
+    with pytest.raises(me.ConfigurationError, match="array of games"):
         agents.Decisions(games)
 
 

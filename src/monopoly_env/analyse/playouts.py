@@ -169,7 +169,8 @@ def rollout(  # noqa: PLR0913 - the options of playouts
         GameOverError: A game is over. IllegalActionError: An action is not legal, or a policy chose an illegal one.
         PositionError: No game can reach a record.
     """
-    games, single = (game, False) if isinstance(game, np.ndarray) and game.ndim == 1 else (core.batch_of(game), True)
+    games, single = (game, False) if isinstance(game, np.ndarray) and game.ndim == 1 else (core.batch_of(game, write=False), True)
+    games = games if games.flags.writeable else games.copy()  # read-only arrays are another type to kernels
     players = _check_games(games)
     firsts = _first_actions(games, actions)
     _check_options(n, first, turns, threads, shuffle)

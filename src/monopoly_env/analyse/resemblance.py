@@ -88,7 +88,7 @@ class Follower:
         models = [policy for policy in resolved if isinstance(policy, CompiledPolicy)]
         if not models or len(models) < len(resolved):
             raise ConfigurationError(f"policies must be one or more compiled ones, not {[policy.name for policy in resolved]}.")
-        core.check_sound(core.batch_of(game))
+        core.sound(game)
         self._names, self._players = tuple(policy.name for policy in models), Players.of(models)
         self._begin(core.batch_of(core.restarted(game)))
 

@@ -65,7 +65,7 @@ class Value:
             ConfigurationError: The table is larger than the value is for, or the records differ in their number of players.
             PositionError: A number of a record is out of its range.
         """
-        batch = games if isinstance(games, np.ndarray) and games.ndim == 1 else batch_of(games)
+        batch = games if isinstance(games, np.ndarray) and games.ndim == 1 else batch_of(games, write=False)
         check_ranges(batch)
         if not len(batch) or len(set(batch["num_players"].tolist())) > 1:
             raise ConfigurationError("The games must have the same number of players, and there must be one or more.")

@@ -132,11 +132,11 @@ class Encoding:
             ConfigurationError: The row is of another kind or too short, or there is no such game or seat.
             PositionError: A number of the record is out of its range.
         """
-        batch = core.batch_of(game)
+        batch = core.batch_of(game, write=False)
         core.check_ranges(batch)
         (who,) = check_seats(batch, [seat])
         check_array("row", row, np.float32, self.size)
-        self.kernel(game, int(who), row)
+        self.kernel(batch[0], int(who), row)
 
 
 def registered() -> tuple[str, ...]:
@@ -288,7 +288,7 @@ def observe(game: Game, name: str = "standard", seat: int | None = None, pad_to:
     Raises:
         ConfigurationError: The name is unknown, the seat does not exist, or the encoding does not support this number of players.
     """
-    rows = observe_all(core.batch_of(game), name, None if seat is None else np.array([seat]), pad_to)
+    rows = observe_all(core.batch_of(game, write=False), name, None if seat is None else np.array([seat]), pad_to)
     return rows.reshape(-1)
 
 

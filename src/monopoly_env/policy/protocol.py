@@ -26,11 +26,12 @@ from monopoly_env.callbacks import Callback, caller
 from monopoly_env.core import check_sound
 from monopoly_env.engine.randomness import POLICIES, draw
 from monopoly_env.engine.step import write_mask
-from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, check_array, check_games, check_seats, nearest
+from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, check_array, check_seats, nearest
 from monopoly_env.game import GAME, Games
 from monopoly_env.kernels import entry
 from monopoly_env.policy import files
 from monopoly_env.policy import names as catalogue
+from monopoly_env.records import check_games
 
 MEMORY: Final = 64  # float64 numbers of a compiled policy's memory per game and seat, zeros at the start of a game
 _SHOWN: Final = 3  # differences between arrays that an error names
@@ -72,12 +73,11 @@ class Decisions:
             history: B rows, the actions from the start of each game.
 
         Raises:
-            ConfigurationError: `games` is not an array of records, a game has ended, or `memory`, `key` or `history` do not fit.
+            ConfigurationError: `games` is not an array of records that may be written, a game has ended, or `memory`, `key` or
+                `history` do not fit.
             PositionError: A record is none that a game can reach.
         """
-        if getattr(games, "dtype", None) != GAME or games.ndim != 1:
-            given = f"{getattr(games, 'dtype', type(games).__name__)} of shape {np.shape(games)}"
-            raise ConfigurationError(f"Decisions need a 1-d array of game records, not {given:.80}.")
+        check_games(games, GAME, "monopoly_env", write=True)  # a policy draws from its game
         if key is None:
             check_sound(games)
         for name, rows, dtype, shape in (("memory", memory, np.float64, (len(games), MEMORY)), ("key", key, np.uint64, (len(games),))):

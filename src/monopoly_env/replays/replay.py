@@ -202,7 +202,7 @@ def _check_end(replay: Replay, game: Game) -> None:
 
 def digest(game: Game) -> str:
     """A hash of a record without the field `policy_draws`: equal for a game and its playback."""
-    batch = core.batch_of(game).copy()
+    batch = core.batch_of(game, write=False).copy()
     batch["policy_draws"] = 0
     return hashlib.sha256(batch.tobytes()).hexdigest()[:16]
 

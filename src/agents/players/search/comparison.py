@@ -79,7 +79,7 @@ def find_offers(game: Game, policies: Any = "expert", most: int = 4, value: str 
     judge, seats = values.resolve(value), _seats(policies, int(game.num_players))
     judge.check_players(len(seats))
     own, *others = resolve_all([seats[int(game.player)], *ADVISERS])
-    proposed = propose(core.batch_of(game).copy(), judge, most, seats) if most else []
+    proposed = propose(core.batch_of(game, write=False).copy(), judge, most, seats) if most else []
     offers = [_composed(game, _plan(offer)) for offer in proposed] + [_composed(game, _advice(policy)) for policy in (own, *others)]
     return [_no_offer(game, own), *dict.fromkeys(offer for offer in offers if offer is not None)]
 
@@ -122,7 +122,7 @@ def _advice(policy: Policy) -> Callable[[Games], int]:
 
 def _no_offer(game: Game, policy: Policy) -> int:
     """What a policy would do if it could make no offer."""
-    without = core.batch_of(game).copy()
+    without = core.batch_of(game, write=False).copy()
     for action in TRADES:
         without["legal"][0, action >> 5] &= ~(1 << (action & 31))
     chosen = int(answers(policy, Decisions(without, key=draw_keys(without)))[0])
