@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from monopoly_env.board import LOT_NAME, NUM_EDITIONS, NUM_LOTS, NUM_STREETS
-from monopoly_env.errors import ConfigurationError, PositionError, nearest, shortened
+from monopoly_env.errors import ConfigurationError, PositionError, integer, nearest, shortened
 
 if TYPE_CHECKING:
     from monopoly_env.game import Game
@@ -206,18 +206,15 @@ def _asked(game: Game) -> tuple[str, int]:
 
 
 def check(action: object) -> int:
-    """Validate an action and return it as an int.
+    """Validate an action, an integer or an array of one, and return it as an int.
 
     Raises:
         ConfigurationError: It is not an integer from 0 to 204.
     """
-    try:
-        number = action.__index__()  # type: ignore[attr-defined]
-    except (AttributeError, TypeError):
-        number = -1
-    if isinstance(action, (bool, np.bool_)) or not 0 <= number < NUM_ACTIONS:
-        raise ConfigurationError(f"Action {action!r} must be an integer from 0 to {NUM_ACTIONS - 1}.")
-    return int(number)
+    number = integer(action)
+    if number is None or not 0 <= number < NUM_ACTIONS:
+        raise ConfigurationError(f"Action {shortened(action)} must be an integer from 0 to {NUM_ACTIONS - 1}.")
+    return number
 
 
 # The actions whose text depends on the decision: decision -> action -> text.

@@ -16,7 +16,7 @@ from monopoly_env.encoding import Encoding
 from monopoly_env.engine import agenda
 from monopoly_env.engine.agenda import FAULTS
 from monopoly_env.engine.step import write_mask
-from monopoly_env.errors import ConfigurationError, EngineError, GameOverError, nearest, whole_number
+from monopoly_env.errors import ConfigurationError, EngineError, GameOverError, check_illegal, nearest, whole_number
 from monopoly_env.game import MAX_PLAYERS, Game, Games, empty_games
 from monopoly_env.kernels import entry
 from monopoly_env.philox import MAX_SEED
@@ -24,7 +24,7 @@ from monopoly_env.rewards import Reward, Terms, staying, write_reward
 from monopoly_env.rules import Rules
 from monopoly_env.spaces import INSTALLED_MODES, NUM_HEADS, check_render_mode, observation_space, render, write_heads
 from monopoly_env.stepping import following_seed, replace_illegal, write_observations
-from monopoly_env.vector import check_count, check_illegal
+from monopoly_env.vector import check_count
 
 Observation: TypeAlias = dict[str, NDArray[Any]]
 
@@ -102,8 +102,13 @@ class MonopolyAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # Petti
         return self._games[0]
 
     def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
-        """As in PettingZoo: observation, reward, termination, truncation and info of the agent to move."""
-        _ = self.game
+        """As in PettingZoo: observation, reward, termination, truncation and info of the agent to move.
+
+        Raises:
+            GameOverError: All agents are out.
+            ConfigurationError: `reset` was never called.
+        """
+        _ = self.game, self._to_move()
         return super().last(observe)  # type: ignore[no-any-return]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
@@ -149,9 +154,7 @@ class MonopolyAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # Petti
             ConfigurationError: The action is not an integer from 0 to 204, or is not None for an agent that is out.
             GameOverError: All agents are out, or `reset` was never called.
         """
-        if not self.agents:
-            raise GameOverError("No agent is left in the game: call reset().")
-        agent = self.agent_selection
+        agent = self._to_move()
         if self.terminations[agent] or self.truncations[agent]:
             if action is not None:
                 raise ConfigurationError(f"{agent} is out: its action must be None, not {action!r}.")
@@ -169,6 +172,11 @@ class MonopolyAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # Petti
         self._cumulative_rewards[agent] = 0.0
         self.infos[agent] = _not_asked()
         self._settle(self._terms)
+
+    def _to_move(self) -> str:
+        if not self.agents:
+            raise GameOverError("No agent is left in the game: call reset().")
+        return str(self.agent_selection)
 
     def _random_legal(self, illegal: int) -> int:
         chosen = np.array([illegal])

@@ -5,10 +5,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from numbers import Integral
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+
+ILLEGAL: Final = ("raise", "penalize", "random")  # what environments do with an illegal action
 
 
 class MonopolyError(Exception):
@@ -69,6 +71,26 @@ def whole_number(name: str, value: object, low: int, high: int | None = None, er
         given = f"{name}{'=' if name.isidentifier() else ' '}{shortened(value)}"
         raise error(f"{given} must be a whole number from {low} {limit}.")
     return int(value)
+
+
+def integer(value: Any) -> int | None:
+    """The int that a value holds: an integer that is no bool, or an array or tensor of one. None: it holds something else."""
+    try:
+        held = value.item() if hasattr(value, "item") else value
+        return None if isinstance(held, bool) else int(held.__index__())
+    except (AttributeError, TypeError, ValueError, RuntimeError):  # PyTorch raises the last for several numbers
+        return None
+
+
+def check_illegal(illegal: object) -> str:
+    """Validate what an environment does with an illegal action and return it.
+
+    Raises:
+        ConfigurationError: There is no such choice.
+    """
+    if not isinstance(illegal, str) or illegal not in ILLEGAL:
+        raise ConfigurationError(f"illegal={shortened(illegal)} is unknown. {nearest(illegal, ILLEGAL)}")
+    return illegal
 
 
 def check_array(name: str, array: object, dtype: type, shape: tuple[int, ...] | int) -> None:

@@ -28,7 +28,7 @@ Both environments are thin wrappers over `monopoly_env.vector`. A process that m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
 import gymnasium
@@ -38,6 +38,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
 from monopoly_env.actions import NUM_ACTIONS
+from monopoly_env.actions import check as check_action
 from monopoly_env.encoding import Encoding
 from monopoly_env.errors import ConfigurationError, GameOverError, RenderModeError, nearest, whole_number
 from monopoly_env.game import Game
@@ -80,7 +81,7 @@ class MonopolyEnv(gymnasium.Env[Observation, np.int64]):
         self,
         opponents: Sequence[PolicyLike] = DEFAULT_OPPONENTS,
         seat: int | Literal["random"] = "random",
-        rules: Rules | str = "official",
+        rules: Rules | str | Mapping[str, Any] = "official",
         encoding: str | Encoding = "standard",
         reward: str | Reward = "win",
         turn_limit: int = 1000,
@@ -93,7 +94,7 @@ class MonopolyEnv(gymnasium.Env[Observation, np.int64]):
         Args:
             opponents: 1 to 7 policies, as objects, names or saved files. They sit clockwise from the learner.
             seat: The learner's seat, counted from 0, or "random" for a new one every game.
-            rules: Rules, or the name of a preset.
+            rules: Rules, the name of a preset, or a dictionary of options.
             encoding: The name of an encoding, or an `Encoding`.
             reward: The name of a reward, or a `Reward`.
             turn_limit: Turns per player after which a game is truncated.
@@ -147,15 +148,12 @@ class MonopolyEnv(gymnasium.Env[Observation, np.int64]):
 
         Raises:
             IllegalActionError: The action is not legal. The message lists the legal ones; nothing has changed.
-            ConfigurationError: The action is not one integer.
+            ConfigurationError: The action is not an integer from 0 to 204, or an array of one.
             GameOverError: The game has ended, or `reset` was never called.
         """
         if self._over:
             raise GameOverError("No game is running: call reset().")
-        chosen = np.asarray(self.action_space.in_this_game(action))
-        if chosen.size != 1 or chosen.dtype.kind not in "iu":
-            raise ConfigurationError(f"Action {action!r} must be one integer, from 0 to {NUM_ACTIONS - 1}.")
-        batch = self.table.step(chosen.reshape(1))
+        batch = self.table.step([check_action(self.action_space.in_this_game(action))])
         terminated, truncated = bool(batch.terminated[0]), bool(batch.truncated[0])
         self._over = terminated or truncated
         return self._observation(), float(batch.reward[0, batch.actor[0]]), terminated, truncated, self._info()
@@ -205,7 +203,7 @@ class MonopolyVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]])
         num_envs: int = 1,
         opponents: Sequence[PolicyLike] = DEFAULT_OPPONENTS,
         seat: int | Literal["random"] = "random",
-        rules: Rules | str = "official",
+        rules: Rules | str | Mapping[str, Any] = "official",
         encoding: str | Encoding = "standard",
         *,
         reward: str | Reward = "win",

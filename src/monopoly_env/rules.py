@@ -204,13 +204,22 @@ class Rules:
         return cls(**options)
 
     @classmethod
-    def coerce(cls, rules: Rules | str) -> Rules:
-        """Return rules unchanged, or look up the preset of that name."""
+    def coerce(cls, rules: Rules | str | Mapping[str, Any]) -> Rules:
+        """Return rules unchanged, look up the preset of a name, or make rules from options, as they come out of JSON.
+
+        Raises:
+            RulesError: They are none of these, or an option is wrong.
+        """
         if isinstance(rules, cls):
             return rules
         if isinstance(rules, str):
             return cls.preset(rules)
-        raise RulesError(f"Rules must be a Rules object or the name of a preset, not {rules!r}. {nearest(rules, PRESETS)}")
+        if isinstance(rules, Mapping):
+            return cls.from_dict(rules)
+        raise RulesError(
+            f"Rules must be a Rules object, the name of a preset or a dictionary of options, not {shortened(rules)}. "
+            f"{nearest(rules, PRESETS)}"
+        )
 
     @classmethod
     def from_record(cls, block: np.record) -> Rules:

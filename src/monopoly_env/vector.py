@@ -38,7 +38,7 @@ from monopoly_env import encoding as encodings
 from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.core import check_players, enough_memory
 from monopoly_env.encoding import Encoding
-from monopoly_env.errors import ConfigurationError, FormatError, GameOverError, MonopolyError, array_of, nearest, whole_number
+from monopoly_env.errors import ConfigurationError, FormatError, GameOverError, MonopolyError, array_of, check_illegal, whole_number
 from monopoly_env.game import NOBODY, Games, empty_games
 from monopoly_env.philox import split_seeds
 from monopoly_env.policy.loop import NO_LIMIT, Players, answers, check, refusal
@@ -67,7 +67,6 @@ from monopoly_env.stepping import (
 )
 
 DEFAULT_PLAYERS: Final = 4
-ILLEGAL: Final = ("raise", "penalize", "random")  # what becomes of an illegal action
 _SLICE: Final = 256  # games per thread; with fewer, the thread costs more than it saves
 
 
@@ -542,17 +541,6 @@ def _check_autoreset(mode: object) -> bool | Literal["next_step"]:
     if not isinstance(mode, bool) and mode != "next_step":
         raise ConfigurationError(f"autoreset={mode!r} must be True, False or 'next_step'.")
     return mode if isinstance(mode, bool) else "next_step"
-
-
-def check_illegal(illegal: str) -> str:
-    """Validate what an illegal action does and return it.
-
-    Raises:
-        ConfigurationError: There is no such choice.
-    """
-    if illegal not in ILLEGAL:
-        raise ConfigurationError(f"illegal={illegal!r} is unknown. {nearest(illegal, ILLEGAL)}")
-    return illegal
 
 
 def _check_seat(seat: object, num_players: int) -> int:

@@ -1,6 +1,6 @@
 """Pente as a reinforcement-learning environment: a second, small game in the shape of `monopoly_env`.
 
-docs/pente.md is a tour. Importing compiles nothing. It registers the environment with PettingZoo.
+docs/pente.md is a tour. Importing compiles nothing. It registers the environment with Gymnasium and PettingZoo.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import gymnasium
 import pettingzoo
 
 from monopoly_env.errors import (
@@ -88,6 +89,9 @@ __all__ = [
 ]
 
 PETTINGZOO_ID = "pente-v0"
+GYMNASIUM_ID = "pente_env/Pente-v0"
+if GYMNASIUM_ID not in gymnasium.registry:
+    gymnasium.register(GYMNASIUM_ID, "pente_env.gym:PenteEnv")
 if PETTINGZOO_ID not in pettingzoo.aec_registry:
     pettingzoo.register("aec", PETTINGZOO_ID, "pente_env.pente_v0:env")
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo import AECEnv
 
-from monopoly_env.errors import ConfigurationError, GameOverError, nearest, shortened
+from monopoly_env.errors import ConfigurationError, GameOverError, check_illegal, nearest, shortened
 from monopoly_env.kernels import entry
 from pente_env import core
 from pente_env.game import NOBODY, Game, Games, empty_games
 from pente_env.lines import LEGAL, write_points
+from pente_env.loop import FORFEIT, chosen_point
 from pente_env.observation import check_encoding, length_of, observe_known
 from pente_env.render import INSTALLED_MODES, check_render_mode, render
 from pente_env.rules import Rules
@@ -32,7 +33,13 @@ class PenteAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZ
     metadata: dict[str, Any] = {"name": "pente_v0", "render_modes": list(INSTALLED_MODES), "is_parallelizable": False, "render_fps": 2}  # noqa: RUF012
 
     def __init__(
-        self, num_players: int = 2, rules: Rules | str = "schrum", encoding: str = "standard", render_mode: str | None = None
+        self,
+        num_players: int = 2,
+        rules: Rules | str = "schrum",
+        encoding: str = "standard",
+        render_mode: str | None = None,
+        *,
+        illegal: Literal["raise", "penalize", "random"] = "raise",
     ) -> None:
         """Set up a table; `reset` starts the game. The arguments are those of `pente_v0.env`."""
         super().__init__()
@@ -40,6 +47,7 @@ class PenteAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZ
         self.rules = Rules.coerce(rules)
         self.encoding = check_encoding(encoding)
         self.render_mode = check_render_mode(render_mode)
+        self.illegal = check_illegal(illegal)
         points = self.rules.size**2
         seen = spaces.Box(0.0, 1.0, (length_of(encoding, self.rules.size),), np.float32)
         self.possible_agents = [f"player_{seat}" for seat in range(players)]
@@ -71,8 +79,13 @@ class PenteAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZ
         return self._games[0]
 
     def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
-        """As in PettingZoo: observation, reward, termination, truncation and info of the agent to move."""
-        _ = self.game
+        """As in PettingZoo: observation, reward, termination, truncation and info of the agent to move.
+
+        Raises:
+            GameOverError: All agents are out.
+            ConfigurationError: `reset` was never called.
+        """
+        _ = self.game, self._to_move()
         return super().last(observe)
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
@@ -100,25 +113,38 @@ class PenteAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZ
         """Put a stone of `agent_selection`. None removes an agent that is terminated.
 
         Raises:
-            IllegalActionError: The point is not legal. The message lists those that are; nothing has changed.
+            IllegalActionError: The point is not legal (with `illegal="raise"`), or not on the board. The message lists those that are;
+                nothing has changed.
             ConfigurationError: The action is not a whole number, or is not None for an agent that is out.
             GameOverError: All agents are out, or `reset` was never called.
         """
-        if not self.agents:
-            raise GameOverError("No agent is left in the game: call reset().")
-        agent = self.agent_selection
+        agent = self._to_move()
         if self.terminations[agent]:
             if action is not None:
                 raise ConfigurationError(f"{agent} is out: its action must be None, not {shortened(action)}.")
             self._was_dead_step(None)
             return
-        game = self.game
-        core.step(game, action)  # type: ignore[arg-type]  # it refuses None
+        game, point = self.game, chosen_point(self._games, action, self.illegal)
+        if point == FORFEIT:
+            self._forfeit(agent)
+            return
+        core.step(game, point)
         self._cumulative_rewards[agent] = 0.0
         if core.is_over(game):
             self._end(int(game.winner))
         else:
             self.agent_selection = self.possible_agents[game.player]
+
+    def _to_move(self) -> str:
+        if not self.agents:
+            raise GameOverError("No agent is left in the game: call reset().")
+        return str(self.agent_selection)
+
+    def _forfeit(self, agent: str) -> None:
+        """End the game for all: -1 for the agent, 0 for the others."""
+        self.rewards[agent] = self._cumulative_rewards[agent] = -1.0
+        self.terminations = dict.fromkeys(self.agents, True)
+        self._deads_step_first()
 
     def _end(self, winner: int) -> None:
         """Pay the agents and end the game for all."""
@@ -135,7 +161,7 @@ class PenteAEC(AECEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZ
             raise ConfigurationError(f"There is no agent {shortened(agent)}. {nearest(agent, self._seat_of)}")
         game, seat = self.game, self._seat_of[agent]
         mask = np.zeros(self.rules.size**2, np.int8)
-        if seat == game.player:
+        if seat == game.player and not self.terminations.get(agent, True):
             _write_mask(self._games, mask)
         return {"observation": self._see(seat), "action_mask": mask}
 

@@ -15,6 +15,7 @@ from monopoly_env.errors import (
     IllegalActionError,
     PositionError,
     array_of,
+    integer,
     nearest,
     shortened,
     whole_number,
@@ -209,16 +210,15 @@ def step(game: Game, action: int) -> Game:
 
 
 def check_action(action: object) -> int:
-    """Validate that an action is a whole number and return it as an int.
+    """Validate an action, an integer or an array of one, and return it as an int.
 
     Raises:
         ConfigurationError: It is something else.
     """
-    if isinstance(action, (bool, np.bool_)) or not isinstance(action, (int, np.integer)) or not -_WORD <= action <= _WORD:
-        if isinstance(action, np.ndarray) and action.ndim == 0 and action.dtype.kind in "iu":
-            return int(action)
+    number = integer(action)
+    if number is None or not -_WORD <= number <= _WORD:
         raise ConfigurationError(f"An action must be a whole number, a point of the board, not {shortened(action)}.")
-    return int(action)
+    return number
 
 
 def illegal(game: Game, point: int) -> IllegalActionError:

@@ -23,13 +23,16 @@ from numpy.typing import ArrayLike, NDArray
 from monopoly_env.errors import ConfigurationError, IllegalActionError, whole_number
 from monopoly_env.kernels import borrowed, entry, inlined, kernel
 from monopoly_env.philox import split_seeds
+from pente_env import core
 from pente_env.core import check_players, name_of
-from pente_env.game import MAX_PLAYERS, RUNNING, Game, empty_games
-from pente_env.moves import is_legal, put, start
+from pente_env.game import MAX_PLAYERS, RUNNING, Game, Games, empty_games
+from pente_env.lines import LEGAL, count, nth
+from pente_env.moves import draw, is_legal, put, start
 from pente_env.player import MEMORY, Player, call
 from pente_env.rules import Rules
 
 ILLEGAL: Final = -1  # instead of the ending of a game: a player chose a point that is not legal
+FORFEIT: Final = -2  # instead of a point: the seat to move gives up the game
 _SLICE: Final = 64  # games per thread at the least; with fewer, the thread costs more than it saves
 
 # How a game ended.
@@ -138,6 +141,36 @@ def _play(template: Any, seeds: Any, seats: Any, table: Table, memory: Any, game
         for seat in range(players):
             result.captured[seat] = game.captured[seat]
             result.draws += game.draws[seat]
+
+
+@entry()
+def replace_illegal(games: Games, points: NDArray[np.int64], at_random: bool) -> None:
+    """Replace each illegal point by a legal one, drawn from the stream of the seat to move, or by FORFEIT."""
+    for i in range(len(games)):
+        game = games[i]
+        if not is_legal(game, points[i]):
+            seat = int(game.player)
+            points[i] = nth(game, seat, LEGAL, draw(game, seat, count(game, seat, LEGAL))) if at_random else FORFEIT
+
+
+def chosen_point(games: Games, action: object, illegal: str) -> int:
+    """The point that an action stands for in an environment with one game: a legal one, or FORFEIT.
+
+    Args:
+        games: (1,) records.
+        action: What was given.
+        illegal: What happens to an illegal point: `raise`, `penalize` or `random`.
+
+    Raises:
+        IllegalActionError: The point is not legal, with `raise`, or not on the board.
+        ConfigurationError: The action is not an integer, or an array of one.
+    """
+    point = core.check_action(action)
+    on_board, points = 0 <= point < int(games[0].rules.side) ** 2, np.array([point])
+    replace_illegal(games, points, on_board and illegal == "random")
+    if points[0] == FORFEIT and not (on_board and illegal == "penalize"):
+        raise core.illegal(games[0], point)
+    return int(points[0])
 
 
 @kernel

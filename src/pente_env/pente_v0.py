@@ -36,7 +36,7 @@ A dict:
 ### Actions
 
 Points, row by row from the top: size * row + column. `pente_env.name_of` and `pente_env.parse` translate names such as `D4`. An illegal
-action raises `IllegalActionError`, which says why and lists the legal ones, and changes nothing.
+action raises `IllegalActionError`, which says why and lists the legal ones, and changes nothing, unless `illegal` says otherwise.
 
 ### Rewards
 
@@ -44,13 +44,15 @@ At the end: 1 for the winner; the others share -1. 0 for all if the board is ful
 
 ### Arguments
 
-    pente_v0.env(num_players=2, rules="schrum", encoding="standard", render_mode=None)
+    pente_v0.env(num_players=2, rules="schrum", encoding="standard", render_mode=None, illegal="raise")
 
 - `num_players`: 2 or 3.
 - `rules`: a preset (`pente_env.Rules.presets()`) or `Rules`: size of the board 5 to 19, opening, overlines, captures.
 - `encoding`: `standard` or `schrum`.
 - `render_mode`: what `render()` gives: `ansi` text, `svg` a drawing, `rgb_array` its pixels, which needs the extra `pictures`. `human`
   prints the text.
+- `illegal`: what an illegal point does. `raise`: an error. `penalize`: the game ends for all, with a reward of -1 for the agent and 0
+  for the others. `random`: a random legal one is taken instead, drawn from the game's own stream.
 
 The environment can be copied and pickled in the middle of a game; `env.game` is its record.
 
@@ -61,13 +63,22 @@ The environment can be copied and pickled in the middle of a game; `env.game` is
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pente_env.aec import PenteAEC
 from pente_env.rules import Rules
 
 __all__ = ["env", "raw_env"]
 
 
-def env(num_players: int = 2, rules: Rules | str = "schrum", encoding: str = "standard", render_mode: str | None = None) -> PenteAEC:
+def env(
+    num_players: int = 2,
+    rules: Rules | str = "schrum",
+    encoding: str = "standard",
+    render_mode: str | None = None,
+    *,
+    illegal: Literal["raise", "penalize", "random"] = "raise",
+) -> PenteAEC:
     """Make an environment. It checks actions and their order itself, so it is returned without PettingZoo's wrappers.
 
     Args:
@@ -75,12 +86,13 @@ def env(num_players: int = 2, rules: Rules | str = "schrum", encoding: str = "st
         rules: Rules, or the name of a preset.
         encoding: `standard` or `schrum`.
         render_mode: `ansi`, `human`, `svg`, `rgb_array` or None.
+        illegal: `raise`, `penalize` or `random`; see above.
 
     Raises:
         ConfigurationError: An argument is invalid. The message names what was given and what is valid.
         RulesError: The rules are unknown.
     """
-    return PenteAEC(num_players, rules, encoding, render_mode)
+    return PenteAEC(num_players, rules, encoding, render_mode, illegal=illegal)
 
 
 raw_env = env

@@ -71,8 +71,15 @@ class Rules:
         return tuple(PRESETS)
 
     @classmethod
-    def coerce(cls, rules: Rules | str) -> Rules:
-        """Return rules unchanged, or look up the preset of that name."""
+    def coerce(cls, rules: Rules | str | Mapping[str, Any]) -> Rules:
+        """Return rules unchanged, look up the preset of a name, or make rules from options, as they come out of JSON.
+
+        Raises:
+            RulesError: They are none of these, or an option is wrong.
+        """
+        if isinstance(rules, Mapping):
+            check_names(cls, rules, RulesError)
+            return cls(**rules)
         return rules if isinstance(rules, cls) else cls.preset(rules)  # type: ignore[arg-type]  # preset() refuses anything else
 
     def to_record(self) -> tuple[int, ...]:

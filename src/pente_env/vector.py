@@ -27,17 +27,17 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from monopoly_env.errors import ConfigurationError, IllegalActionError, shortened, whole_number
+from monopoly_env.errors import ConfigurationError, IllegalActionError, array_of, check_illegal, integer, shortened, whole_number
 from monopoly_env.kernels import borrowed, entry, inlined
 from monopoly_env.philox import philox, split_seeds
 from pente_env.core import check_players, illegal, name_of
 from pente_env.game import NOBODY, RUNNING, Game, Games, empty_games
 from pente_env.lines import LEGAL, write_points
-from pente_env.loop import Table, ask, check_threads
+from pente_env.loop import FORFEIT, Table, ask, check_threads, replace_illegal
 from pente_env.matches import PlayerLike, check_table, coerce
 from pente_env.moves import is_legal, put, start
 from pente_env.observation import ENCODINGS, check_encoding, length_of, write_observation, write_observations
-from pente_env.player import MEMORY
+from pente_env.player import MEMORY, Player
 from pente_env.rules import Rules
 
 _SLICE: Final = 256  # games per thread; with fewer, the thread costs more than it saves
@@ -111,10 +111,11 @@ class VectorPente:
         encoding: The encoding of the observations.
         opponents: The players that sit clockwise from the learner; empty in self-play.
         threads: The number of threads.
+        illegal: What an illegal point does.
         batch: What `reset` and `step` return. It is always the same object, and each step overwrites its arrays.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the options of a table
         self,
         num_games: int = 1024,
         num_players: int | None = None,
@@ -125,6 +126,7 @@ class VectorPente:
         *,
         seat: int | Literal["random"] = "random",
         threads: int | None = None,
+        illegal: Literal["raise", "penalize", "random"] = "raise",
     ) -> None:
         """Allocate the arrays; `reset` begins the games.
 
@@ -137,12 +139,14 @@ class VectorPente:
             seed: 0 to 2**64 - 1.
             seat: The learner's seat among opponents, or "random" to draw one for every game.
             threads: Number of threads; by default one per core. The games do not depend on it.
+            illegal: What an illegal point does. "raise": an error. "penalize": the game ends, with a reward of -1 for the seat that chose
+                it. "random": a random legal one is taken instead, drawn from the game's own stream.
 
         Raises:
             ConfigurationError: A wrong number, name or combination.
             RulesError: Unknown rules.
         """
-        if isinstance(opponents, str):
+        if isinstance(opponents, (str, Player)):
             raise ConfigurationError(f"opponents={opponents!r} must be a list, one player a seat: [{opponents!r}] is a table of two.")
         self.rules = Rules.coerce(rules)
         self.opponents = tuple(coerce(player) for player in opponents or ())
@@ -155,12 +159,11 @@ class VectorPente:
             raise ConfigurationError(
                 f"{len(self.opponents)} opponents make a table of {len(self.opponents) + 1}, not num_players={num_players}."
             )
-        if seat != "random" and (isinstance(seat, bool) or seat not in range(self.num_players)):
-            raise ConfigurationError(f"seat={shortened(seat)} must be 'random' or a seat from 0 to {self.num_players - 1}.")
         self.num_games = whole_number("num_games", num_games, 1)
         self.encoding = check_encoding(encoding)
         self.threads = check_threads(threads)
-        self._seat = _RANDOM if seat == "random" else int(seat)
+        self.illegal = check_illegal(illegal)
+        self._seat = check_seat(seat, self.num_players)
         self._running = False
         self._pool: ThreadPoolExecutor | None = None
         self._seed(seed)
@@ -229,23 +232,28 @@ class VectorPente:
 
         Raises:
             ConfigurationError: Actions of a wrong shape or dtype, or `reset` must be called first.
-            IllegalActionError: A point is not legal; the message names the first such game, and no game has changed. Or an opponent chose
-                such a point; then `reset` must be called.
+            IllegalActionError: A point is not legal (with `illegal="raise"`), or not on the board; the message names the first such
+                game, and no game has changed. Or an opponent chose such a point; then `reset` must be called.
         """
         if not self._running:
             raise ConfigurationError("No games are running: call reset() first.")
-        chosen = np.asarray(actions)
+        chosen = array_of(actions)
         if chosen.shape != (self.num_games,) or chosen.dtype.kind not in "iu":
             raise ConfigurationError(
                 f"actions must be integers of shape ({self.num_games},), one a game, not {chosen.dtype} of shape {chosen.shape}."
             )
         inside = (chosen >= 0) & (chosen < self.batch.action_mask.shape[1])
-        wrong = ~inside | ~self.batch.action_mask[np.arange(self.num_games), np.where(inside, chosen, 0)]
+        wrong = ~inside
+        if self.illegal == "raise":
+            wrong |= ~self.batch.action_mask[np.arange(self.num_games), np.where(inside, chosen, 0)]
         if wrong.any():
             row = int(wrong.argmax())
             raise IllegalActionError(f"Game {row} of {self.num_games}: {illegal(self.games[row], int(chosen[row]))}")
+        chosen = chosen.astype(np.int64)
+        if self.illegal != "raise":
+            replace_illegal(self.games, chosen, self.illegal == "random")
         self.batch.actor[:] = self.batch.player
-        self._run(chosen.astype(np.int64))
+        self._run(chosen)
         return self.batch
 
     def _run(self, actions: NDArray[np.int64]) -> None:
@@ -301,6 +309,20 @@ class VectorPente:
         return f"VectorPente(num_games={self.num_games}, num_players={self.num_players}, opponents={names or None})"
 
 
+def check_seat(seat: object, players: int) -> int:
+    """Validate the learner's seat and return it, or -1 for one that is drawn for every game.
+
+    Raises:
+        ConfigurationError: It is neither "random" nor a seat.
+    """
+    if seat == "random":
+        return _RANDOM
+    number = integer(seat)
+    if number is None or not 0 <= number < players:
+        raise ConfigurationError(f"seat={shortened(seat)} must be 'random' or a seat from 0 to {players - 1}.")
+    return number
+
+
 @inlined
 def _draw(settings: Any, row: int, generation: int, what: int) -> int:
     return philox(row, generation, what, 1, settings.key_low, settings.key_high)
@@ -343,16 +365,19 @@ def _advance(arrays: Any, settings: Any, table: Any, actions: Any, first: int, l
         arrays.terminated[row] = False
         arrays.reward[row] = 0.0
         game, seats, memory = arrays.games[row], arrays.seats[row], arrays.memory[row]
+        forfeit = actions[row] == FORFEIT
         if actions[row] == _BEGIN:
             _begin(arrays, settings, row)
-        else:
+        elif not forfeit:
             ask(game, table, seats, memory)  # those that watch
             put(game, actions[row])
-        wrong = _play_on(game, table, seats, memory)
-        if wrong < 0 and game.ending != RUNNING:
+        wrong = -1 if forfeit else _play_on(game, table, seats, memory)
+        if wrong < 0 and (forfeit or game.ending != RUNNING):
             arrays.terminated[row] = True
             arrays.ended[row] = arrays.games[row]
-            if game.winner != NOBODY:
+            if forfeit:
+                arrays.reward[row, game.player] = -1.0
+            elif game.winner != NOBODY:
                 arrays.reward[row] = -1.0 / (settings.num_players - 1)
                 arrays.reward[row, game.winner] = 1.0
             _begin(arrays, settings, row)

@@ -23,7 +23,7 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvS
 
 from agents.networks.repertoire import Repertoire, share_out
 from monopoly_env.actions import NUM_ACTIONS
-from monopoly_env.errors import ConfigurationError
+from monopoly_env.errors import ConfigurationError, shortened
 from monopoly_env.policy.protocol import MEMORY, Decisions, Policy
 from monopoly_env.spaces import observation_space
 from monopoly_env.vector import Batch, VectorMonopoly
@@ -54,10 +54,13 @@ class MonopolyVecEnv(VecEnv):
             parent: Policy that plays the rest; None: no policy does (see `share_out`).
 
         Raises:
-            ConfigurationError: No vector, one without opponents, vectors of different kinds, or a parent without a repertoire.
+            ConfigurationError: No list of vectors, one without opponents, vectors of different kinds, or a parent without a repertoire.
         """
-        if not tables or not all(vec.opponents for vec in tables):
-            raise ConfigurationError("MonopolyVecEnv needs vectors of games with opponents: one seat of each is the learner's.")
+        if not isinstance(tables, Sequence) or not tables or not all(isinstance(v, VectorMonopoly) and v.opponents for v in tables):
+            raise ConfigurationError(
+                "MonopolyVecEnv needs a list of VectorMonopoly with opponents, as in [vec]: one seat of each game is the learner's. "
+                f"It got {shortened(tables)}."
+            )
         kinds = {(vec.encoding.name, vec.encoding.size, vec.num_players) for vec in tables}
         if len(kinds) > 1:
             raise ConfigurationError(f"The vectors must share encoding and number of players, not have {sorted(kinds)}.")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from tensordict.nn import TensorDictModule
-from torchrl.envs import GymWrapper, PettingZooWrapper
+from torchrl.envs import ActionMask, Compose, GymWrapper, PettingZooWrapper, RewardSum, StepCounter, TransformedEnv
 from torchrl.envs.utils import check_env_specs
 from torchrl.modules import MaskedCategorical
 
@@ -50,6 +50,21 @@ def test_a_masked_policy_plays_the_games_of_the_engine() -> None:
     for _ in range(300):
         me.step(game, int(me.legal_actions(game)[0]))
     assert env.table.games[2].tobytes() == game.tobytes()
+
+
+def test_under_transforms_random_actions_are_legal() -> None:
+    """`ActionMask` takes the mask over; without it the copied spec draws from all actions."""
+    table = MonopolyTorchEnv(8, opponents=["random"], turn_limit=5)
+    env = TransformedEnv(table, Compose(ActionMask(), RewardSum(), StepCounter()))
+    check_env_specs(env)
+    rollout = env.rollout(STEPS, break_when_any_done=False)
+    assert torch.gather(rollout["action_mask"], -1, rollout["action"].unsqueeze(-1)).all()
+    done, counts = rollout["next", "done"], rollout["next", "step_count"]
+    assert done.sum() > 8
+    assert (counts[:, 1:][~done[:, :-1]] > 1).all(), "counted from game to game"
+    assert (counts[:, 1:][done[:, :-1]] == 1).all()
+    with pytest.raises(me.IllegalActionError):
+        TransformedEnv(MonopolyTorchEnv(8, opponents=["random"]), RewardSum()).rollout(STEPS, break_when_any_done=False)
 
 
 @pytest.mark.parametrize("illegal", ["penalize", "random"])

@@ -174,7 +174,7 @@ def test_an_illegal_action_may_become_a_random_legal_one() -> None:
         for _ in range(200):
             story.append(env.step(int(env.action_masks().argmin()))[0].tobytes())
         stories.append(story)
-        with pytest.raises(me.IllegalActionError, match="0 to 204"):
+        with pytest.raises(me.ConfigurationError, match="0 to 204"):
             env.step(NUM_ACTIONS)
     assert stories[0] == stories[1] != stories[2]
     check_env(MonopolyEnv(["random"], illegal="random"))
@@ -231,11 +231,8 @@ def test_a_refused_action_changes_nothing() -> None:
     for action in np.flatnonzero(info["action_mask"] == 0):
         with pytest.raises(me.IllegalActionError, match=r"^Action .* Legal: "):
             env.step(action)
-    for action in (-1, NUM_ACTIONS):
-        with pytest.raises(me.IllegalActionError, match=r"^Action .* 0 to 204"):
-            env.step(action)
-    for action in (None, 1.5, "buy", [0, 1]):
-        with pytest.raises(me.ConfigurationError, match="integer"):
+    for action in (-1, NUM_ACTIONS, None, 1.5, "buy", [0, 1]):
+        with pytest.raises(me.ConfigurationError, match=r"^Action .* must be an integer from 0 to 204"):
             env.step(action)
     assert me.digest(env.game) == before
 

@@ -44,7 +44,7 @@ def test_the_opening_rule_is_named() -> None:
         pe.step(pe.new_game(), 0)
 
 
-@pytest.mark.parametrize("action", [1.5, "D4", None, True, np.array([3])])
+@pytest.mark.parametrize("action", [1.5, "D4", None, True, np.array([3, 4])])
 def test_an_action_is_a_whole_number(action: Any) -> None:
     with pytest.raises(ConfigurationError, match="whole number"):
         pe.step(pe.new_game(), action)

@@ -103,10 +103,9 @@ def test_the_environment_is_as_the_libraries_want_it() -> None:
 
 
 def test_wrong_tables_are_refused() -> None:
-    with pytest.raises(ConfigurationError, match="needs vectors of games with opponents"):
-        MonopolyVecEnv([])
-    with pytest.raises(ConfigurationError, match="needs vectors of games with opponents"):
-        MonopolyVecEnv([VectorMonopoly(4, 2)])
+    for wrong in ([], table(["random"]), ["random"], [VectorMonopoly(4, 2)]):
+        with pytest.raises(ConfigurationError, match=r"needs a list of VectorMonopoly with opponents, as in \[vec\]"):
+            MonopolyVecEnv(wrong)
     with pytest.raises(ConfigurationError, match="must share encoding and number of players"):
         MonopolyVecEnv([table(["random"]), table(["random"] * 2)])
     with pytest.raises(ConfigurationError, match="a repertoire must say what the parent does not play"):

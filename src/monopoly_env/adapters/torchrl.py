@@ -13,6 +13,11 @@ The batch size is (B,), the number of games. Entries of its tensordicts:
 - `action`: (B,) int64.
 - `reward`: with opponents (B, 1) float32, what the learner earned; in self-play (B, P), of each seat.
 - `done`, `terminated`, `truncated`: (B, 1) bool. TorchRL begins the games that ended again.
+
+Under transforms the action spec is a copy that learns no mask, so random actions become illegal. `ActionMask()` among the
+transforms keeps it up to date:
+
+    env = TransformedEnv(MonopolyTorchEnv(256, opponents=["random"]), Compose(ActionMask(), RewardSum(), StepCounter()))
 """
 
 from __future__ import annotations
