@@ -33,9 +33,10 @@ from training.run import command
 from training.run.command import Command
 from training.run.options import check_ranges
 from training.run.session import DivergenceError
+from training.values.options import UNKNOWN, ValueOptions
 from training.values.sampling import States, play
 from training.values.tables import BATCH
-from training.values.train import UNKNOWN, ValueLearner, ValueOptions, by_place, losses, minibatches
+from training.values.train import ValueLearner, by_place, losses, minibatches
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "results" / "values.md"
 FIRST: Final = UNKNOWN + (UNKNOWN >> 2)  # batch: of these games the network knows nothing, and nothing is measured on them

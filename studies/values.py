@@ -37,9 +37,10 @@ from studies.pages import Page
 from training.run import command
 from training.run.command import Command
 from training.run.options import check_ranges
+from training.values.options import UNKNOWN
 from training.values.sampling import play
 from training.values.tables import BATCH, HELD_OUT, SETTINGS, Mixture
-from training.values.train import UNKNOWN, brier
+from training.values.train import brier
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -81,6 +81,6 @@ if __name__ == "__main__":
     import tyro
 
     try:
-        sys.exit(write_pages(PAGES, tyro.cli(Arguments), "python -m agents.reference"))
+        sys.exit(write_pages(PAGES, tyro.cli(Arguments, prog="python -m agents.reference"), "python -m agents.reference"))
     except MonopolyError as error:
         sys.exit(str(error))

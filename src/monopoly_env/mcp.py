@@ -14,18 +14,16 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import wraps
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 import tyro
-from mcp.server import MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
-from mcp.types import CallToolResult, TextContent
 from numpy.typing import NDArray
 
 from monopoly_env import __version__, actions, core, prompts
 from monopoly_env.analyse import compare_actions
 from monopoly_env.errors import ConfigurationError, MonopolyError, nearest, shortened, whole_number
+from monopoly_env.extras import extra
 from monopoly_env.game import Game
 from monopoly_env.policy import names
 from monopoly_env.policy.loop import answers, let_watch
@@ -33,6 +31,9 @@ from monopoly_env.policy.protocol import MEMORY, Decisions, Policy
 from monopoly_env.policy.resolve import resolve
 from monopoly_env.render import narrate
 from monopoly_env.talk import FORMS, Message, Talk
+
+if TYPE_CHECKING:
+    from mcp.server import MCPServer
 
 INSTRUCTIONS: Final = (
     "Play Monopoly against policies and other guests. Call new_game, then act again and again until the game is over. Every answer shows "
@@ -284,6 +285,8 @@ class Tables:
 
 def server(tables: Tables | None = None) -> MCPServer:
     """A server with the tools of these tables."""
+    with extra("mcp"):
+        from mcp.server import MCPServer
     tables = tables or Tables()
     made = MCPServer("monopoly", instructions=INSTRUCTIONS, version=__version__)
     for tool in (tables.new_game, tables.observe, tables.legal_actions, tables.act, tables.analyse):
@@ -293,6 +296,8 @@ def server(tables: Tables | None = None) -> MCPServer:
 
 def _told(tool: Callable[..., Any]) -> Callable[..., Any]:
     """A tool whose errors and `told` reach the model as text; programs read the fields."""
+    from mcp.server.mcpserver.exceptions import ToolError
+    from mcp.types import CallToolResult, TextContent
 
     @wraps(tool)
     def told(*given: Any, **named: Any) -> Any:
@@ -321,6 +326,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = tyro.cli(Options, args=arguments, prog="python -m monopoly_env.mcp")
     try:
         server().run(options.transport)
+    except MonopolyError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         return 130
     return 0

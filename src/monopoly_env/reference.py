@@ -233,6 +233,6 @@ if __name__ == "__main__":
     import tyro
 
     try:
-        sys.exit(main(tyro.cli(Arguments)))
+        sys.exit(main(tyro.cli(Arguments, prog="python -m monopoly_env.reference")))
     except MonopolyError as error:
         sys.exit(str(error))

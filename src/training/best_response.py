@@ -6,7 +6,7 @@ can be won against the player. `training.exploit` without `--learner` searches t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeVar
@@ -15,11 +15,9 @@ import tyro
 from rich.console import Console
 
 from agents.learned.answers import MOST_PLAYERS
+from monopoly_env.extras import lazily
 from monopoly_env.game import MIN_PLAYERS
-from training import dqn, phases, ppo
-from training.dqn import DQNOptions
-from training.learner_options import LearnerOptions
-from training.ppo import PPOOptions
+from training.learner_options import DQNOptions, LearnerOptions, PPOOptions
 from training.run.options import ClusterName, Device, Ranges, RulesName, RunOptions, check_ranges
 
 OptionsT = TypeVar("OptionsT", bound=LearnerOptions)
@@ -76,11 +74,12 @@ def execute(options: ResponseOptions, console: Console, *, learner: Literal["dqn
         MonopolyError: Wrong options, a folder in the way, a checkpoint that is missing or damaged, a loss that is not finite.
     """
     check_ranges(options, _RANGES)
-    results = dqn.execute(options.of(DQNOptions), console) if learner == "dqn" else ppo.execute(options.of(PPOOptions), console)
+    learn: Callable[..., dict[str, Any]] = lazily("train", f"training.{learner}:execute")
+    results = learn(options.of(DQNOptions if learner == "dqn" else PPOOptions), console)
     return {"against": options.agent, "players": options.players, "even": 1 / options.players} | results
 
 
 def show(results: Mapping[str, Any]) -> None:
     """Print what the best response wins before and after each phase."""
-    phases.show(dict(results))
+    lazily("train", "training.phases:show")(dict(results))
     print(f"An even share is {results['even']:.1%}. The best response: {results['agent']}")

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from agents.arena.batch import GameBatch
 from agents.arena.table import Table
 from monopoly_env.errors import ConfigurationError, MonopolyError
+from monopoly_env.extras import extra
 from monopoly_env.kernels import source_hash
 from monopoly_env.policy.loop import OUTSIDE
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
@@ -337,10 +338,8 @@ def joined(address: str | None, threads: int | None = None) -> Iterator[Place]:
         return
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # as Ray will do it by itself one day; else it warns
-    try:
+    with extra("cluster"):
         import ray
-    except ImportError as error:
-        raise ConfigurationError("--cluster needs Ray: pip install 'monopoly-env[cluster]'.") from error
     _check_port(address)
     quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
     own = {"num_cpus": threads, "include_dashboard": False} if address == LOCAL else {}

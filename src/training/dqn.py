@@ -35,37 +35,23 @@ Sources:
 from __future__ import annotations
 
 import sys
+
+from training.presets import dqn as main
+
+if __name__ == "__main__":  # before torch is imported: --help is quick, and works without it
+    sys.exit(main())
+
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from rich.console import Console
 from torch import Tensor
 
-from training import learner_options, phases, presets
+from training import learner_options, phases
 from training.learner import ChoiceLearner, Part, agreement, cross_entropy
-from training.learner_options import LearnerOptions
+from training.learner_options import DQNOptions
 from training.networks import Networks
 from training.run.options import Ranges
-
-
-@dataclass(frozen=True)
-class DQNOptions(LearnerOptions):
-    """Deep Q-learning, one network per kind of decision, from an expert's games and then from own games in a league."""
-
-    out: Path = Path("runs/dqn")
-    steps: int = 4_000_000
-    """Budget of the own games: choices of the learner."""
-    games: int = 256
-    """Games in a block."""
-    learning_rate: float = 5e-4
-    """Learning rate of Adam in the own games; it falls linearly to a fiftieth. While watching it is three times as high."""
-    temperature: float = 0.1
-    """In own games choices are drawn by exp(A / temperature)."""
-    munchausen: float = 1.0
-    """How much of what A was stays in what it learns; 0: the plain target."""
-
 
 RANGES: Final[Ranges] = {"temperature": (1e-6, 10), "munchausen": (0, 1)}
 
@@ -108,9 +94,3 @@ def execute(options: DQNOptions, console: Console) -> dict[str, Any]:
         MonopolyError: Wrong options, a folder that can't be used, a checkpoint that is missing or damaged, a loss that is not finite.
     """
     return phases.execute(options, DQN, learner_options.check(options, RANGES), console)
-
-
-main = presets.main  # `python -m training.dqn` is the command of all presets
-
-if __name__ == "__main__":
-    sys.exit(main())

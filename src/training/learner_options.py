@@ -1,18 +1,20 @@
-"""The options that `training.dqn` and `training.ppo` have in common, and the policies that they name."""
+"""The options of `training.dqn` and `training.ppo`, and the policies that they name. Importing this does not import PyTorch."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from agents.learned.answers import MOST_PLAYERS
 from agents.learned.policy import LearnedAgent
+from agents.networks.ocnaru import GATED, HIDDEN
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import MIN_PLAYERS
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
 from monopoly_env.rules import Rules
 from training.experience.choices import TURN_LIMIT
-from training.league import WORDS
+from training.league import PAST, SELF, WORDS
 from training.run.devices import device_of
 from training.run.options import NONE, ClusterName, Device, Ranges, RulesName, RunOptions, check_ranges, find_policy
 
@@ -97,6 +99,59 @@ class LearnerOptions(RunOptions):
     def checkpoint_every(self) -> int:
         """Own choices between two checkpoints."""
         return self.evaluate_every
+
+
+@dataclass(frozen=True)
+class DQNOptions(LearnerOptions):
+    """Deep Q-learning, one network per kind of decision, from an expert's games and then from own games in a league."""
+
+    out: Path = Path("runs/dqn")
+    steps: int = 4_000_000
+    """Budget of the own games: choices of the learner."""
+    games: int = 256
+    """Games in a block."""
+    learning_rate: float = 5e-4
+    """Learning rate of Adam in the own games; it falls linearly to a fiftieth. While watching it is three times as high."""
+    temperature: float = 0.1
+    """In own games choices are drawn by exp(A / temperature)."""
+    munchausen: float = 1.0
+    """How much of what A was stays in what it learns; 0: the plain target."""
+
+
+@dataclass(frozen=True)
+class PPOOptions(LearnerOptions):
+    """Proximal policy optimization, one network per kind of decision, from an expert's games and then from own games in a league."""
+
+    out: Path = Path("runs/ppo")
+    clip: float = 0.2
+    """How far the probability of a choice may move in one block, as a share of it."""
+    entropy_weight: float = 0.0
+    """Weight of the entropy of the choices, which keeps others being tried."""
+
+
+@dataclass(frozen=True)
+class ThesisOptions(DQNOptions):
+    """The seven networks of Ocnaru's thesis, trained by this library's recipe: they watch their parent, then play in a league."""
+
+    out: Path = Path("runs/thesis")
+    parent: str = "strategic"
+    """Policy that plays trades and debts: `strategic` or a preset of it."""
+    gated: tuple[str, ...] = GATED
+    """Networks that act only where the parent would act with that head."""
+    expert: str = "strategic"
+    """Policy that is watched first, playing itself; `none`: learn from own games only."""
+    watch: int = 1_000_000
+    """Choices of the expert that are watched."""
+    opponents: tuple[str, ...] = (SELF, PAST, "strategic", "strategic/late_game", "strategic/cautious", "ocnaru/algorithmic")
+    """Opponents, each in an equal share of the games: names of policies, files, `self` (all seats) or `past` (earlier copies)."""
+    games: int = 512
+    """Games in a block."""
+    hidden: tuple[int, ...] = HIDDEN
+    """Those of the thesis; there are no others."""
+    learning_rate: float = 3e-4
+    """Learning rate of Adam in the own games; it falls linearly to a fiftieth. While watching it is three times as high."""
+    panel: tuple[str, ...] = ("strategic", "ocnaru/algorithmic", "ocnaru/random")
+    """Policies that the agent is measured against."""
 
 
 _RANGES: Final[Ranges] = {

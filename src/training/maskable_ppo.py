@@ -1,4 +1,4 @@
-"""Proximal policy optimization, from top to bottom: options, learner, training loop. `python -m training.maskable_ppo --help`.
+"""Proximal policy optimization, from top to bottom: learner, training loop. `python -m training.maskable_ppo --help`.
 
 python -m training.maskable_ppo                                            # the default: two players, minutes
 python -m training.maskable_ppo --steps 500000 --out runs/short            # a smaller budget
@@ -16,12 +16,15 @@ baseline beside `training.dqn`: the same panel, run folder and curves.
 
 from __future__ import annotations
 
-import copy
-import math
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+
+from training.presets import maskable_ppo as main
+
+if __name__ == "__main__":  # before torch is imported: --help is quick, and works without it
+    sys.exit(main())
+
+import copy
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -34,74 +37,25 @@ from stable_baselines3.common.utils import set_random_seed
 
 from agents.networks.actor import ActorPolicy
 from monopoly_env import rewards
-from monopoly_env.errors import ConfigurationError
 from monopoly_env.vector import VectorMonopoly
 from training import networks
-from training.run import command
 from training.run.checkpoints import Parts
 from training.run.devices import device_of
-from training.run.options import Policies, Ranges, TrainingOptions, check_training, find_policy, new_agent, result_settings
-from training.run.session import DivergenceError, Session, show
+from training.run.options import Policies, TrainingOptions, check_training, find_policy, new_agent, result_settings
+from training.run.session import DivergenceError, Session
 from training.sb3 import ChoiceBuffer, MonopolyVecEnv
 
 _NEVER: Final = 2  # iterations until the library logs by itself, in a call that makes one
 _RECENT: Final = 1000  # games whose mean reward and length the curves show
 
 
-# --- options --------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class PPOOptions(TrainingOptions):
-    """Train an agent by MaskablePPO against other policies, and measure it against a panel of policies."""
-
-    steps: int = 2_000_000
-    """Budget: decisions of the learner in all games, including those without a choice."""
-    out: Path = Path("runs/ppo")
-    opponents: tuple[str, ...] = ("strategic", "algorithmic")
-
-    rollout: int = 128
-    """Decisions of each game between two updates."""
-    batch: int = 1024
-    """Maximum size of a minibatch."""
-    epochs: int = 4
-    """Passes over a rollout."""
-    learning_rate: float = 5e-4
-    """Learning rate of Adam at the start; it falls linearly to 0."""
-    discount: float = 0.999
-    gae_lambda: float = 0.98
-    """Lambda of generalized advantage estimation: 0 takes the next value only, 1 the return only."""
-    clip: float = 0.2
-    """How much an update may change the probability of an action, relative."""
-    entropy: float = 0.005
-    """Weight of the entropy in the loss: a higher one explores more."""
-    value_weight: float = 0.5
-    """Weight of the critic's loss."""
-    sample: bool = False
-    """Let the agent that is measured and saved draw its actions; otherwise it plays the most likely one."""
-
-    panel: tuple[str, ...] = ("random", "random/no_trades", "algorithmic", "strategic")
-    final_games: tuple[int, ...] = (2000, 1000, 1000, 1000)
-    evaluate_every: int = 500_000
-
-
-_RANGES: Final[Ranges] = {
-    **dict.fromkeys(("rollout", "epochs"), (1, math.inf)),
-    **dict.fromkeys(("entropy", "value_weight"), (0, 1 << 31)),
-    **dict.fromkeys(("discount", "clip"), (1e-9, 1)),
-    "gae_lambda": (0, 1),
-}
-
-
-def check(options: PPOOptions) -> Policies[ActorPolicy]:
+def check(options: TrainingOptions) -> Policies[ActorPolicy]:
     """Check the options, as far as that goes without compiling anything, and find the policies that they name.
 
     Raises:
         MonopolyError: A number is out of range, a name is unknown, a file is missing, or options contradict each other.
     """
-    check_training(options, _RANGES)
-    if options.rollout * options.games < 2:
-        raise ConfigurationError("--rollout and --games must make two decisions or more.")
+    check_training(options)
     device_of(options.device)
     return Policies(
         agent=new_agent(options, ActorPolicy, "ppo", sample=options.sample),
@@ -124,7 +78,7 @@ class PPO:
         model: Actor, critic and optimizer.
     """
 
-    def __init__(self, options: PPOOptions, policies: Policies[ActorPolicy]) -> None:
+    def __init__(self, options: TrainingOptions, policies: Policies[ActorPolicy]) -> None:
         """Start at step 0, with the policies that `check` found."""
         torch.set_num_threads(options.threads)
         self.options = options
@@ -214,7 +168,7 @@ class PPO:
         self._continue_from(self.env.observations())
 
 
-def games_of(options: PPOOptions, policies: Policies[ActorPolicy]) -> MonopolyVecEnv:
+def games_of(options: TrainingOptions, policies: Policies[ActorPolicy]) -> MonopolyVecEnv:
     """The games: an equal share against each opponent."""
     reward = rewards.make(options.reward, options.discount)
     share = options.games // len(policies.opponents)
@@ -242,7 +196,7 @@ def train(ppo: PPO, session: Session) -> None:
         session.after_iteration(ppo, before, "playing", ppo.env.finished)
 
 
-def execute(options: PPOOptions, console: Console) -> dict[str, Any]:
+def execute(options: TrainingOptions, console: Console) -> dict[str, Any]:
     """Train from the beginning or from a checkpoint, then measure the best agent.
 
     Raises:
@@ -256,12 +210,3 @@ def execute(options: PPOOptions, console: Console) -> dict[str, Any]:
         session.report.begin(options.steps, ppo.step)
         train(ppo, session)
         return session.finish_best(ppo)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; the exit status is 0 only if training and measuring went through."""
-    return command.main("training.maskable_ppo", command.Command(PPOOptions(), execute, show), arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

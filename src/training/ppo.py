@@ -18,9 +18,13 @@ What it shares with `training.dqn`, league, networks, run folder and report, is 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+
+from training.presets import ppo as main
+
+if __name__ == "__main__":  # before torch is imported: --help is quick, and works without it
+    sys.exit(main())
+
+from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 import torch
@@ -29,22 +33,9 @@ from torch import Tensor
 
 from training import learner_options, phases
 from training.learner import ChoiceLearner, Part, agreement, cross_entropy
-from training.learner_options import LearnerOptions
+from training.learner_options import PPOOptions
 from training.networks import Networks
-from training.run import command
 from training.run.options import Ranges
-
-
-@dataclass(frozen=True)
-class PPOOptions(LearnerOptions):
-    """Proximal policy optimization, one network per kind of decision, from an expert's games and then from own games in a league."""
-
-    out: Path = Path("runs/ppo")
-    clip: float = 0.2
-    """How far the probability of a choice may move in one block, as a share of it."""
-    entropy_weight: float = 0.0
-    """Weight of the entropy of the choices, which keeps others being tried."""
-
 
 _RANGES: Final[Ranges] = {"clip": (1e-3, 1), "entropy_weight": (0, 10)}
 
@@ -92,12 +83,3 @@ def execute(options: PPOOptions, console: Console) -> dict[str, Any]:
         MonopolyError: Wrong options, a folder that can't be used, a checkpoint that is missing or damaged, a loss that is not finite.
     """
     return phases.execute(options, PPO, learner_options.check(options, _RANGES), console)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; the exit status is 0 only if training and measuring went through."""
-    return command.main("training.ppo", command.Command(PPOOptions(), execute, phases.show), arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,41 +1,57 @@
-"""The learners behind `python -m training.dqn`, by name. To add one, add a row to `PRESETS`."""
+"""The commands `training.dqn`, `training.ppo` and `training.maskable_ppo`.
+
+PyTorch is imported when a run begins: `--help` is quick, and works without it.
+
+To add a learner to `python -m training.dqn`, add a row to `PRESETS`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 
+from monopoly_env.extras import lazily
+from training.learner_options import DQNOptions, PPOOptions, ThesisOptions
+from training.ocnaru.options import OcnaruOptions
 from training.run import command
 from training.run.command import Command, Preset
+from training.run.options import TrainingOptions
 from training.run.session import show
 
-
-def _dqn() -> Command[Any, Any]:
-    from training import dqn, phases
-
-    return Command(dqn.DQNOptions(), dqn.execute, phases.show)
+_show_phases: Final = lazily("train", "training.phases:show")
 
 
-def _ocnaru() -> Command[Any, Any]:
-    from training.ocnaru import options, train
-
-    return Command(options.OcnaruOptions(), train.execute, show)
-
-
-def _thesis() -> Command[Any, Any]:
-    from training import phases, thesis
-
-    return Command(thesis.ThesisOptions(), thesis.execute, phases.show)
+def _dqn(options: Any, module: str, shown: Any = _show_phases) -> partial[Command[Any, Any]]:
+    return partial(Command, options, lazily("train", f"{module}:execute"), shown)
 
 
 DEFAULT: Final = "dqn"
 PRESETS: Final = {
-    DEFAULT: Preset("deep Q-learning, one network per kind of decision, that watches an expert and then plays in a league", _dqn),
-    "ocnaru": Preset("the thesis's hybrid: seven networks, trained one at a time on experts' games and then their own", _ocnaru),
-    "thesis": Preset("the same seven networks, trained by this library's recipe", _thesis),
+    DEFAULT: Preset(
+        "deep Q-learning, one network per kind of decision, that watches an expert and then plays in a league",
+        _dqn(DQNOptions(), "training.dqn"),
+    ),
+    "ocnaru": Preset(
+        "the thesis's hybrid: seven networks, trained one at a time on experts' games and then their own",
+        _dqn(OcnaruOptions(), "training.ocnaru.train", show),
+    ),
+    "thesis": Preset("the same seven networks, trained by this library's recipe", _dqn(ThesisOptions(), "training.thesis")),
 }
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; the exit status is 0 only if training and measuring went through."""
+def dqn(arguments: Sequence[str] | None = None) -> int:
+    """Run `training.dqn`; the exit status is 0 only if training and measuring went through."""
     return command.main("training.dqn", PRESETS, arguments, default=DEFAULT)
+
+
+def ppo(arguments: Sequence[str] | None = None) -> int:
+    """Run `training.ppo`."""
+    task = Command(PPOOptions(), lazily("train", "training.ppo:execute"), _show_phases)
+    return command.main("training.ppo", task, arguments)
+
+
+def maskable_ppo(arguments: Sequence[str] | None = None) -> int:
+    """Run `training.maskable_ppo`."""
+    task = Command(TrainingOptions(), lazily("sb3", "training.maskable_ppo:execute"), show)
+    return command.main("training.maskable_ppo", task, arguments)

@@ -11,8 +11,6 @@ a network of values beside them; neither is part of the saved player.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -21,44 +19,19 @@ from rich.console import Console
 
 from agents.learned.networks import STATE, VALUE
 from agents.networks.layout import Architecture
-from agents.networks.ocnaru import GATED, HIDDEN, NAMES, NETWORKS, OcnaruNetworks
+from agents.networks.ocnaru import HIDDEN, NAMES, NETWORKS, OcnaruNetworks
 from monopoly_env.encoding import ocnaru
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.policy.protocol import CompiledPolicy
 from training import learner_options, phases
-from training.dqn import DQN, RANGES, DQNOptions
+from training.dqn import DQN, RANGES
 from training.experience.choices import Choices
-from training.league import PAST, SELF
 from training.learner import Family
+from training.learner_options import ThesisOptions
 from training.ocnaru import choices
 from training.run.options import NONE
 
 _LAST: Final = len(HIDDEN)  # the layer of the outputs
-
-
-@dataclass(frozen=True)
-class ThesisOptions(DQNOptions):
-    """The seven networks of Ocnaru's thesis, trained by this library's recipe: they watch their parent, then play in a league."""
-
-    out: Path = Path("runs/thesis")
-    parent: str = "strategic"
-    """Policy that plays trades and debts: `strategic` or a preset of it."""
-    gated: tuple[str, ...] = GATED
-    """Networks that act only where the parent would act with that head."""
-    expert: str = "strategic"
-    """Policy that is watched first, playing itself; `none`: learn from own games only."""
-    watch: int = 1_000_000
-    """Choices of the expert that are watched."""
-    opponents: tuple[str, ...] = (SELF, PAST, "strategic", "strategic/late_game", "strategic/cautious", "ocnaru/algorithmic")
-    """Opponents, each in an equal share of the games: names of policies, files, `self` (all seats) or `past` (earlier copies)."""
-    games: int = 512
-    """Games in a block."""
-    hidden: tuple[int, ...] = HIDDEN
-    """Those of the thesis; there are no others."""
-    learning_rate: float = 3e-4
-    """Learning rate of Adam in the own games; it falls linearly to a fiftieth. While watching it is three times as high."""
-    panel: tuple[str, ...] = ("strategic", "ocnaru/algorithmic", "ocnaru/random")
-    """Policies that the agent is measured against."""
 
 
 class ThesisDQN(DQN):

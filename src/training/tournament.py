@@ -36,6 +36,7 @@ from agents.arena.results import Results, merge
 from agents.arena.table import Table
 from monopoly_env import replays
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, nearest, whole_number
+from monopoly_env.extras import extra, install
 from monopoly_env.files import read_file, read_json, write_atomically
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS
 from monopoly_env.intervals import CONFIDENCE
@@ -164,6 +165,14 @@ def _check(options: Options) -> None:
     for name in ("resume", "overwrite", "record"):
         if getattr(options, name) and not _folder(options):
             raise ConfigurationError(f"--{name} needs a folder: --out FOLDER.")
+    with extra("results", "choose a .json file"):  # before anything is played
+        if _folder(options) or (options.out and options.out.suffix == GAMES):
+            import pyarrow  # noqa: F401 - only whether it is there
+        elif options.out and options.out.suffix == ".csv":
+            import pandas  # noqa: F401
+    if options.ratings:
+        with extra("results"):
+            import openskill  # noqa: F401
     Rules.coerce(options.rules)
 
 
@@ -418,7 +427,8 @@ class Outcome:
 
     def _picture(self) -> bytes:
         """The cross table as PNG, drawn without a screen."""
-        from matplotlib.figure import Figure
+        with extra("results"):
+            from matplotlib.figure import Figure
 
         side = 2.5 + 0.55 * len(self.results.names)
         figure = Figure(figsize=(side + 1.0, side), layout="constrained")
@@ -437,7 +447,7 @@ def _installed(library: str, what: str) -> bool:
     """Whether an optional library is there; a note if not."""
     there = importlib.util.find_spec(library) is not None
     if not there:
-        print(f"note: no {what} without {library}: pip install 'monopoly-env[results]'", file=sys.stderr)
+        print(f"note: no {what} without {library}: {install('results')}", file=sys.stderr)
     return there
 
 

@@ -11,7 +11,8 @@ from rich.console import Console
 from agents.values import saved
 from studies import targets
 from training.values import tables, train
-from training.values.train import ValueLearner, ValueOptions
+from training.values.options import ValueOptions
+from training.values.train import ValueLearner
 
 
 @pytest.fixture(autouse=True)

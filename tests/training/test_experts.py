@@ -287,7 +287,7 @@ def test_a_policy_that_is_not_compiled_is_refused(tmp_path: Path) -> None:
 
 def test_parquet_needs_its_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ConfigurationError, match=r"needs pyarrow: pip install 'monopoly-env\[results\]', or choose npz"):
+    with pytest.raises(ConfigurationError, match=r"pip install 'monopoly-env\[results\]', or choose --format npz"):
         write(dataclasses.replace(SMALL, out=tmp_path / "data", format="parquet"))
 
 

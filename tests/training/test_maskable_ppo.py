@@ -32,9 +32,9 @@ from monopoly_env.policy.protocol import Decisions
 from monopoly_env.rules import Rules
 from monopoly_env.vector import VectorMonopoly
 from training import maskable_ppo
-from training.maskable_ppo import PPO, PPOOptions
+from training.maskable_ppo import PPO
 from training.run import checkpoints
-from training.run.options import LEARNED, result_settings
+from training.run.options import LEARNED, TrainingOptions, result_settings
 from training.run.session import DivergenceError, Session
 from training.sb3 import ChoiceBuffer, MonopolyVecEnv
 
@@ -48,7 +48,7 @@ def explore(choices: NDArray[np.bool_], generator: np.random.Generator) -> NDArr
     return np.asarray(np.where(choices & (head[:, None] == HEAD_OF), generator.random(choices.shape), -1.0).argmax(1))
 
 
-SMALL = PPOOptions(
+SMALL = TrainingOptions(
     steps=3072,
     games=32,
     rollout=16,
@@ -282,7 +282,7 @@ def test_the_buffer_samples_each_choice_once() -> None:
 # --- the learner --------------------------------------------------------------------------------------------------------
 
 
-def learner_of(options: PPOOptions) -> PPO:
+def learner_of(options: TrainingOptions) -> PPO:
     return PPO(options, maskable_ppo.check(options))
 
 
@@ -351,7 +351,7 @@ def test_a_loss_that_is_not_finite_stops_and_leaves_the_networks(monkeypatch: py
     assert all(np.array_equal(before[name], array) for name, array in learner.state()[0]["weights"].items())
 
 
-def train(options: PPOOptions, *, stop_after: int | None = None, resume: bool = False) -> PPO:
+def train(options: TrainingOptions, *, stop_after: int | None = None, resume: bool = False) -> PPO:
     """Train in this process; stop like one that is killed just after a number of checkpoints."""
     policies, saved = maskable_ppo.check(options), itertools.count(1)
     options = dataclasses.replace(options, resume=resume)
@@ -374,7 +374,7 @@ def train(options: PPOOptions, *, stop_after: int | None = None, resume: bool = 
 
 
 @pytest.mark.parametrize("options", [SMALL, dataclasses.replace(SMALL, heads=("buy", "turn", "build"), parent="algorithmic")])
-def test_a_run_that_was_killed_and_resumed_ends_in_the_same_weights(tmp_path: Path, options: PPOOptions) -> None:
+def test_a_run_that_was_killed_and_resumed_ends_in_the_same_weights(tmp_path: Path, options: TrainingOptions) -> None:
     whole, halved = dataclasses.replace(options, out=tmp_path / "whole"), dataclasses.replace(options, out=tmp_path / "halved")
     first = train(whole)
     assert first.step == options.steps

@@ -21,7 +21,8 @@ from monopoly_env import encoding, rewards
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.rules import PRESETS as PRESETS_OF_RULES
 from training import dqn, maskable_ppo
-from training.presets import DEFAULT, PRESETS, main
+from training.presets import DEFAULT, PRESETS
+from training.presets import dqn as main
 from training.run.command import chosen
 
 

@@ -17,10 +17,12 @@ from agents.values.features import FEATURES, MOST_PLAYERS, write
 from monopoly_env import core
 from monopoly_env.errors import ConfigurationError
 from training.run import checkpoints
-from training.values import tables, train
+from training.values import options, tables, train
+from training.values.__main__ import main as command
+from training.values.options import ValueOptions
 from training.values.sampling import KINDS, States, play
 from training.values.tables import BATCH, SETTINGS, Mixture
-from training.values.train import ValueOptions, brier, by_place, by_seat, losses, returns
+from training.values.train import brier, by_place, by_seat, losses, returns
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 SMALL = ValueOptions(games=6 * BATCH, chunk=2 * BATCH, kept=4, batch=32, trace=0.9)
@@ -143,13 +145,13 @@ def test_a_run_that_was_stopped_ends_in_the_same_bits(tmp_path: Path, monkeypatc
 @pytest.mark.usefixtures("quick")
 def test_the_command_prints_its_scores(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     line = ["--games", str(BATCH), "--chunk", str(BATCH), "--kept", "2", "--out", str(tmp_path / "run")]
-    assert train.main([*line, "--json"]) == 0
+    assert command([*line, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["games"] == BATCH
     assert (tmp_path / "run" / "evaluation.json").exists()
-    assert train.main(line) == 2
+    assert command(line) == 2
     assert "holds a run" in capsys.readouterr().err
-    assert train.main([*line, "--overwrite"]) == 0
+    assert command([*line, "--overwrite"]) == 0
     assert "Brier score" in capsys.readouterr().out
 
 
@@ -161,6 +163,6 @@ def test_wrong_options_are_refused() -> None:
         ({"games": 0}, "--games must be from 32"),
     ):
         with pytest.raises(ConfigurationError, match=message):
-            train.check(dataclasses.replace(ValueOptions(), **changes))  # type: ignore[arg-type]
+            options.check(dataclasses.replace(ValueOptions(), **changes))  # type: ignore[arg-type]
     with pytest.raises(ConfigurationError, match="must be compiled"):
         Mixture.of({"search": 1})

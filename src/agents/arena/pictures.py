@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from agents.arena.counting import STATISTICS
 from monopoly_env.board import GROUP_SIZE, GROUPS
 from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.extras import extra
 from monopoly_env.intervals import CONFIDENCE
 
 if TYPE_CHECKING:
@@ -114,7 +115,8 @@ def plot(kind: str, summary: Summary, turns: NDArray[np.int32], axes: Axes | Non
     if kind not in _PLOTS:
         raise ConfigurationError(f"Unknown kind of plot {kind!r}. {nearest(kind, _PLOTS)}")
     if axes is None:
-        import matplotlib.pyplot
+        with extra("results"):
+            import matplotlib.pyplot
 
         height, of_each = _HEIGHTS[kind]
         axes = matplotlib.pyplot.subplots(figsize=(7, height + of_each * len(summary["players"])), layout="constrained")[1]

@@ -23,6 +23,7 @@ from scipy import sparse
 
 from agents.arena.pictures import heat_map
 from monopoly_env.errors import ConfigurationError, FormatError, shortened
+from monopoly_env.extras import extra
 from monopoly_env.files import read_file, read_json, write_atomically
 
 if TYPE_CHECKING:
@@ -223,7 +224,8 @@ class _Model:
         Raises:
             ConfigurationError: The iteration does not converge.
         """
-        import choix
+        with extra("results"):
+            import choix
 
         made = np.concatenate([made[: self._kinds], prior])
         logs = np.zeros(self.count) if start is None else start
@@ -285,7 +287,8 @@ class CrossTable:
             axes: The axes to draw into; new ones by default.
         """
         if axes is None:
-            import matplotlib.pyplot
+            with extra("results"):
+                import matplotlib.pyplot
 
             side = 2.5 + 0.55 * len(self.names)
             axes = matplotlib.pyplot.subplots(figsize=(side + 1.0, side), layout="constrained")[1]
@@ -448,7 +451,8 @@ class Ratings:
 
 
 def _openskill() -> Any:
-    from openskill.models import PlackettLuce
+    with extra("results"):
+        from openskill.models import PlackettLuce
 
     return PlackettLuce()
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from agents.arena.counting import GAME_COUNTS, GAME_STATISTICS, SEAT_COUNTS, STATISTICS, Statistic
 from monopoly_env.errors import ConfigurationError, FormatError, shortened
+from monopoly_env.extras import extra
 from monopoly_env.files import read_file, read_json, write_atomically
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS
 from monopoly_env.rules import RULES_VERSION
@@ -122,7 +123,8 @@ def _bytes(path: Path, most: int) -> bytes:
 
 def _parquet(names: Sequence[str], arrays: Arrays) -> bytes:
     """The games as the bytes of a parquet file, built in parts to save memory."""
-    from pyarrow import parquet
+    with extra("results"):
+        from pyarrow import parquet
 
     buffer = io.BytesIO()
     first = _table(names, arrays, 0)
@@ -168,8 +170,9 @@ def _arrays(data: bytes, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
     Raises:
         ValueError: The bytes are no parquet file, or its columns differ from ours.
     """
-    import pyarrow.compute
-    from pyarrow import parquet
+    with extra("results"):
+        import pyarrow.compute
+        from pyarrow import parquet
 
     file = parquet.ParquetFile(io.BytesIO(data))  # what it raises is a ValueError
     given = set(file.schema_arrow.names)

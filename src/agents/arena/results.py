@@ -16,6 +16,7 @@ from agents.arena import pictures, result_files
 from agents.arena.counting import STATISTICS
 from agents.arena.statistics import Difference, control_coefficient, paired_difference, spread
 from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.extras import extra
 from monopoly_env.files import write_atomically
 from monopoly_env.intervals import CONFIDENCE, clustered, per_unit, wilson
 
@@ -307,8 +308,13 @@ class Results:
         return console.file.getvalue()  # type: ignore[attr-defined]
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The rows as a data frame, one row per policy."""
-        import pandas
+        """The rows as a data frame, one row per policy.
+
+        Raises:
+            ExtraError: pandas is not installed.
+        """
+        with extra("results"):
+            import pandas
 
         return pandas.DataFrame(self.rows())
 

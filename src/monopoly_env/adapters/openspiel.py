@@ -13,12 +13,15 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-import pyspiel
 
 from monopoly_env import encoding
 from monopoly_env.actions import NUM_ACTIONS, describe
 from monopoly_env.core import clone, is_over, legal_actions, new_game, reseed, step, winner
+from monopoly_env.extras import extra
 from monopoly_env.text import to_text
+
+with extra("openspiel"):
+    import pyspiel
 
 __all__ = ["MonopolyGame", "MonopolyState"]
 

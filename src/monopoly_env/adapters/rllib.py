@@ -12,11 +12,14 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
-from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
 from monopoly_env import monopoly_v0
 from monopoly_env.actions import NUM_ACTIONS
+from monopoly_env.extras import extra
 from monopoly_env.spaces import MaskedDiscrete, observation_space
+
+with extra("rllib"):
+    from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
 __all__ = ["MonopolyMultiAgentEnv"]
 

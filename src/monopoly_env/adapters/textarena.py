@@ -14,13 +14,16 @@ import secrets
 from typing import Any, Final
 
 import numpy as np
-import textarena as ta
-from textarena.wrappers import GameBoardObservationWrapper
 
 from monopoly_env import core, prompts, replays, talk
 from monopoly_env.errors import MonopolyError
+from monopoly_env.extras import extra
 from monopoly_env.render import narrate
 from monopoly_env.rules import Rules
+
+with extra("textarena"):
+    import textarena as ta
+    from textarena.wrappers import GameBoardObservationWrapper
 
 __all__ = ["NAME", "MonopolyEnv"]
 

@@ -25,14 +25,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import torch
-from tensordict import TensorDict, TensorDictBase
-from torchrl.data import Binary, Bounded, Categorical, Composite, Unbounded
-from torchrl.envs import EnvBase
 
 from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.errors import ConfigurationError
+from monopoly_env.extras import extra
 from monopoly_env.vector import VectorMonopoly
+
+with extra("torchrl"):
+    import torch
+    from tensordict import TensorDict, TensorDictBase
+    from torchrl.data import Binary, Bounded, Categorical, Composite, Unbounded
+    from torchrl.envs import EnvBase
 
 __all__ = ["MonopolyTorchEnv"]
 

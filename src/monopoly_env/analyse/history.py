@@ -20,6 +20,7 @@ from monopoly_env.actions import OFFERING
 from monopoly_env.analyse.moves import Move, move_at
 from monopoly_env.analyse.playouts import Playouts, rollout
 from monopoly_env.errors import ConfigurationError
+from monopoly_env.extras import extra
 from monopoly_env.game import Game, Games
 from monopoly_env.replays import Replay
 
@@ -73,7 +74,8 @@ class History:
         Args:
             names: The names of the players; by default their seats.
         """
-        from matplotlib.figure import Figure
+        with extra("results"):
+            from matplotlib.figure import Figure
 
         figure = Figure(figsize=(8, 4), layout="constrained")
         axes = figure.add_subplot(xlabel="turn", ylabel="share of the win", ylim=(0, 1))

@@ -11,12 +11,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from monopoly_env.errors import ConfigurationError, whole_number
+from monopoly_env.errors import whole_number
+from monopoly_env.extras import extra
 
 WIDTH: Final = 732  # pixels, unless another width is asked for: one a user unit
 _WIDTHS: Final = range(64, 4097)
 _MODULES: Final = ("resvg_py", "font_lato", "PIL.Image")
-_COMMAND: Final = 'pip install "monopoly-env[pictures]"'
 
 
 def png(svg: str, width: int = WIDTH) -> bytes:
@@ -67,10 +67,7 @@ def libraries() -> Libraries:
     """The libraries, imported when they are first needed.
 
     Raises:
-        ConfigurationError: One is not installed. The message says how to install it.
+        ExtraError: One is not installed. The message says how to install it.
     """
-    try:
+    with extra("pictures"):
         return Libraries(*(import_module(name) for name in _MODULES))
-    except ImportError as error:
-        name = (error.name or "").partition(".")[0]
-        raise ConfigurationError(f"A picture as pixels needs the library {name!r}: {_COMMAND}") from error

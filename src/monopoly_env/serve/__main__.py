@@ -14,15 +14,13 @@ import webbrowser
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 import platformdirs
 import tyro
 
 from monopoly_env.errors import ConfigurationError, MonopolyError
+from monopoly_env.extras import extra
 from monopoly_env.policy.names import renamed_told
-
-_EXTRA: Final = "The page needs libraries that are not installed: pip install 'monopoly-env[web]'"
 
 
 @dataclass(frozen=True)
@@ -66,13 +64,11 @@ def run(options: Options) -> int:
     Raises:
         MonopolyError: A port, a folder or a library is missing.
     """
-    try:
+    with extra("web"):
         import uvicorn
 
         from monopoly_env.serve.app import create
         from monopoly_env.serve.house import Settings
-    except ModuleNotFoundError as error:
-        raise ConfigurationError(f"{_EXTRA} ({error.name} is missing).") from error
     folder = options.data or Path(platformdirs.user_data_dir("monopoly-env", appauthor=False)) / "table"
     listening = listen(options.host, options.port)
     try:

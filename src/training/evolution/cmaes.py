@@ -20,6 +20,7 @@ from rich.table import Table as RichTable
 
 from agents.arena.candidates import Score
 from monopoly_env.errors import ConfigurationError, FormatError, nearest
+from monopoly_env.extras import extra
 from monopoly_env.policy.protocol import Policy
 from training.cluster import HERE, Place
 from training.evolution import fitness
@@ -161,12 +162,10 @@ class CMAES:
             diagonal: Only the scale of each number is learned, not how they go together (separable CMA-ES).
 
         Raises:
-            ConfigurationError: pycma is not installed.
+            ExtraError: pycma is not installed.
         """
-        try:
+        with extra("evolve"):
             cma: Any = importlib.import_module("cma")
-        except ImportError as error:
-            raise ConfigurationError("CMA-ES needs pycma: pip install 'monopoly-env[evolve]', or cma alone.") from error
         generator = np.random.Generator(np.random.PCG64(seed))
         # NumPy's common generator is left alone: `seed` says so, `randn` is what is used in its place.
         options: dict[str, Any] = {"popsize": population, "CMA_diagonal": diagonal, "verbose": -9, "seed": np.nan}

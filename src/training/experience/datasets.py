@@ -29,6 +29,7 @@ from agents.networks.saved import features_digest
 from monopoly_env import encoding as encodings
 from monopoly_env.actions import DECISION_NAMES, HEADS
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, nearest
+from monopoly_env.extras import extra
 from monopoly_env.files import read_file, read_json, write_atomically
 from monopoly_env.rules import RULES_VERSION
 from training.experience.masks import PACKED
@@ -125,7 +126,8 @@ def _to_parquet(experiences: Experiences) -> bytes:
 
 
 def _from_parquet(data: bytes) -> dict[str, NDArray[Any]]:
-    from pyarrow import parquet
+    with extra("results"):
+        from pyarrow import parquet
 
     table = parquet.read_table(io.BytesIO(data))
     arrays = {}
@@ -151,10 +153,8 @@ def check_format(name: str) -> None:
     if name not in FORMATS:
         raise ConfigurationError(f"Unknown format {name!r}. {nearest(name, FORMATS)}")
     if name == "parquet":
-        try:
+        with extra("results", "choose --format npz"):
             import pyarrow  # noqa: F401 - only whether it is there
-        except ImportError as error:
-            raise ConfigurationError("The format parquet needs pyarrow: pip install 'monopoly-env[results]', or choose npz.") from error
 
 
 class Shard(NamedTuple):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import torch
+from typing import TYPE_CHECKING
 
 from monopoly_env.errors import ConfigurationError
+from monopoly_env.extras import extra
+
+if TYPE_CHECKING:
+    import torch
 
 
 def device_of(name: str) -> torch.device:
@@ -13,6 +17,8 @@ def device_of(name: str) -> torch.device:
     Raises:
         ConfigurationError: `cuda` without a GPU that torch can use.
     """
+    with extra("train"):
+        import torch
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     if name == "cuda" and not torch.cuda.is_available():

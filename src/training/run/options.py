@@ -62,16 +62,17 @@ class RunOptions:
 
 @dataclass(frozen=True)
 class TrainingOptions(RunOptions):
-    """The options of `training.maskable_ppo`, which trains on the environment as it is."""
+    """Train an agent by MaskablePPO against other policies, and measure it against a panel of policies."""
 
-    steps: int = 1_000_000
-    """Budget: decisions answered in all games. Evaluations and checkpoints are counted in steps too."""
+    out: Path = Path("runs/ppo")
+    steps: int = 2_000_000
+    """Budget: decisions of the learner in all games, including those without a choice."""
     rules: RulesName = "ocnaru"
     num_players: int = 2
     """Seats at the table. Copies of one opponent fill the other seats."""
     encoding: EncodingName = "standard"
     reward: RewardName = "win_shaped"
-    opponents: tuple[str, ...] = ("algorithmic",)
+    opponents: tuple[str, ...] = ("strategic", "algorithmic")
     """Opponents, each in an equal share of the games: names of policies, or files."""
     games: int = 256
     """Games played at the same time, over all opponents."""
@@ -85,20 +86,34 @@ class TrainingOptions(RunOptions):
     hidden: tuple[int, ...] = (128, 64)
     """Units of the hidden layers of each network."""
 
-    discount: float = 0.99
-    """Weight of what comes one decision of the learner later."""
+    rollout: int = 128
+    """Decisions of each game between two updates."""
+    batch: int = 1024
+    """Maximum size of a minibatch."""
+    epochs: int = 4
+    """Passes over a rollout."""
     learning_rate: float = 5e-4
-    """Learning rate of Adam."""
-    batch: int = 64
-    """Size of a minibatch."""
+    """Learning rate of Adam at the start; it falls linearly to 0."""
+    discount: float = 0.999
+    """Weight of what comes one decision of the learner later."""
+    gae_lambda: float = 0.98
+    """Lambda of generalized advantage estimation: 0 takes the next value only, 1 the return only."""
+    clip: float = 0.2
+    """How much an update may change the probability of an action, relative."""
+    entropy: float = 0.005
+    """Weight of the entropy in the loss: a higher one explores more."""
+    value_weight: float = 0.5
+    """Weight of the critic's loss."""
+    sample: bool = False
+    """Let the agent that is measured and saved draw its actions; otherwise it plays the most likely one."""
 
-    panel: tuple[str, ...] = ("random", "random/no_trades", "algorithmic")
+    panel: tuple[str, ...] = ("random", "random/no_trades", "algorithmic", "strategic")
     """Policies that the agent is measured against."""
     panel_games: int = 1000
     """Games against each of them at each evaluation during training; the best agent so far is kept."""
-    final_games: tuple[int, ...] = (2000, 1000, 1000)
+    final_games: tuple[int, ...] = (2000, 1000, 1000, 1000)
     """Games against each of them at the end, with other seeds."""
-    evaluate_every: int = 250_000
+    evaluate_every: int = 500_000
     """Steps between two evaluations."""
     checkpoint_every: int = 250_000
     """Steps between two checkpoints."""
@@ -112,6 +127,10 @@ Ranges: TypeAlias = Mapping[str, tuple[float, float]]
 _RANGES: Final[Ranges] = {
     **dict.fromkeys(("steps", "games", "hidden", "batch", "panel_games", "final_games"), (1, math.inf)),
     **dict.fromkeys(("evaluate_every", "checkpoint_every", "threads"), (1, math.inf)),
+    **dict.fromkeys(("rollout", "epochs"), (1, math.inf)),
+    **dict.fromkeys(("entropy", "value_weight"), (0, 1 << 31)),
+    **dict.fromkeys(("discount", "clip"), (1e-9, 1)),
+    "gae_lambda": (0, 1),
     "seed": (0, 1 << 31),
     "learning_rate": (1e-9, 1),
 }
@@ -132,17 +151,18 @@ def check_ranges(options: Any, ranges: Ranges) -> None:
             raise ConfigurationError(f"--{name.replace('_', '-')} must be {wanted}, not {given}.")
 
 
-def check_training(options: TrainingOptions, ranges: Ranges) -> None:
-    """Check what `TrainingOptions` say, except for names of policies, and the ranges of the options that a learner adds.
+def check_training(options: TrainingOptions) -> None:
+    """Check what `TrainingOptions` say, except for names of policies.
 
     Raises:
         MonopolyError: A number is out of range, rules or reward are unknown, or options contradict each other.
     """
-    check_ranges(options, {**_RANGES, **ranges})
+    check_ranges(options, _RANGES)
     for broken, message in (
         (len(options.final_games) != len(options.panel), f"--final-games {options.final_games} needs one number per policy of the panel."),
         (not options.panel, "--panel must name a policy to measure the agent against."),
         (not options.opponents, "--opponents must name a policy to play against."),
+        (options.rollout * options.games < 2, "--rollout and --games must make two decisions or more."),
         (options.games < len(options.opponents), f"--games {options.games} must be at least one per opponent."),
         (not options.hidden, "--hidden must list the units of one layer or more."),
     ):

@@ -24,6 +24,7 @@ from rich.console import Console
 
 from agents.arena.table import Table
 from monopoly_env.errors import MonopolyError
+from monopoly_env.extras import extra
 from monopoly_env.files import understood
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.policy.resolve import load
@@ -117,8 +118,10 @@ class Session:
             threads: That do so; by default one per core.
 
         Raises:
-            ConfigurationError: The folder can't be used; the message says why.
+            ConfigurationError: The folder can't be used, or TensorBoard is not installed; the message says why.
         """
+        with extra("train"):  # of the report, before anything is written
+            import torch.utils.tensorboard  # noqa: F401
         with alone(options.out):
             run = Run.open(options.out, settings, resume=options.resume, overwrite=options.overwrite, files=files, marker=marker)
             console.print(f"Compiling and setting up ... ({budget} into {run.folder})")

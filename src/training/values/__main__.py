@@ -1,8 +1,20 @@
-"""`python -m training.values`."""
+"""`python -m training.values`. PyTorch is imported when a run begins."""
+
+from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
-from training.values.train import main
+from monopoly_env.extras import lazily
+from training.run import command
+from training.values.options import ValueOptions
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; the exit status is 0 only if training went through."""
+    execute, show = (lazily("train", f"training.values.train:{name}") for name in ("execute", "show"))
+    return command.main("training.values", command.Command(ValueOptions(), execute, show), arguments)
+
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,4 +1,4 @@
-"""A network that gives the shares of the win of all players, from top to bottom: options, targets, learner, training loop.
+"""A network that gives the shares of the win of all players, from top to bottom: targets, learner, training loop.
 
 python -m training.values                                      # half an hour on one core
 python -m training.values --games 4000 --out runs/short        # a minute
@@ -14,8 +14,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -27,57 +25,17 @@ from torch import Tensor
 
 from agents.values.network import ARCHITECTURE
 from agents.values.saved import save
-from monopoly_env.errors import ConfigurationError
 from training.networks import Network, arrays_of, optimizer_arrays, set_arrays_of, set_optimizer_arrays
-from training.run import command
 from training.run.checkpoints import Parts
-from training.run.command import Command
-from training.run.options import FREE, Ranges, RunOptions, check_ranges, result_settings
+from training.run.options import result_settings
 from training.run.session import DivergenceError, Session
-from training.values.sampling import KEPT, States, play
+from training.values.options import FREE_HERE, UNKNOWN, ValueOptions, check
+from training.values.sampling import States, play
 from training.values.tables import BATCH, Mixture, about
 
 FILES: Final = {"value.safetensors": "the network: `agents.values.make` reads it"}  # in the folder of a run, beside what every run has
-UNKNOWN: Final = 1 << 20  # the first batch of the games for measuring, of which no run learns
-FREE_HERE: Final = (*FREE, "threads")  # options that do not change the result
 _MEASURED: Final = 64  # batches of them
 _ROWS: Final = 1 << 14  # states that go through the network at a time, where there is no gradient
-
-
-@dataclass(frozen=True)
-class ValueOptions(RunOptions):
-    """Train the network of `agents.values` on games of scripted policies, and measure it on games that it was not taught from."""
-
-    out: Path = Path("runs/values")
-    games: int = 200_000
-    """Budget: games that are played. About 300 a second on one core."""
-    kept: int = KEPT
-    """States of each game."""
-    chunk: int = 4096
-    """Games that are played, learned from and forgotten, before the next ones are played."""
-    epochs: int = 3
-    """Passes over the states of a chunk."""
-    batch: int = 256
-    """States in a minibatch."""
-    learning_rate: float = 4e-3
-    """Highest learning rate of AdamW; it falls to zero along half a cosine."""
-    weight_decay: float = 0.01
-    """Weight decay of AdamW."""
-    trace: float = 0.9
-    """Lambda: the weight of what follows, beside the value of the next state kept. 1: learn from outcomes alone."""
-    threads: int = 1
-    """Cores that play games. The result does not depend on it."""
-
-
-_RANGES: Final[Ranges] = {
-    **dict.fromkeys(("games", "kept", "chunk", "epochs", "batch", "threads"), (1, math.inf)),
-    "games": (BATCH, BATCH * UNKNOWN),
-    "chunk": (BATCH, math.inf),
-    "seed": (0, (1 << 32) - 1),
-    "learning_rate": (1e-9, 1),
-    "weight_decay": (0, 1 << 31),
-    "trace": (0, 1),
-}
 
 
 # --- targets --------------------------------------------------------------------------------------------------------------
@@ -236,18 +194,6 @@ def minibatches(draw: np.random.Generator, rows: int, size: int) -> Sequence[NDA
 # --- training -------------------------------------------------------------------------------------------------------------
 
 
-def check(options: ValueOptions) -> None:
-    """Check the options, as far as that goes without compiling anything.
-
-    Raises:
-        ConfigurationError: A number is out of range, or games do not come in whole batches.
-    """
-    check_ranges(options, _RANGES)
-    for name in ("games", "chunk"):
-        if getattr(options, name) % BATCH:
-            raise ConfigurationError(f"--{name} {getattr(options, name)} must be a multiple of {BATCH}: games are played in batches.")
-
-
 def taught_from(options: ValueOptions) -> dict[str, Any]:
     """What a network was taught from, as JSON values of its file."""
     return about() | {"games": options.games, "states": options.kept, "seed": options.seed, "options": result_settings(options, FREE_HERE)}
@@ -297,8 +243,3 @@ def show(results: dict[str, Any]) -> None:
     for row in results["curve"][-10:]:
         table.add_row(f"{row['games']:,}", f"{row['taught']:.4f}", f"{row['held out']:.4f}")
     Console().print(table)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; the exit status is 0 only if training went through."""
-    return command.main("training.values", Command(ValueOptions(), execute, show), arguments)

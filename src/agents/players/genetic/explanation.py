@@ -12,6 +12,7 @@ from agents.players.genetic import mukhar
 from agents.players.genetic.kinds import GeneticPolicy
 from monopoly_env.board import BOARD_ORDER, GROUP_LOTS, GROUP_OF, GROUPS, LOT_NAME, LOT_SQUARE, PRICE, lots_of
 from monopoly_env.errors import ConfigurationError
+from monopoly_env.extras import extra
 from monopoly_env.policy.protocol import Policy
 
 if TYPE_CHECKING:
@@ -80,7 +81,8 @@ class Explanation:
 
     def to_pandas(self) -> pd.DataFrame:
         """The rows of `lots` as a frame."""
-        import pandas as pd
+        with extra("results"):
+            import pandas as pd
 
         return pd.DataFrame(self.lots)
 
@@ -103,7 +105,8 @@ class Explanation:
             figure: Where to draw; a new one by default.
         """
         if figure is None:
-            import matplotlib.pyplot
+            with extra("results"):
+                import matplotlib.pyplot
 
             figure = matplotlib.pyplot.figure(figsize=(10, 2.0 * len(self.columns) + 1.4), layout="constrained")
         panels = figure.subplots(len(self.columns), 1, sharex=True, squeeze=False)[:, 0]
