@@ -18,13 +18,15 @@ number of games or threads. `begin` starts games of seeds of your choice, in all
 
 The arrays of `batch` are the same from step to step: copy what you keep. That includes libraries which take over an array without
 a copy: `torch.from_numpy` always does, `jax.numpy.asarray` may.
+
+A forked process may go on with a vector of its parent, as with any object: it starts threads of its own. Fork while no other thread
+steps a vector or compiles, as for any library with locks.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -65,6 +67,7 @@ from monopoly_env.stepping import (
     replace_illegal,
     write_observations,
 )
+from monopoly_env.threads import Threads
 
 DEFAULT_PLAYERS: Final = 4
 _SLICE: Final = 256  # games per thread; with fewer, the thread costs more than it saves
@@ -222,7 +225,7 @@ class VectorMonopoly:
             final_games=empty_games(0),
         )
         self._all = np.arange(count)
-        self._pool: ThreadPoolExecutor | None = None
+        self._threads = Threads(self.threads, "monopoly")
         self._running = False
 
     @property
@@ -381,9 +384,7 @@ class VectorMonopoly:
 
     def close(self) -> None:
         """Stop the threads. They are started again when needed."""
-        if self._pool is not None:
-            self._pool.shutdown()
-            self._pool = None
+        self._threads.close()
 
     def __len__(self) -> int:
         return self.num_games
@@ -393,8 +394,8 @@ class VectorMonopoly:
         return f"VectorMonopoly(num_games={self.num_games}, num_players={self.num_players}, opponents={names or None})"
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything except threads and machine code."""
-        return self.__dict__ | {"_pool": None, "_players": None, "_views": None, "_settings": None}
+        """Everything except machine code."""
+        return self.__dict__ | {"_players": None, "_views": None, "_settings": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -482,11 +483,8 @@ class VectorMonopoly:
         slices = min(self.threads, -(-len(todo) // _SLICE))
         if slices == 1:
             return self._advance(todo, actions)
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(self.threads, "monopoly")
         parts = zip(np.array_split(todo, slices), np.array_split(actions, slices), strict=True)
-        reports = [job.result() for job in [self._pool.submit(self._advance, *part) for part in parts]]
-        return reduce(or_, reports)
+        return reduce(or_, self._threads.map(self._advance, parts))
 
     def _advance(self, todo: NDArray[np.int64], actions: NDArray[np.int64]) -> int:
         try:

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
@@ -30,6 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 from monopoly_env.errors import ConfigurationError, IllegalActionError, array_of, check_illegal, integer, shortened, whole_number
 from monopoly_env.kernels import borrowed, entry, inlined
 from monopoly_env.philox import philox, split_seeds
+from monopoly_env.threads import Threads
 from pente_env.core import check_players, illegal, name_of
 from pente_env.game import NOBODY, RUNNING, Game, Games, empty_games
 from pente_env.lines import LEGAL, write_points
@@ -165,7 +165,7 @@ class VectorPente:
         self.illegal = check_illegal(illegal)
         self._seat = check_seat(seat, self.num_players)
         self._running = False
-        self._pool: ThreadPoolExecutor | None = None
+        self._threads = Threads(self.threads, "pente")
         self._seed(seed)
         self._allocate()
 
@@ -263,12 +263,8 @@ class VectorPente:
         if slices == 1:
             failures = [_advance(self._arrays, self._settings, self._table, actions, 0, self.num_games)]
         else:
-            self._pool = self._pool or ThreadPoolExecutor(self.threads, "pente")
-            jobs = [
-                self._pool.submit(_advance, self._arrays, self._settings, self._table, actions, *part)
-                for part in itertools.pairwise(bounds)
-            ]
-            failures = [job.result() for job in jobs]
+            parts = ((self._arrays, self._settings, self._table, actions, *part) for part in itertools.pairwise(bounds))
+            failures = self._threads.map(_advance, parts)
         self._check(max(failures))
         self._collect()
         self._running = True
@@ -297,9 +293,7 @@ class VectorPente:
 
     def close(self) -> None:
         """Stop the threads. They are started again when needed."""
-        if self._pool is not None:
-            self._pool.shutdown()
-            self._pool = None
+        self._threads.close()
 
     def __len__(self) -> int:
         return self.num_games

@@ -1,0 +1,41 @@
+"""Threads on which parts of a batch run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+
+
+class Threads:
+    """Threads that start when they are first needed; again in a forked process, which gets none of its parent's."""
+
+    def __init__(self, count: int, name: str) -> None:
+        """Start none yet.
+
+        Args:
+            count: How many at most.
+            name: With which their own names begin.
+        """
+        self.count, self.name = count, name
+        self._pool: ThreadPoolExecutor | None = None
+        self._process = 0  # where the threads are
+
+    def map(self, function: Callable[..., Result], parts: Iterable[Iterable[Any]]) -> list[Result]:
+        """Call a function with the arguments of each part, all at once; the results in the same order."""
+        if self._pool is None or self._process != os.getpid():
+            self._pool, self._process = ThreadPoolExecutor(self.count, self.name), os.getpid()
+        jobs = [self._pool.submit(function, *part) for part in parts]
+        return [job.result() for job in jobs]
+
+    def close(self) -> None:
+        """Stop the threads."""
+        if self._pool is not None and self._process == os.getpid():
+            self._pool.shutdown()
+        self._pool = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.count, self.name)
