@@ -30,6 +30,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 
 from agents import arena
+from agents.arena.pictures import decided
 from agents.arena.progress import games_bar
 from agents.arena.ratings import CrossTable, Ratings, Strengths, cross_table, strengths
 from agents.arena.results import Results, merge
@@ -406,7 +407,8 @@ class Outcome:
             title=f"{results.games:,} games, rules {results.rules}, seed {results.seed}",
             caption=f"{lengths['mean']:.0f} turns a game, {results.capped_share:.1%} hit the limit, first to throw wins "
             f"{results.seat_effect()[0]:.1%}, {results.trades()['mean']:.1f} trades a game, "
-            f"{f'{results.speed}; ' if results.speed else ''}intervals {CONFIDENCE:.0%}",
+            f"{f'{results.speed}; ' if results.speed else ''}intervals {CONFIDENCE:.0%}"
+            f"{decided(results.spent)}",
         )
         table.add_column("", justify="right")
         table.add_column("policy", no_wrap=True)

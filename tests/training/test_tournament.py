@@ -16,7 +16,9 @@ import monopoly_env as me
 from agents import arena
 from agents.arena.ratings import Ratings
 from agents.arena.results import Results
+from agents.text import LanguageModel
 from monopoly_env import replays
+from tests.chat import served
 from training import tournament
 from training.tournament import GAMES
 
@@ -127,6 +129,26 @@ def test_without_choix_the_ladder_has_no_points(monkeypatch: pytest.MonkeyPatch,
     shown = capsys.readouterr()
     assert "points" not in shown.out
     assert "no strengths without choix: pip install 'monopoly-env[results]'" in shown.err
+
+
+def test_decisions_of_a_fallback_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    field = ["--players", "test/model", "random", "random/no_trades", "--games", "2", "--turn-limit", "2", "--out", str(tmp_path)]
+    with served() as stub:
+        stub.answers = ["ACTION: fly"] * 9000
+        agents.register("test/model", lambda: LanguageModel("tiny", stub.url))
+        assert tournament.main([*field, "--json"]) == 0
+        shown = capsys.readouterr()
+        costs = json.loads(shown.out)["costs"]
+        assert list(costs) == ["tiny"]
+        decisions = costs["tiny"]["decisions"]
+        assert 2 * decisions == 2 * costs["tiny"]["fallbacks"] == costs["tiny"]["calls"] == len(stub.requests)
+        assert shown.err.count("decides in its place") == 1
+    assert tournament.main([*field, "--resume", "--details"]) == 0  # the tables come from their files
+    told = f"tiny: {decisions:,.0f} decisions, {decisions:,.0f} of them by its fallback"
+    assert capsys.readouterr().out.count(told) == 2
+    loaded = Results.load(tmp_path / "results")
+    assert told in str(loaded)
+    assert loaded.spent == costs
 
 
 def test_patterns_are_names(capsys: pytest.CaptureFixture[str]) -> None:

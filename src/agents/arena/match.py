@@ -57,6 +57,7 @@ class Match:
         self.tables = [np.array(table, np.int16) for table in self.seated]
         self.recorded = _recorded(self.record, self.games, len(self.tables))
         self.value = luck.resolve(self.adjust, len(self.tables[0]))
+        self.spent = [dict(policy.costs) for policy in self.field]
         self.table = self.table_type(self.field, self.rules, self.turn_limit, self.threads, self.value)
 
     def play(self) -> Results:
@@ -109,8 +110,15 @@ class Match:
             self.names, self.title, self.seed, self.turn_limit, joined("seats"), joined("place"), unit, joined("first"), joined("capped"),
             joined("seat_counts"), joined("game_counts"), seconds, self._setup(games),
             [replay for batch in batches for replay in self._replays(batch)],
-            *(() if self.value is None else (joined("luck"), self.value.name)),
+            None if self.value is None else joined("luck"), "" if self.value is None else self.value.name, self._costs(),
         )  # fmt: skip
+
+    def _costs(self) -> list[dict[str, float]]:
+        """What each policy has spent in this match."""
+        return [
+            {what: amount - before.get(what, 0) for what, amount in policy.costs.items()}
+            for policy, before in zip(self.field, self.spent, strict=True)
+        ]
 
     def _setup(self, games: int) -> dict[str, Any]:
         """What `play_again` needs, and with which versions the games were played."""

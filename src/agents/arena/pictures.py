@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
@@ -26,7 +26,8 @@ def main_table(summary: Summary, speed: str) -> Table:
     from rich.table import Table
 
     adjusted = "adjusted_by" in summary
-    table = Table(title=_title(summary), caption=_caption(summary, speed) + (_adjustment(summary) if adjusted else ""))
+    caption = _caption(summary, speed) + (_adjustment(summary) if adjusted else "")
+    table = Table(title=_title(summary), caption=caption + decided(summary.get("costs", {})))
     table.add_column("policy")
     for heading in ("games", "wins", "win rate", "95% interval", *(_ADJUSTED if adjusted else _COUNTED)):
         table.add_column(heading, justify="right")
@@ -64,7 +65,7 @@ def details_table(summary: Summary, speed: str) -> Table:
     from rich.table import Table
 
     rows = summary["players"]
-    table = Table(title=_title(summary), caption=_caption(summary, speed))
+    table = Table(title=_title(summary), caption=_caption(summary, speed) + decided(summary.get("costs", {})))
     table.add_column("mean of a game")
     for row in rows:
         table.add_column(row["name"], justify="right")
@@ -81,6 +82,15 @@ def details_table(summary: Summary, speed: str) -> Table:
             label = f"{statistic.name.replace('_', ' ')} {part}".strip()
             table.add_row(label, *(f"{row[column]:,.2f}" for row in rows), end_section=column == statistic.columns[-1] and part != "")
     return table
+
+
+def decided(costs: Mapping[str, Mapping[str, float]]) -> str:
+    """How many decisions of each policy its fallback made: a line each, after a line break."""
+    return "".join(
+        f"\n{name}: {spent.get('decisions', 0):,.0f} decisions, {spent['fallbacks']:,.0f} of them by its fallback"
+        for name, spent in costs.items()
+        if "fallbacks" in spent
+    )
 
 
 def _title(summary: Summary) -> str:

@@ -91,8 +91,9 @@ def read(path: str | Path) -> dict[str, Any]:
             raise ValueError(f"{wrong[0]} is {shortened(about[wrong[0]])}")
         names = tuple(str(name) for name in about["names"])
         value = str(about.get("adjusted_by", ""))
-        return {"names": names, **{key: about[key] for key in _KEPT}, "value": value, **_arrays(data, names)}
-    except (KeyError, TypeError, ValueError, OSError, MemoryError, OverflowError, ZeroDivisionError, LookupError) as error:
+        costs = [{what: float(amount) for what, amount in about.get("costs", {}).get(name, {}).items()} for name in names]
+        return {"names": names, **{key: about[key] for key in _KEPT}, "value": value, "costs": costs, **_arrays(data, names)}
+    except (KeyError, TypeError, ValueError, OSError, MemoryError, OverflowError, ZeroDivisionError, LookupError, AttributeError) as error:
         raise FormatError(f"{str(path)!r} holds no results: {error}.") from error
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -54,6 +55,7 @@ class Results:
         replays: The games that were recorded.
         luck: (G, P) float64, by how much the dice raised each seat's share of the win (`agents.arena.luck`); None if it was not measured.
         value: The name of the value that it was measured by.
+        costs: What each policy spent in these games (`Policy.costs`); nothing, for most.
     """
 
     names: tuple[str, ...]
@@ -72,6 +74,7 @@ class Results:
     replays: list[Replay] = field(default_factory=list)
     luck: NDArray[np.float64] | None = None
     value: str = ""
+    costs: list[dict[str, float]] = field(default_factory=list)
 
     @property
     def games(self) -> int:
@@ -97,6 +100,11 @@ class Results:
     def speed(self) -> str:
         """Games a second in words; empty for results from a file."""
         return f"{self.games / self.seconds:,.0f} games/s" if self.seconds else ""
+
+    @property
+    def spent(self) -> dict[str, dict[str, float]]:
+        """The costs by name, of the policies that have any."""
+        return {name: costs for name, costs in zip(self.names, self.costs, strict=False) if costs}
 
     @property
     def capped_share(self) -> float:
@@ -277,6 +285,7 @@ class Results:
         return {
             "players": self.rows(),
             **({} if self.luck is None else {"adjusted_by": self.value, "coefficients": list(self.coefficients)}),
+            **({"costs": self.spent} if self.spent else {}),
             "rules": self.rules,
             "seed": self.seed,
             "games": self.games,
@@ -384,6 +393,10 @@ def merge(parts: Sequence[Results], names: Sequence[str]) -> Results:
     offset = dict(zip(seeds, np.cumsum([0, *units]), strict=False))
     joined: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _JOINED}
     joined |= _merged_luck(parts)
+    costs: dict[str, Counter[str]] = defaultdict(Counter)  # amounts of money, too
+    for part in parts:
+        for name, spent in zip(part.names, part.costs, strict=False):
+            costs[name].update(spent)
     return Results(
         names=tuple(names),
         rules=parts[0].rules,
@@ -394,6 +407,7 @@ def merge(parts: Sequence[Results], names: Sequence[str]) -> Results:
         seconds=sum(part.seconds for part in parts) if all(part.seconds for part in parts) else 0.0,
         setup=_merged_setup(parts, names),
         replays=[replay for part in parts for replay in part.replays],
+        costs=[dict(costs[name]) for name in names],
         **joined,
     )
 

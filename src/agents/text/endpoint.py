@@ -16,8 +16,9 @@ from http.client import HTTPException
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from monopoly_env import core, prompts
+from monopoly_env import prompts
 from monopoly_env.errors import ConfigurationError, PolicyError, shortened, whole_number
+from monopoly_env.files import read_json
 from monopoly_env.talk import clean
 
 _MOST_BYTES: Final = 1 << 22  # of a reply
@@ -94,7 +95,7 @@ class Endpoint:
         began = time.monotonic()
         body = self._answer(json.dumps(self._body(messages)).encode())
         seconds = time.monotonic() - began
-        data = core.read_json(body)
+        data = read_json(body)
         try:
             text = data["choices"][0]["message"]["content"]
             valid = isinstance(text, str | None)

@@ -15,6 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 import numba
@@ -168,12 +169,15 @@ class Policy(ABC):
         num_players: The size of the tables at which it plays, or of the largest; None: any.
         fewest_players: The size of the smallest, if it plays at smaller ones, too.
         reads_history: Whether it reads `Decisions.history`, which the arena keeps for such policies alone.
+        costs: What a policy that asks others has spent so far, such as `decisions`, and `fallbacks`,
+            the decisions made in its place. Results tell it; most policies count nothing.
     """
 
     name: str
     num_players: int | None = None
     fewest_players: int | None = None
     reads_history: bool = False
+    costs: Mapping[str, float] = MappingProxyType({})
 
     @abstractmethod
     def act(self, decisions: Decisions) -> NDArray[np.int64]:

@@ -26,7 +26,7 @@ from monopoly_env.files import read_file, write_atomically
 from monopoly_env.policy.names import renamed_told
 from training.bench import budget, code, suite, talk
 from training.bench.make import Sizes, make
-from training.bench.result import ABSENT, document, fingerprint, publish
+from training.bench.result import ABSENT, described, document, publish
 from training.bench.task import Setting, measured
 from training.bench.tasks import TASKS
 from training.run.options import find_policy
@@ -145,8 +145,8 @@ def bench(options: Options, console: Console) -> dict[str, Any]:
         for name in names:
             console.print(f"{agent.name}: {name}", highlight=False)
             results.append(measured(TASKS[name], player, setting))
-        about = {} if watch is None or options.budget_ms is None else {"budget": budget.about(player, watch, options.budget_ms)}
-        measurements.append({"name": agent.name, "sha256": fingerprint(agent), **about, "tasks": results})
+        watched = {} if watch is None or options.budget_ms is None else {"budget": budget.about(player, watch, options.budget_ms)}
+        measurements.append({**described(agent), **watched, "tasks": results})
     told = "free" if options.budget_ms is None else f"{options.budget_ms:g} ms a decision"
     return document(setting.suite, measurements, quick=options.quick, budget=told, absent=ABSENT)
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 from rich.console import Console
 from rich.table import Table as RichTable
 
+from agents.arena.pictures import decided
 from monopoly_env.files import write_atomically
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.rules import RULES_VERSION
@@ -46,6 +47,12 @@ def document(
     }  # fmt: skip
 
 
+def described(agent: Policy) -> dict[str, Any]:
+    """An agent in the JSON object: its name, a hash of its numbers, and what it spent, if it counts that."""
+    costs = {"costs": dict(agent.costs)} if agent.costs else {}
+    return {"name": agent.name, "sha256": fingerprint(agent), **costs}
+
+
 def row(name: str, metric: str, score: Score, seconds: float) -> dict[str, Any]:
     """The result of a half of task 8, of which a higher score is better."""
     return {"task": 8, "name": name, "metric": metric, "higher_is_better": True, **asdict(score), "seconds": seconds}
@@ -79,6 +86,7 @@ def show(result: dict[str, Any]) -> None:
     for rows in zip(*(agent["tasks"] for agent in result["agents"]), strict=True):
         better = "higher" if rows[0]["higher_is_better"] else "lower"
         table.add_row(f"{rows[0]['task']} {rows[0]['name']}", f"{rows[0]['metric']} ({better} is better)", *map(cell, rows))
+    table.caption = decided({agent["name"]: agent.get("costs", {}) for agent in result["agents"]}).strip()
     Console().print(table)
     for reason in result["absent"].values():
         print(f"Not measured: {reason}.")

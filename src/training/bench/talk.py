@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from agents.text import Bot, LanguageModel, Played, play
+from agents.text import Bot, Played, play
 from agents.text.model import KIND as MODEL
 from monopoly_env import actions, core, replays
 from monopoly_env.errors import ConfigurationError
@@ -110,7 +110,7 @@ def run(options: Options, told: Callable[[str], None]) -> dict[str, Any]:
     unit, seconds = np.repeat(np.arange(options.seeds), len(players)), time.monotonic() - began
     agents = [
         {
-            "name": player.name, "sha256": result.fingerprint(player),
+            **result.described(player),
             "tasks": [result.row(NAME, METRIC, _score(sides[False][number], sides[True][number], unit), seconds)],
         }
         for number, player in enumerate(players)
@@ -167,7 +167,7 @@ def _share(played: Played, seat: int) -> float:
 
 
 def _spent(player: Policy) -> NDArray[np.float64]:
-    return np.array([player.costs[name] if isinstance(player, LanguageModel) else 0.0 for name in _TOKENS])
+    return np.array([player.costs.get(name, 0.0) for name in _TOKENS])
 
 
 def _said(played: Played, seat: int) -> tuple[int, int, int]:

@@ -29,7 +29,11 @@ def test_players_at_one_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     shown = capsys.readouterr().out
     assert "8 talk" in shown
     assert "promises" in shown
+    assert "of them by its fallback" in shown
     result = json.loads(out.read_text())
+    costs = [agent.get("costs") for agent in result["agents"]]
+    assert 0 < costs[0]["decisions"] == costs[0]["fallbacks"]
+    assert costs[1:] == [None, None]
     assert (result["format"], result["table"]) == ("monopoly-bench", {"rules": "official", "turn_limit": 4, "seeds": 1})
     rows = [agent["tasks"][0] for agent in result["agents"]]
     model, bot, expert = [row["details"] for row in rows]
