@@ -22,18 +22,22 @@ from monopoly_env.talk import Message
 from tests import golden
 
 
-def recorded(names: tuple[str, ...] = ("algorithmic", "random"), rules: str = "official", seed: int = 3) -> tuple[Replay, list[Any]]:
+def recorded(
+    names: tuple[str, ...] = ("algorithmic", "random"), rules: str = "official", seed: int = 3, reseeds: tuple[tuple[int, int], ...] = ()
+) -> tuple[Replay, list[Any]]:
     """A game between policies and its record after each action."""
     policies = [agents.make(name) for name in names]
     game = me.new_game(len(names), rules, seed)
     memory = np.zeros((len(names), 1, agents.MEMORY))
     actions, records = [], []
     while not me.is_over(game):
+        for _, drawn in (one for one in reseeds if one[0] == len(actions)):
+            me.reseed(game, drawn, shuffle=True)
         seat = int(game.player)
         actions.append(int(policies[seat].act(agents.Decisions(core.batch_of(game), memory[seat]))[0]))
         me.step(game, actions[-1])
         records.append(me.clone(game))
-    return Replay(me.Rules.preset(rules), seed, len(names), names, np.array(actions)), records
+    return Replay(me.Rules.preset(rules), seed, len(names), names, np.array(actions), reseeds=reseeds), records
 
 
 def without_draws(game: Any) -> bytes:
@@ -54,6 +58,18 @@ def test_a_game_plays_back_to_the_same_records_from_its_file(rules: str, tmp_pat
     assert [without_draws(game) for game in replays.games(loaded[0])] == [without_draws(game) for game in records]
     assert me.winner(replays.final(loaded[0])) == me.winner(records[-1])
     assert me.digest(replays.start(loaded[0])) == me.digest(me.new_game(2, rules, 3))
+
+
+def test_a_game_whose_dice_were_drawn_anew_plays_back(tmp_path: Path) -> None:
+    replay, records = recorded(reseeds=((0, 5), (30, 6), (30, 7), (31, 2**64 - 1)))
+    (again,) = replays.load(replays.save(tmp_path / "one.replay", [replay]))
+    assert again == replay != dataclasses.replace(replay, reseeds=())
+    assert [without_draws(game) for game in replays.games(again)][31:] == [without_draws(game) for game in records][31:]
+    assert without_draws(replays.final(again)) == without_draws(records[-1])
+    assert len(list(replays.told(again))) > 30
+    for wrong in ([[1, 2, 3]], [[0.5, 1]], [["x", 1]], [[10**6, 1]], [[2, 1], [1, 1]], [[0, 2**64]], [1], 1):
+        with pytest.raises(me.FormatError, match="no recorded game"):
+            replays.from_dict(replays.to_dict(replay) | {"reseeds": wrong})
 
 
 def test_golden_games_play_back_to_their_digests() -> None:

@@ -3,9 +3,10 @@
 from monopoly_env.replays.files import FORMAT, SUFFIX, from_dict, load, save, talk_data, talk_of, to_dict, versions
 from monopoly_env.replays.narration import conversation, labels, said, tell, told
 from monopoly_env.replays.pictures import save_animation, save_html, to_html
-from monopoly_env.replays.replay import Replay, digest, extended, final, games, settle, start, step
+from monopoly_env.replays.replay import Replay, digest, extended, final, games, redraw, settle, start, step
 
 __all__ = [
-    "FORMAT", "SUFFIX", "Replay", "conversation", "digest", "extended", "final", "from_dict", "games", "labels", "load", "said", "save",
-    "save_animation", "save_html", "settle", "start", "step", "talk_data", "talk_of", "tell", "to_dict", "to_html", "told", "versions",
+    "FORMAT", "SUFFIX", "Replay", "conversation", "digest", "extended", "final", "from_dict", "games", "labels", "load", "redraw",
+    "said", "save", "save_animation", "save_html", "settle", "start", "step", "talk_data", "talk_of", "tell", "to_dict", "to_html",
+    "told", "versions",
 ]  # fmt: skip

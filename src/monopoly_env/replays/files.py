@@ -131,6 +131,7 @@ def _about(replay: Replay) -> dict[str, Any]:
         "turn_limit": replay.turn_limit,
         "decisions": len(replay.actions),
         **({"talk": talk_data(replay.talk)} if replay.talk else {}),
+        **({"reseeds": replay.reseeds} if replay.reseeds else {}),
         "digest": replay.digest or digest(final(replay)),
     }
 
@@ -197,7 +198,10 @@ def _replay(about: Mapping[str, Any], actions: bytes) -> Replay:
         raise FormatError("A name is not a string.")
     names = tuple(about["names"])
     talk = talk_of(about.get("talk", ()))
-    return Replay(rules, about["seed"], len(names), names, np.frombuffer(actions, np.uint8), about["turn_limit"], about["digest"], talk)
+    reseeds = tuple((at, seed) for at, seed in about.get("reseeds", ()))
+    return Replay(
+        rules, about["seed"], len(names), names, np.frombuffer(actions, np.uint8), about["turn_limit"], about["digest"], talk, reseeds
+    )
 
 
 def talk_data(talk: Sequence[tuple[int, Message]]) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ said to each other is kept where they did; nothing in the game depends on it eit
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -29,7 +30,7 @@ from monopoly_env.talk import MOST_MESSAGES, Message
 
 MOST_DECISIONS: Final = 1_000_000  # of a game; the longest that policies have played had a tenth of it
 _MOST_TURNS: Final = 1 << 24  # of a player, as the arena allows
-_TOLD: Final = ("rules", "seed", "names", "turn_limit", "talk")  # by which replays differ, besides their actions
+_TOLD: Final = ("rules", "seed", "names", "turn_limit", "talk", "reseeds")  # besides actions
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +46,8 @@ class Replay:
         turn_limit: Turns per player after which the score decided the game; 0 if there was no limit besides those of the rules.
         digest: A hash of the last record, against which a playback is checked; empty if unknown. `save` fills it in.
         talk: What players said, each message with the number of the action that it went with, in rising order.
+        reseeds: After how many actions dice and unseen cards were drawn anew, and from which seed,
+            in rising order: at a table decisions may be taken back.
 
     Raises:
         ConfigurationError: A value is out of range, or the number of names is not the number of players.
@@ -58,6 +61,7 @@ class Replay:
     turn_limit: int = 0
     digest: str = ""
     talk: tuple[tuple[int, Message], ...] = ()
+    reseeds: tuple[tuple[int, int], ...] = ()
 
     def __post_init__(self) -> None:
         core.check_players(self.num_players)
@@ -78,6 +82,11 @@ class Replay:
         object.__setattr__(self, "actions", actions)
         object.__setattr__(self, "names", tuple(self.names))
         self._check_talk()
+        for at, seed in self.reseeds:
+            whole_number("reseeds", at, 0, len(actions))
+            whole_number("reseeds", seed, 0, MAX_SEED)
+        if list(self.reseeds) != sorted(self.reseeds, key=lambda one: one[0]):
+            raise ConfigurationError("The reseeds of a game must stand in the order of its actions.")
         for number in ("seed", "num_players", "turn_limit"):  # NumPy's integers become Python's
             object.__setattr__(self, number, int(getattr(self, number)))
 
@@ -126,7 +135,16 @@ def extended(replay: Replay, actions: Sequence[int], talk: Sequence[tuple[int, M
 
 def start(replay: Replay) -> Game:
     """The game before the first action."""
-    return core.new_game(replay.num_players, replay.rules, replay.seed)
+    game = core.new_game(replay.num_players, replay.rules, replay.seed)
+    redraw(replay, game, 0)
+    return game
+
+
+def redraw(replay: Replay, game: Game, number: int) -> None:
+    """Draw dice and unseen cards anew where that was done after so many actions, in place."""
+    first, stop = (bisect_left(replay.reseeds, (at,)) for at in (number, number + 1))
+    for _, seed in replay.reseeds[first:stop]:
+        core.reseed(game, seed, shuffle=True)
 
 
 def games(replay: Replay) -> Iterator[Game]:
@@ -147,11 +165,14 @@ def final(replay: Replay) -> Game:
     Raises:
         FormatError: An action is illegal, or the game does not end in the recorded position.
     """
-    game = start(replay)
+    game, played = start(replay), 0
     limit = replay.turn_limit * replay.num_players
-    played = _play(core.batch_of(game), replay.actions, limit)
-    if played < len(replay.actions):
-        step(replay, game, played)  # raises
+    for stop in sorted({at for at, _ in replay.reseeds} - {0} | {len(replay.actions)}):
+        played += _play(core.batch_of(game), replay.actions[played:stop], limit)
+        if played < stop:
+            step(replay, game, played)  # raises
+        if played:
+            redraw(replay, game, played)
     _check_end(replay, game)
     return game
 
@@ -177,7 +198,7 @@ def step(replay: Replay, game: Game, number: int) -> None:
 
 
 def settle(replay: Replay, game: Game, number: int) -> None:
-    """Complete a step once its action is carried out: apply the turn limit and, after the last action, check the final position.
+    """Complete a step: apply the turn limit, redraw, and check the final position.
 
     Args:
         replay: The replay.
@@ -190,6 +211,7 @@ def settle(replay: Replay, game: Game, number: int) -> None:
     limit = replay.turn_limit * replay.num_players
     if limit and game.turns > limit and not core.is_over(game):
         _finish_by_cap(core.batch_of(game), limit)
+    redraw(replay, game, number + 1)
     if number == len(replay.actions) - 1:
         _check_end(replay, game)
 

@@ -12,11 +12,14 @@ from monopoly_env.render.svg import GROUP_COLOURS, PLAYER_COLOURS
 from monopoly_env.render.text import PLAYERS
 from monopoly_env.serve import safety, setups
 from monopoly_env.serve.house import House
+from monopoly_env.serve.players import SAVED
 
 
 def about(house: House, host: bool) -> dict[str, Any]:
-    """Everything that does not change while the server runs; the policies only for the host."""
-    return {"ready": house.ready, "host": host, "policies": house.catalogue.listed() if house.ready else _unknown(house), **_tables()}
+    """Everything that does not change while the server runs; saved policies for the host alone."""
+    policies = house.catalogue.listed() if house.ready else _unknown(house)
+    told = [policy for policy in policies if host or not policy["name"].startswith(SAVED)]
+    return {"ready": house.ready, "host": host, "policies": told, **_tables()}
 
 
 def _unknown(house: House) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from monopoly_env.errors import MonopolyError
 from monopoly_env.game import Game
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.render.text import PLAYERS
-from monopoly_env.serve import analysis, messages, offers, recordings, reports, setups, views
+from monopoly_env.serve import analysis, hidden, messages, offers, recordings, reports, setups, views
 from monopoly_env.serve.players import Catalogue
 from monopoly_env.serve.recordings import Recording
 from monopoly_env.serve.refusals import MOVED_ON, NO_TOKEN, TOO_MANY, UNKNOWN, RefusedError
@@ -152,7 +152,7 @@ class House:
         return Seat(choice.kind, choice.name, choice.policy, secrets.token_urlsafe(16) if choice.kind == GUEST else None)
 
     def _start(self, new: messages.NewGame, players: int) -> tuple[Game, int]:
-        seed = secrets.randbits(53) if new.seed is None else new.seed  # what JSON's numbers hold exactly
+        seed = hidden.new_seed() if new.seed is None else new.seed
         if new.position is not None:
             forced = bool(new.position.chance or new.position.community_chest)
             return core.reseed(setups.build(new.position), seed, shuffle=not forced), seed
@@ -195,7 +195,7 @@ class House:
         """A frame as clients read it."""
         recording = self.recording(row)
         game, step = recording.frame(number), recording.step_to(number)
-        told = views.view(game, recording.names, number, row.id)
+        told = views.view(game, recording.names, number, row.id, recording.digest(number))
         for player, seat in zip(told["players"], row.about["seats"], strict=False):
             player["kind"], player["policy"] = seat["kind"], seat["policy"]
         told["chosen"] = recording.chosen(number)

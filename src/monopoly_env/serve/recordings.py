@@ -17,7 +17,7 @@ from monopoly_env.game import Game
 from monopoly_env.render import narrate
 from monopoly_env.replays import Replay
 from monopoly_env.rules import Rules
-from monopoly_env.serve import sealed
+from monopoly_env.serve import hidden
 from monopoly_env.serve.refusals import MOVED_ON, UNKNOWN, RefusedError
 from monopoly_env.serve.storage import Step, Storage, Stored
 from monopoly_env.serve.tables import VERSIONS, data_of, record, status
@@ -41,14 +41,19 @@ class Recording:
         played = storage.actions(row.id) if row.actions is None else row.actions
         self._sealed = len(played)
         if row.kind == "live":
-            played = played[: sealed.public(played, record(row.record))]
+            played = played[: hidden.public(played, record(row.record))]
         self._sealed -= len(played)
         self.row, self.names = row, tuple(row.status["names"])
+        reseeds = tuple((at, seed) for at, seed in row.about["reseeds"] if at <= len(played))
         self.replay = Replay(
-            Rules.from_dict(row.about["rules"]), row.about["seed"], len(self.names), self.names,
-            np.frombuffer(played, np.uint8), row.about["turn_limit"], talk=replays.talk_of(row.about.get("talk", ())),
+            Rules.from_dict(row.about["rules"]), row.about["seed"], len(self.names), self.names, np.frombuffer(played, np.uint8),
+            row.about["turn_limit"], talk=replays.talk_of(row.about.get("talk", ())), reseeds=reseeds,
         )  # fmt: skip
-        first = replays.start(self.replay) if row.start is None else record(row.start)
+        if row.start is None:
+            first = replays.start(self.replay)
+        else:
+            first = record(row.start)
+            replays.redraw(self.replay, first, 0)
         first.policy_draws[:] = 0
         self._kept = [first]  # frames 0, _EVERY, 2 * _EVERY ...
 
@@ -58,11 +63,18 @@ class Recording:
         return len(self.replay.actions)
 
     def frame(self, number: int) -> Game:
-        """The game after so many decisions.
+        """The game after so many decisions, as players see it.
 
         Raises:
             RefusedError: It has fewer.
         """
+        return hidden.seen(self._at(number))
+
+    def digest(self, number: int) -> str:
+        """The hash of the position after so many decisions."""
+        return hidden.digest(self._at(number), self.row.about["key"])
+
+    def _at(self, number: int) -> Game:
         if not 0 <= number <= self.version:
             why = " The bids after it are sealed until all of them are opened." if self._sealed else ""
             raise RefusedError(UNKNOWN, f"The game has the frames 0 to {self.version}, not {number}.{why}")
@@ -79,33 +91,36 @@ class Recording:
     def frames(self) -> Iterator[Game]:
         """All frames, one after another."""
         game = core.clone(self._kept[0])
-        yield core.clone(game)
+        yield hidden.seen(game)
         for number in range(self.version):
             replays.step(self.replay, game, number)
-            yield core.clone(game)
+            yield hidden.seen(game)
 
     def step_to(self, number: int) -> Step | None:
         """How the game came to a frame; None for the first."""
         if number == 0:
             return None
-        game, action = self.frame(number - 1), int(self.replay.actions[number - 1])
+        game, action = self._at(number - 1), int(self.replay.actions[number - 1])
         seat, turn, text = int(game.player), int(game.turns), actions.describe(action, game)
         sentences = replays.said(self.replay, game, number - 1, self.names) + narrate.step(game, action, self.names)
         before = core.clone(game)
         replays.settle(self.replay, game, number - 1)
         sentences += narrate.compare(before, game, self.names)
-        return Step(number, seat, action, text, tuple(sentences), replays.digest(game), turn, number - 1)
+        digest = hidden.digest(game, self.row.about["key"])
+        return Step(number, seat, action, text, tuple(sentences), digest, turn, number - 1)
 
     def chosen(self, number: int) -> int | None:
         """The action that was chosen at a frame."""
         return int(self.replay.actions[number]) if number < self.version else None
 
     def file(self) -> bytes:
-        """The game as a file of recorded games.
+        """The game as a file of recorded games. It tells the seed.
 
         Raises:
-            RefusedError: It began at a position, which such a file can't hold.
+            RefusedError: The game is not over, or it began at a position.
         """
+        if self.row.kind == "live" and not self.row.status["over"]:
+            raise RefusedError(MOVED_ON, "The game is not over: its file would tell what is to come.")
         if self.row.start is not None:
             raise RefusedError(MOVED_ON, "This game began at a position: a replay file holds games from their start only.")
         with tempfile.TemporaryDirectory() as folder:
@@ -184,8 +199,8 @@ def kept(replay: Replay, game_id: str) -> Stored:
     end = replays.final(replay)
     about = {
         "rules": replay.rules.changed(), "seed": replay.seed, "turn_limit": replay.turn_limit, "versions": VERSIONS,
-        "title": "", "seats": [], "watch": "", "speed": 0.0, "paused": True,
-        "talk": replays.talk_data(replay.talk),
+        "title": "", "seats": [], "watch": "", "key": hidden.new_key(), "speed": 0.0, "paused": True,
+        "talk": replays.talk_data(replay.talk), "reseeds": replay.reseeds,
     }  # fmt: skip
     names = [_readable(name) or f"Player {seat + 1}" for seat, name in enumerate(replay.names)]
     return Stored(

@@ -18,7 +18,7 @@ from monopoly_env import actions
 from monopoly_env.errors import ConfigurationError, MonopolyError, nearest
 from monopoly_env.render import words
 from monopoly_env.render.text import PLAYERS
-from monopoly_env.serve import choices, messages, offers, sealed, views
+from monopoly_env.serve import choices, hidden, messages, offers, views
 from monopoly_env.serve.players import Catalogue
 from monopoly_env.serve.refusals import MOVED_ON, NOT_YOURS, TOO_MANY, UNKNOWN, RefusedError
 from monopoly_env.serve.safety import Rights
@@ -158,8 +158,9 @@ class Room:
     async def _undo(self, client: Client, message: messages.Undo) -> None:
         def undo() -> None:
             self.table.check(message.version, message.digest)
-            self.table.undo(client.rights.seats)
+            self.table.undo()
 
+        _check_host(client, "takes decisions back")
         async with self.lock:
             await self.run(undo)
             view, board = await self.run(self._shown)
@@ -228,7 +229,8 @@ class Room:
                 steps = await self.run(lambda: table.play(_AT_ONCE, until_event))
             except Exception as error:
                 _log.exception("the policies of game %s stopped", table.row.id)
-                table.stalled, steps = {"seat": int(table.game.player), "error": f"The game stopped and is kept: {error}"}, []
+                table.stall(error)
+                steps = []
             if steps or table.stalled:
                 await self._announce(version, steps)
         return any(step.sentences for step in steps)
@@ -243,7 +245,7 @@ class Room:
     # --- what clients see -----------------------------------------------------------------------------------------------
 
     def _shown(self) -> tuple[dict[str, Any], str]:
-        return self.table.view(), views.picture(sealed.without_bids(self.table.game))
+        return self.table.view(), views.picture(hidden.seen(self.table.game))
 
     async def state(self, rights: Rights) -> dict[str, Any]:
         """The whole state for somebody who asks once."""
@@ -271,15 +273,20 @@ class Room:
     def _told(self, client: Client, steps: Sequence[Step]) -> list[dict[str, Any]]:
         """Steps as one client may see them."""
         secret, mine = self.table.secret, client.rights.seats
-        return [sealed.hidden_step(step.told()) if step.version in secret and step.seat not in mine else step.told() for step in steps]
+        return [hidden.hidden_step(step.told()) if step.version in secret and step.seat not in mine else step.told() for step in steps]
 
     def _personal(self, client: Client, view: dict[str, Any]) -> dict[str, Any]:
         """The view with what one client may do."""
         seats, here = client.rights.seats, {seat for each in self.clients for seat in each.rights.seats}
         players = [player | {"connected": player["kind"] == "policy" or player["seat"] in here} for player in view["players"]]
-        if sealed.are_running(self.table.game) and int(self.table.game.player) not in seats:
-            view = sealed.hidden_view(view, words.subject(sealed.without_bids(self.table.game), self.table.names))
-        return view | {"players": players, "you": list(seats), "undo": self.table.undo_to(seats) is not None}
+        bidding = hidden.sealed_lot(self.table.game) is not None
+        if bidding and int(self.table.game.player) not in seats:
+            subject = words.subject(hidden.seen(self.table.game), self.table.names)
+            view = hidden.hidden_view(view, subject)
+        if view["stalled"] and (bidding or not client.rights.host):
+            view = view | {"stalled": hidden.hidden_error(view["stalled"])}
+        undo = client.rights.host and self.table.undo_to is not None
+        return view | {"players": players, "you": list(seats), "undo": undo}
 
 
 def _check_host(client: Client, what: str) -> None:

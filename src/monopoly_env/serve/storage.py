@@ -22,7 +22,7 @@ from filelock import FileLock, Timeout
 from monopoly_env.errors import ConfigurationError, FormatError
 
 FILE: Final = "table.sqlite"
-_VERSION: Final = 1  # of the tables below
+_VERSION: Final = 2  # of the tables below
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS games (
@@ -66,7 +66,7 @@ class Step:
         sentences: What happened.
         digest: Of the position that it led to.
         turn: The turn in which it was made.
-        first: The version before the message of which it is a part.
+        first: The version before the message of which it is a part; its own if it is final.
     """
 
     version: int
@@ -77,6 +77,11 @@ class Step:
     digest: str
     turn: int
     first: int
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it can't be taken back."""
+        return self.first == self.version
 
     def told(self) -> dict[str, Any]:
         """The step as clients read it."""

@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -22,7 +22,7 @@ from monopoly_env.render import narrate
 from monopoly_env.render.text import PLAYERS
 from monopoly_env.replays import Replay
 from monopoly_env.rules import RULES_VERSION, Rules
-from monopoly_env.serve import sealed, views
+from monopoly_env.serve import hidden, views
 from monopoly_env.serve.players import Catalogue
 from monopoly_env.serve.refusals import BUSY, MOVED_ON, NOT_YOURS, RefusedError
 from monopoly_env.serve.storage import Snapshot, Step, Storage, Stored
@@ -73,11 +73,14 @@ def data_of(game: Game) -> bytes:
 
 def opened(seats: Sequence[Seat], start: Game, about: dict[str, Any], from_position: bool) -> Stored:
     """A new game, to be kept."""
+    key = hidden.new_key()
     kept = about | {
         "seats": [asdict(seat) for seat in seats],
         "watch": secrets.token_urlsafe(16),
         "versions": VERSIONS,
-        "digest": replays.digest(start),
+        "key": key,
+        "reseeds": [],
+        "digest": hidden.digest(start, key),
     }
     memory = np.zeros((len(seats), 1, MEMORY)).tobytes()
     data = data_of(start)
@@ -133,7 +136,7 @@ class Table:
     @property
     def digest(self) -> str:
         """The hash of the position."""
-        return replays.digest(self.game)
+        return hidden.digest(self.game, self.row.about["key"])
 
     @property
     def waits_for_policy(self) -> bool:
@@ -144,11 +147,13 @@ class Table:
     def secret(self) -> set[int]:
         """The versions to which sealed bids led that are not opened yet."""
         steps = list(self.log)
-        return {step.version for step in steps[sealed.public([step.action for step in steps], self.game) :]}
+        public = hidden.public([step.action for step in steps], self.game)
+        return {step.version for step in steps[public:]}
 
     def view(self) -> dict[str, Any]:
         """The position and who plays; what depends on the client is empty."""
-        told = views.view(self.game, self.names, self.version, self.row.id)
+        seen = hidden.seen(self.game, int(self.game.player))
+        told = views.view(seen, self.names, self.version, self.row.id, self.digest)
         for player, seat in zip(told["players"], self.seats, strict=True):
             player["kind"], player["policy"] = seat.kind, seat.policy
         told["speed"], told["paused"], told["stalled"] = self.row.about["speed"], self.row.about["paused"], self.stalled
@@ -204,28 +209,41 @@ class Table:
             raise
         return steps
 
-    def undo_to(self, seats: Sequence[int]) -> int | None:
-        """The version to which these seats may go back: before their last decision, if only policies moved since."""
+    @property
+    def undo_to(self) -> int | None:
+        """The version before the last decision of a person; None if none can be taken back."""
         for step in reversed(self.log):
-            if self.seats[step.seat].kind != POLICY:
-                return step.first if step.seat in seats else None
+            if step.is_final or self.seats[step.seat].kind != POLICY:
+                return None if step.is_final else step.first
         return None
 
-    def undo(self, seats: Sequence[int]) -> None:
-        """Take back the last decision of these seats.
+    def undo(self) -> None:
+        """Take back the last decision of a person, and draw anew what nobody can know.
 
         Raises:
-            RefusedError: Another person has decided since, or there is none.
+            RefusedError: There is none, or sealed bids have been opened since.
         """
-        version = self.undo_to(seats)
+        version = self.undo_to
         snapshot = None if version is None else self.storage.snapshot(self.row.id, version)
         if version is None or snapshot is None:
             raise RefusedError(
-                MOVED_ON, "There is no decision of yours to take back: another person has decided since, or you have not yet."
+                MOVED_ON,
+                "There is no decision to take back: no person has decided yet, or sealed bids have been opened since.",
             )
-        self._restore(snapshot, version)
-        self._note()
-        self.storage.take_back(self.row)
+        game, seed = record(snapshot.record), hidden.new_seed()
+        core.reseed(game, seed, shuffle=True)
+        kept = [one for one in self.row.about["reseeds"] if one[0] <= version]
+        row = replace(
+            self.row,
+            about=self.row.about | {"reseeds": [*kept, (version, seed)]},
+            status=status(game, self.names),
+            version=version,
+            record=data_of(game),
+            memory=snapshot.memory,
+        )
+        self.storage.take_back(row)
+        self.row = row
+        self._restore(Snapshot(row.record, row.memory), version)
         self.log = deque(self.storage.steps(self.row.id, LOG), LOG)
         self.stalled = None
 
@@ -259,17 +277,23 @@ class Table:
         self._patience = (int(self.game.turns), decided + 1 if turn == self.game.turns else 0)
         try:
             asked, memory = core.batch_of(self.game).copy(), self.memory[seat].copy()
-            history = None if self.row.start else [self._actions]  # what came before a position is not known
+            drawn = self.row.start or self.row.about["reseeds"]  # actions don't lead here
+            history = None if drawn else [self._actions]
             action = int(answers(self._policy(seat), Decisions(asked, memory, history=history))[0])
             core.check_step(self.game, action)
             if self._patience[1] > PATIENCE:
                 raise RefusedError(MOVED_ON, f"{self.names[seat]} made {PATIENCE:,} decisions in one turn and never came to an end of it.")
         except MonopolyError as error:
-            self.stalled = {"seat": seat, "error": f"{str(error)[:500]} The game is kept: give the seat to another player."}
+            self.stall(error)
             return None
         self.game.policy_draws[seat] = asked["policy_draws"][0, seat]
         self.memory[seat] = memory
         return action
+
+    def stall(self, error: Exception) -> None:
+        """Stop the game: the policy to move failed."""
+        seat, told = int(self.game.player), hidden.without_seed(str(error), self.game)
+        self.stalled = {"seat": seat, "error": f"{told[:500]} The game is kept: give the seat to another player."}
 
     def _policy(self, seat: int) -> Policy:
         """The policy that plays a seat."""
@@ -299,12 +323,14 @@ class Table:
         """Give a seat to a policy or to a person.
 
         Raises:
-            RefusedError: There is no such seat.
+            RefusedError: There is no such seat, or a person would see another's sealed bid.
             ConfigurationError: There is no such policy, or it does not play at tables of this size.
         """
         if not 0 <= seat < len(self.seats):
             raise RefusedError(MOVED_ON, f"There is no seat {seat}: the seats are 0 to {len(self.seats) - 1}.")
         old = self.seats[seat]
+        if kind == PERSON and hidden.sealed_lot(self.game) is not None:
+            raise RefusedError(MOVED_ON, "Sealed bids are being made: take the seat when they are open.")
         if kind == POLICY:
             given = self.catalogue.make(policy or "")
             given.check_table(len(self.seats))
@@ -329,6 +355,7 @@ class Table:
         if self.version == 0:
             self._let_watch()
         seat, turn, text = int(self.game.player), int(self.game.turns), actions.describe(action, self.game)
+        lot = hidden.sealed_lot(self.game)
         sentences = narrate.step(self.game, action, self.names)
         before = core.clone(self.game)
         replays.settle(self._settings, self.game, 0)  # the turn limit
@@ -338,6 +365,8 @@ class Table:
             self._let_watch()
         self.row.version += 1
         self._actions.append(action)
+        opened = lot not in (None, hidden.sealed_lot(self.game))
+        first = self.version if opened else first  # opened bids are not taken back
         step = Step(self.version, seat, action, text, tuple(sentences), self.digest, turn, first)
         self.log.append(step)
         return step

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from monopoly_env import actions, board, core, replays
+from monopoly_env import actions, board, core
 from monopoly_env.cards import DECKS
 from monopoly_env.engine import agenda
 from monopoly_env.engine.building import HOUSE_LOT
@@ -19,14 +19,14 @@ from monopoly_env.serve import choices, facts
 _OFFERING: Final = ("trade_ask", "trade_give", "trade_cash", "reply")
 
 
-def view(game: Game, names: Sequence[str], version: int, game_id: str = "") -> dict[str, Any]:
+def view(game: Game, names: Sequence[str], version: int, game_id: str = "", digest: str = "") -> dict[str, Any]:
     """A position in JSON, as docs/protocol.md describes it. What depends on the client or on the table is empty."""
     rules = Rules.from_record(game.rules)
     over = core.is_over(game)
     return {
         "game": game_id,
         "version": version,
-        "digest": replays.digest(game),
+        "digest": digest,
         "turn": int(game.turns),
         "round": int(game.rounds) + 1,
         "on_turn": int(game.turn),

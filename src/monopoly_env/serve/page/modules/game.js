@@ -115,7 +115,7 @@ function Table({ game, about, state, socket }) {
         : html`<${Question} ...${{ view, verb, setVerb, choose, bid }} trade=${openDesk} />`}
       ${view.you.length === 0 && !view.over && html`<${FreeSeats} ...${{ view, game }} />`}
       <p class="buttons tools">
-        ${view.you.length > 0 && html`<button type="button" disabled=${!view.undo} title=${view.undo ? "" : "Only against policies, after an own decision"} onClick=${undo}><kbd>u</kbd> Undo</button>`}
+        ${about.host && html`<button type="button" disabled=${!view.undo} title=${view.undo ? "" : "There is no decision to take back"} onClick=${undo}><kbd>u</kbd> Undo</button>`}
         ${about.host && !view.over && html`<button type="button" aria-pressed=${view.paused} onClick=${pause}><kbd>p</kbd> ${view.paused ? "Go on" : "Pause"}</button>`}
         <button type="button" onClick=${() => setHelp(true)}><kbd>?</kbd> Keys</button>
         <a class="button" href=${address({ game, frame: view.version })}>Look back</a>

@@ -30,7 +30,7 @@ export function Settings({ game, view, about, send }) {
     ${about.host && html`<h3>Seats</h3><ul class="seats">${view.players.map((/** @type {any} */ player) => html`<${Seat} key=${player.seat} ...${{ player, about, send }} />`)}</ul>`}
     <h3>Rules</h3>
     <p>${changed.length ? changed.map(([name, value]) => html`<span class="rule">${name.replaceAll("_", " ")}: ${String(value)}</span>`) : "The official rules."}</p>
-    <p class="buttons"><button type="button" onClick=${save}>Save the replay</button>
+    <p class="buttons"><button type="button" disabled=${!view.over} title=${view.over ? "" : "The file tells the dice to come: wait for the end"} onClick=${save}>Save the replay</button>
       ${about.host && html`<button type="button" class="quiet" onClick=${remove}>Remove the game</button>`}</p>
     <p class="error" role="status">${error}</p>
   </div>`;
