@@ -56,12 +56,13 @@ class Options:
     """Playouts of a position, or of an action that is among the best; by default 1,000 for a saved game, 100 for a recorded one."""
     seed: int = 0
     """The seed of all playouts."""
-    game: int = 1
-    """The number of the game in a file of recorded games, from 1."""
-    costly: int | Literal["all"] = 10
-    """How many of the most costly decisions of a recorded game to look into; `all`: every decision, in the order of the game."""
+    game: int | None = None
+    """The number of the game in a file of recorded games, from 1; by default the first."""
+    costly: int | Literal["all"] | None = None
+    """How many of the most costly decisions of a recorded game to look into, by default 10; `all`: every decision, in the order of the
+    game."""
     until: float | None = None
-    """Stop comparing actions when the lead of the best over the second is known to this precision, such as 0.02."""
+    """Stop comparing actions when the lead of the best over the second is known to this precision, from 0 to 1, such as 0.02."""
     seconds: float | None = None
     """Stop comparing the actions of a decision after so long. The result then depends on the clock."""
     turns: int | None = None
@@ -103,6 +104,9 @@ def _limits(options: Options) -> dict[str, Any]:
 
 def _saved(options: Options, console: Console) -> int:
     """Analyse the decision of a saved game."""
+    for flag, given in (("--game", options.game), ("--costly", options.costly)):
+        if given is not None:
+            raise ConfigurationError(f"{flag} {given} is of recorded games ({SUFFIX}), and {str(options.file)!r} is a saved game.")
     game, play_on = core.load(options.file), _play_on(options, 1000)
     limited = play_on | _limits(options)
     with Console(stderr=True).status("Playing on ..."):
@@ -122,23 +126,24 @@ def _saved(options: Options, console: Console) -> int:
 
 def _replay(options: Options, console: Console) -> int:
     """Analyse a recorded game."""
-    recorded = replays.load(options.file)
-    if not 1 <= options.game <= len(recorded):
-        raise ConfigurationError(f"{str(options.file)!r} holds {len(recorded)} recorded games: --game {options.game} does not exist.")
-    if options.costly != "all" and options.costly < 0:
-        raise ConfigurationError(f"--costly {options.costly} must not be negative.")
-    replay, play_on, limits = recorded[options.game - 1], _play_on(options, 100), _limits(options)
+    recorded, number = replays.load(options.file), 1 if options.game is None else options.game
+    most = 10 if options.costly is None else options.costly
+    if not 1 <= number <= len(recorded):
+        raise ConfigurationError(f"{str(options.file)!r} holds {len(recorded)} recorded games: --game {number} does not exist.")
+    if most != "all" and most < 0:
+        raise ConfigurationError(f"--costly {most} must not be negative.")
+    replay, play_on, limits = recorded[number - 1], _play_on(options, 100), _limits(options)
     check_limits(play_on["n"], **limits)
     with Progress(console=Console(stderr=True)) as bar:
         decisions = bar.add_task("Decisions", total=len(replay.actions))
         told = history(replay, progress=lambda count: bar.advance(decisions, count), **play_on)
-        costly = list(told.moves) if options.costly == "all" else [n for n in told.costly(options.costly).tolist() if n in told.moves]
+        costly = list(told.moves) if most == "all" else [n for n in told.costly(most).tolist() if n in told.moves]
         regrets = [_regret(told, number, **play_on, **limits) for number in bar.track(costly, description="What was better")]
     if options.json:
         print(json.dumps(_summary(told, replay.names, regrets)))
         return 0
     console.print(_players_table(told, replay.names))
-    console.print(_regrets_table(told, replay.names, regrets, "Every decision" if options.costly == "all" else "The most costly decisions"))
+    console.print(_regrets_table(told, replay.names, regrets, "Every decision" if most == "all" else "The most costly decisions"))
     return 0
 
 
@@ -183,7 +188,7 @@ def _shares(played: Playouts) -> list[dict[str, float]]:
 
 def _compared(compared: Comparison) -> dict[str, Any]:
     actions = [dataclasses.asdict(candidate) for candidate in compared.candidates]
-    return {"player": compared.player, "decision": compared.decision, "actions": actions}
+    return {"player": compared.player, "decision": compared.decision, "verdict": compared.verdict, "actions": actions}
 
 
 def _summary(told: History, names: Sequence[str], regrets: Sequence[_Regret]) -> dict[str, Any]:
@@ -238,10 +243,12 @@ def _shares_table(played: Playouts) -> Table:
 
 
 def _actions_table(compared: Comparison, title: str) -> Table:
-    table = _table(title, "share", "95% interval", "to best", "95% interval", "plays", "action")
-    for one in compared.candidates:
-        table.add_row(f"{one.share:.3f}", f"{one.low:.2f} to {one.high:.2f}", f"{one.difference:+.3f}",
-                      f"{one.difference_low:+.2f} to {one.difference_high:+.2f}", f"{one.playouts:,}", one.text)  # fmt: skip
+    table, (best, *others) = _table(title, "share", "to best", "95% interval", "plays", "action"), compared.candidates
+    table.add_row(f"{best.share:.3f}", "", f"{best.low:.2f} to {best.high:.2f}", f"{best.playouts:,}", best.text)
+    for one in others:
+        interval = f"{one.difference_low:+.2f} to {one.difference_high:+.2f}"
+        table.add_row("", f"{one.difference:+.3f}", interval, f"{one.playouts:,}", one.text)
+    table.caption, table.caption_justify = compared.verdict, "left"
     return table
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ from monopoly_env.errors import ConfigurationError, shortened
 from monopoly_env.game import Game
 from monopoly_env.intervals import CONFIDENCE, lead_interval, wilson
 
+_NAMED: Final = 3  # actions that a verdict names beside the best
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -25,7 +27,8 @@ class Candidate:
         action: The action.
         text: The action in words.
         playouts: How many playouts began with it.
-        share: The player's share of the win in them.
+        share: The player's share of the win in them. One that was dropped had fewer playouts than the best, perhaps the luckier
+            ones: to compare it with others there is the difference.
         low: Lower bound of the share.
         high: Upper bound of the share.
         shares: (P,), the shares of all seats.
@@ -49,12 +52,6 @@ class Candidate:
     def move(self) -> Move:
         """What was compared: the action."""
         return self.action
-
-    def __str__(self) -> str:
-        return (
-            f"{self.share:.3f} ({self.low:.3f} to {self.high:.3f})  {self.difference:+.3f} "
-            f"({self.difference_low:+.3f} to {self.difference_high:+.3f})  {self.playouts:6,} playouts  {self.text}"
-        )
 
 
 @dataclass(frozen=True)
@@ -111,8 +108,26 @@ class Comparison:
                 return candidate
         raise ConfigurationError(f"Action {action} is not among the compared ones: {[one.move for one in self.candidates]}.")
 
+    @property
+    def verdict(self) -> str:
+        """The best action, or all that may be as good by the bounds of their differences.
+
+        `best: buy`, or `too close to call: buy, decline`.
+        """
+        best, *others = self.candidates
+        close = [one.text for one in others if one.difference_high >= 0]
+        if not close:
+            return f"best: {best.text}"
+        more = f" and {len(close) - _NAMED} more" if len(close) > _NAMED else ""
+        return f"too close to call: {', '.join([best.text, *close[:_NAMED]])}{more}"
+
     def __str__(self) -> str:
-        return "\n".join([f"Player {self.player}, {self.decision}:", *(f"  {one}" for one in self.candidates)])
+        """The best action's share, then the differences of the others to it, then the verdict."""
+        best, *others = self.candidates
+        rows = [(best, f" {best.share:.3f} ({best.low:.3f} to {best.high:.3f})")]
+        rows += [(one, f"{one.difference:+.3f} ({one.difference_low:+.3f} to {one.difference_high:+.3f})") for one in others]
+        lines = [f"  {numbers:25}  {one.playouts:6,} playouts  {one.text}" for one, numbers in rows]
+        return "\n".join([f"Player {self.player}, {self.decision}:", *lines, self.verdict])
 
 
 def compare_actions(

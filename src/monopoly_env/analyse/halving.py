@@ -47,7 +47,7 @@ def halve(  # noqa: PLR0913 - the options of a search
         policies: Who plays on, as in `rollout`.
         n: Playouts of the best positions.
         seed: 0 to 2**64 - 1.
-        until: Stop when the best position's lead over the second is known to this precision, to either side.
+        until: Stop when the best position's lead over the second is known to this precision, 0 to 1, to either side.
         seconds: Stop after the block of playouts in which this time is over.
         kept: The number of a position that is never dropped; None: there is none.
         **options: Those of `rollout`: turns, value, shuffle, threads.
@@ -87,10 +87,11 @@ def halve(  # noqa: PLR0913 - the options of a search
 def check_limits(n: object, until: object = None, seconds: object = None) -> None:
     """Raise ConfigurationError unless the limits of `halve` make sense."""
     whole_number("n", n, 1, MOST_PLAYOUTS)
-    for name, given in (("until", until), ("seconds", seconds)):
+    for name, given, most in (("until", until, 1.0), ("seconds", seconds, math.inf)):
         is_number = isinstance(given, (int, float, np.integer, np.floating)) and not isinstance(given, bool)
-        if given is not None and not (is_number and given >= 0):  # type: ignore[operator]  # and not NaN
-            raise ConfigurationError(f"{name}={shortened(given)} must be a number from 0, or None for no limit.")
+        if given is not None and not (is_number and 0 <= given <= most):  # type: ignore[operator]  # and not NaN
+            bounds = "from 0 to 1" if most == 1 else "from 0"
+            raise ConfigurationError(f"{name}={shortened(given)} must be a number {bounds}, or None for no limit.")
 
 
 def _schedule(positions: int, n: int) -> list[int]:

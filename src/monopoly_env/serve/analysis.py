@@ -149,7 +149,7 @@ class _Race:
             candidate(self.game, action, shares[: len(outcomes)], None if action == best else outcomes, self.player)
             for action, shares in played.items()
         ]
-        return sorted(rows, key=lambda one: (one.action != best, -one.share))
+        return sorted(rows, key=lambda one: (one.action != best, -one.difference))
 
 
 def _shares(shares: NDArray[np.float32]) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import agents
 import monopoly_env as me
 from monopoly_env import replays
 from monopoly_env.actions import A_BUY, A_REPLY, A_TRADE, A_TURN, DECISION_NAMES, OFFERING
-from monopoly_env.analyse.__main__ import main
+from monopoly_env.analyse.__main__ import _actions_table, main
 from monopoly_env.analyse.actions import WholeOffer, compare_actions
 from monopoly_env.analyse.history import history
 from monopoly_env.analyse.playouts import rollout
@@ -80,6 +81,33 @@ def test_an_action_is_worth_what_its_playouts_say() -> None:
         played = rollout(game, "algorithmic", 50, actions=one.action, seed=3)
         assert one.shares == pytest.approx(played.share.tolist())
         assert one.share == pytest.approx(played.share[0])
+
+
+def test_a_dropped_action_shows_no_share_of_its_luckier_playouts() -> None:
+    """Its share over a few playouts is not to be read beside that of the best over many."""
+    game = me.position(2, lots={0: ["Reading Railroad", "Park Place", "Oriental Avenue", "Water Works"]})
+    compared = compare_actions(game, policies="random", n=64)
+    best, *others = compared.candidates
+    assert any(one.share > best.share for one in others if one.playouts < best.playouts), "or this test says nothing"
+    title, first, *rows, verdict = str(compared).splitlines()
+    assert title == "Player 0, turn:"
+    assert first.split("(")[0].strip() == f"{best.share:.3f}"
+    assert [row.split("(")[0].strip() for row in rows] == [f"{one.difference:+.3f}" for one in others]
+    assert verdict == compared.verdict
+    table = _actions_table(compared, "")
+    shares, differences = (list(column.cells) for column in table.columns[:2])
+    assert shares == [f"{best.share:.3f}", *[""] * len(others)]
+    assert differences == ["", *(f"{one.difference:+.3f}" for one in others)]
+    assert table.caption == verdict
+
+
+def test_the_verdict_names_all_that_may_be_best() -> None:
+    game = at_the_sale(1200)
+    assert compare_actions(game, [BUY, DECLINE], "algorithmic", 600).verdict == "best: buy"
+    assert compare_actions(game, [DECLINE], "random", 2).verdict == "best: decline"
+    assert compare_actions(game, [BUY, DECLINE], "random", 4).verdict.startswith("too close to call: ")
+    many = me.position(2, lots={0: ["Reading Railroad", "Park Place", "Oriental Avenue", "Water Works"]})
+    assert re.fullmatch(r"too close to call: [^,]+(, [^,]+){3} and \d+ more", compare_actions(many, policies="random", n=2).verdict)
 
 
 def test_a_comparison_is_reproducible_and_stops_early() -> None:
@@ -193,6 +221,7 @@ def test_the_command_analyses_saved_games_and_recorded_ones(recorded: Path, tmp_
     told = json.loads(capsys.readouterr().out)
     assert sum(row["share"] for row in told["shares"]) == pytest.approx(1)
     assert {row["text"] for row in told["decision"]["actions"]} >= {"buy", "decline"}
+    assert told["decision"]["verdict"].startswith(("best: ", "too close to call: "))
     assert told["offers"] is None  # none can be made before the decision is taken
     assert main([str(recorded), "--policies", "random", "--playouts", "4", "--costly", "2", "--game", "2", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
@@ -250,11 +279,16 @@ def test_the_command_judges_every_decision(recorded: Path, capsys: pytest.Captur
 
 
 def test_the_command_refuses_what_it_cannot_analyse(recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    me.save(at_the_sale(), tmp_path / "saved")
     for line, message in (
         ([str(tmp_path / "none")], "Cannot read"),
         ([str(recorded), "--game", "9"], "--game 9 does not exist"),
         ([str(recorded), "--costly", "-1"], "must not be negative"),
         ([str(recorded), "--until", "-1"], "until=-1.0 must be a number from 0"),
+        ([str(recorded), "--until", "2"], "until=2.0 must be a number from 0 to 1"),
+        ([str(tmp_path / "saved"), "--until", "2"], "until=2.0 must be a number from 0 to 1"),
+        ([str(tmp_path / "saved"), "--game", "3"], "--game 3 is of recorded games"),
+        ([str(tmp_path / "saved"), "--costly", "all"], "--costly all is of recorded games"),
         ([str(recorded), "--seconds", "nan"], "seconds=nan must be a number from 0"),
         ([str(recorded), "--policies", "randm"], "Did you mean 'random'"),
     ):

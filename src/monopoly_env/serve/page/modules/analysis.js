@@ -57,21 +57,27 @@ export function Shares({ shares, players }) {
 }
 
 /**
- * Actions with their shares, the best first.
+ * The best action with its share, then the others with what they are behind it: over the same playouts, as an action that was
+ * dropped early may have had the luckier ones.
  * @param {{candidates: import("./protocol.js").Candidate[], chosen?: number|null, choose?: (action: number) => void}} props
  */
 export function Candidates({ candidates, chosen = null, choose }) {
-  const top = Math.max(...candidates.map((each) => each.high), 0.01);
+  const [best, ...others] = candidates;
+  const close = others.some((each) => each.difference_high >= 0);
+  const share = (/** @type {number} */ behind) => Math.min(1, Math.max(0, best.share + behind));
+  const rows = [{ each: best, at: best.share, low: best.low, high: best.high }, ...others.map((each) => (
+    { each, at: share(each.difference), low: share(each.difference_low), high: share(each.difference_high) }))];
+  const top = Math.max(...rows.map((row) => row.high), 0.01);
   return html`<table class="candidates">
-    <caption>Actions, by the share of wins that follows; behind the best, in points</caption>
+    <caption>The best action's share of wins; the others behind it, in points</caption>
     <thead><tr><th scope="col">Action</th><th scope="col">Share</th><th scope="col">Behind</th></tr></thead>
-    <tbody>${candidates.map((each, number) => html`<tr key=${each.action} class=${each.action === chosen ? "chosen" : ""}>
+    <tbody>${rows.map(({ each, at, low, high }) => html`<tr key=${each.action} class=${each.action === chosen ? "chosen" : ""}>
       <th scope="row">${choose ? html`<button type="button" class="link" onClick=${() => choose(each.action)}>${capital(each.text)}</button>` : capital(each.text)}
-        ${number === 0 && html` <span class="tag won">best</span>`}${each.action === chosen && html` <span class="tag">chosen</span>`}</th>
-      <td><span class="bar" aria-hidden="true"><span class="fill" style=${{ width: percent(each.share / top) }}></span>
-        <span class="range" style=${{ left: percent(each.low / top), width: percent((each.high - each.low) / top) }}></span></span>
-        ${percent(each.share)} <small>${percent(each.low)} to ${percent(each.high)}</small></td>
-      <td>${number === 0 ? "" : html`${points(each.difference)} <small>${points(each.difference_low)} to ${points(each.difference_high)}</small>`}</td>
+        ${each === best && html` <span class="tag won">${close ? "too close to call" : "best"}</span>`}${each.action === chosen && html` <span class="tag">chosen</span>`}</th>
+      <td><span class="bar" aria-hidden="true"><span class="fill" style=${{ width: percent(at / top) }}></span>
+        <span class="range" style=${{ left: percent(low / top), width: percent((high - low) / top) }}></span></span>
+        ${each === best && html`${percent(at)} <small>${percent(low)} to ${percent(high)}</small>`}</td>
+      <td>${each === best ? "" : html`${points(each.difference)} <small>${points(each.difference_low)} to ${points(each.difference_high)}</small>`}</td>
     </tr>`)}</tbody>
   </table>`;
 }
