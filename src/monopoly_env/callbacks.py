@@ -10,7 +10,6 @@ import inspect
 import sys
 from collections.abc import Callable
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numba
@@ -19,7 +18,7 @@ from numba.core.cgutils import if_unlikely, unpack_tuple
 from numba.extending import intrinsic
 
 from monopoly_env.errors import ConfigurationError
-from monopoly_env.kernels import entry, is_ours, njit
+from monopoly_env.kernels import entry, is_ours
 
 
 class Callback:
@@ -69,10 +68,8 @@ class Callback:
         if numba.config.DISABLE_JIT:
             return self.function
         checks = {} if is_ours(self.__module__) else {"boundscheck": True}
-        in_a_file = Path(getattr(inspect.getmodule(self.function), "__file__", None) or "").is_file()  # not at a prompt
-        decorate = entry if in_a_file else njit
         try:
-            return decorate(self.SIGNATURE, **checks)(self.function)
+            return entry(self.SIGNATURE, **checks)(self.function)
         except Exception as error:  # Numba lets errors of any kind through, KeyError for an unknown field of the record
             raise ConfigurationError(f"The {self.WHAT} {self.__name__} does not compile: {error}") from error
 

@@ -1,8 +1,7 @@
 """How rules are compiled: `kernel` for internal functions, `entry` for functions called from Python.
 
-Every rule is a plain Python function on one record. Numba compiles it on first use and keeps the machine code on disk. Numba's own
-disk cache only checks the file that holds the function, so it would miss an edit in another file of the rulebook. Ours uses a folder
-named by a hash of the function's module and of every module of the library that it imports, directly or not.
+Every rule is a plain Python function on one record. Numba compiles it on first use, and `code_cache` keeps the code on disk, in a
+folder named by a hash of the function's module and of every module of the library that it imports, directly or not.
 
 With `NUMBA_DISABLE_JIT=1` the decorators return the function unchanged.
 """
@@ -17,7 +16,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -26,13 +25,17 @@ import numba
 import numpy as np
 import platformdirs
 from numba import types
+from numba.core.caching import NullCache
 from numba.core.cgutils import alloca_once, unpack_tuple
-from numba.core.compiler_lock import global_compiler_lock
+from numba.core.event import TimingListener
+from numba.core.event import register as register_listener
+from numba.core.typeinfer import register_dispatcher
 from numba.extending import intrinsic, overload
 from numba.np.arrayobj import make_array, populate_array
 
 from monopoly_env import editions
-from monopoly_env.linking import Compiling, linked
+from monopoly_env.code_cache import CodeCache
+from monopoly_env.linking import Compiling, LinkedCache, linked
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Arrays = TypeVar("Arrays")
@@ -58,8 +61,7 @@ def kernel(function: Function) -> Function:
     @cache
     def inner() -> Any:
         """Made when the first caller is compiled, which most programs load from disk instead."""
-        with _caching(function) as on_disk:
-            code = linked(function, cached=on_disk, **_OPTIONS)
+        code = linked(function, _cache_of(function, LinkedCache), **_OPTIONS)
         code._compiling_counter = dispatcher._compiling_counter  # so that Numba notices a kernel that calls itself
         return code
 
@@ -160,6 +162,15 @@ def _reserve(_: Any, count: Any, dtype: Any) -> tuple[Any, Callable[..., Any]]:
     return kind(count, dtype), generate
 
 
+_compiling: Final = TimingListener()
+register_listener("numba:compiler_lock", _compiling)
+
+
+def clock() -> float:
+    """Seconds as by `time.perf_counter`, but without those in which code was compiled or loaded: for speeds."""
+    return time.perf_counter() - (_compiling.duration if _compiling.done else 0.0)
+
+
 def njit(*signature: Any, **options: Any) -> Callable[[Function], Function]:
     """Numba's `njit` with the options of this library."""
     return numba.njit(*signature, pipeline_class=Compiling, **_OPTIONS, **options)  # type: ignore[no-any-return]
@@ -181,26 +192,21 @@ def entry(*signature: Any, **options: Any) -> Callable[[Function], Function]:
     def decorate(function: Function) -> Function:
         if numba.config.DISABLE_JIT:
             return function
-        with _caching(function) as on_disk:
-            return njit(*signature, cache=on_disk, **options)(function)
+        dispatcher: Any = njit(**options)(function)
+        dispatcher._cache = _cache_of(function, CodeCache)
+        for arguments in signature:
+            with register_dispatcher(dispatcher):  # it may call itself
+                dispatcher.compile(arguments)
+            dispatcher.disable_compile()
+        return dispatcher  # type: ignore[no-any-return]
 
     return decorate
 
 
-@contextmanager
-def _caching(function: Callable[..., Any]) -> Iterator[bool]:
-    """Point Numba, which reads it while it decorates, to the function's cache folder; tells whether it has one.
-
-    The setting is one for all threads. Numba's own lock, which a thread that compiles holds anyway, makes the others wait.
-    """
-    folder = cache_folder(function.__module__)
-    with global_compiler_lock:
-        before = numba.config.CACHE_DIR
-        numba.config.CACHE_DIR = str(folder)
-        try:
-            yield folder is not None and Path(function.__code__.co_filename).is_file()  # not at an interactive prompt
-        finally:
-            numba.config.CACHE_DIR = before
+def _cache_of(function: Callable[..., Any], kind: type[CodeCache]) -> NullCache:
+    """Where a function's code is kept; nowhere if the function was typed at a prompt."""
+    in_a_file = Path(function.__code__.co_filename).is_file()
+    return kind(function, cache_folder(function.__module__)) if in_a_file else NullCache()
 
 
 def cache_root() -> Path:
@@ -209,19 +215,14 @@ def cache_root() -> Path:
 
 
 @cache
-def cache_folder(module: str) -> Path | None:
-    """The folder inside `cache_root()` for the compiled code of a module, given its current source and that of its imports.
-
-    None if it cannot be written to; then nothing is cached.
-    """
+def cache_folder(module: str) -> Path:
+    """The folder inside `cache_root()` for the compiled code of a module, given its current source and that of its imports."""
     root = cache_root()
     folder = root / source_hash(module)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        os.utime(folder)  # marks the folder as in use
+    with suppress(OSError):  # of another user, or no folder
+        if folder.exists():
+            os.utime(folder)  # marks the folder as in use
         _drop_stale(root)
-    except OSError:
-        return None
     return folder
 
 

@@ -4,8 +4,8 @@ Numba optimizes each function together with all that it calls, makes machine cod
 compiled code calls needs none of that: the function that Python calls is optimized with the kernel's code inside. A program that plays
 networks, with some 500 kernels, compiles in 58 instead of 140 seconds.
 
-So a kernel stops after the passes over single functions, before those that inline what it calls. Its code is kept on disk beside
-Numba's own files, as LLVM's bitcode.
+So a kernel stops after the passes over single functions, before those that inline what it calls. Its code is kept on disk as LLVM's
+bitcode.
 
 Nor does a kernel count references to the arrays that it is given, if it neither makes nor returns any: its caller keeps them. Each count
 is a call, even for an array that is `borrowed`; without them `expert` plays a tenth faster.
@@ -18,27 +18,28 @@ from typing import Any, Final
 
 import llvmlite.binding as llvm
 from numba.core import ir
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.caching import NullCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult, DefaultPassBuilder, compile_result
 from numba.core.compiler_machinery import AnalysisPass, PassManager, register_pass
 from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NopythonTypeInference
 
+from monopoly_env.code_cache import CodeCache
+
 _BORROWING: Final = ("getitem", "static_getitem", "getattr", "build_tuple", "cast", "phi")  # expressions that only pass on what is there
 
 
-def linked(function: Callable[..., Any], *, cached: bool, **options: Any) -> Any:
+def linked(function: Callable[..., Any], cache: NullCache, **options: Any) -> Any:
     """A dispatcher of Numba for a function that only compiled code calls.
 
     Args:
         function: What it compiles, for each combination of argument types that callers have.
-        cached: Whether its code is kept on disk, in the cache folder that Numba is set to at the moment.
+        cache: Of its code: a `LinkedCache`, or none.
         **options: Options of `numba.njit`.
     """
     dispatcher = _LinkedDispatcher(function, targetoptions={"nopython": True, **options}, pipeline_class=_Compiler)
-    if cached:
-        dispatcher._cache = _Cache(function)
+    dispatcher._cache = cache
     return dispatcher
 
 
@@ -150,14 +151,12 @@ class _LinkedDispatcher(CPUDispatcher):  # type: ignore[misc]  # Numba's, untype
         self.overloads[tuple(cres.signature.args)] = cres
 
 
-class _Stored(CompileResultCacheImpl):  # type: ignore[misc]  # Numba's, untyped
-    """How code lies on disk: beside the machine code of the same function, if Python calls that too."""
+class LinkedCache(CodeCache):
+    """Code to link on disk, beside the machine code of the same function, if Python calls that too."""
 
-    def get_filename_base(self, fullname: str, abiflags: str) -> str:
-        return "linked-" + super().get_filename_base(fullname, abiflags)  # type: ignore[no-any-return]
-
-    def rebuild(self, target_context: Any, payload: tuple[Any, ...]) -> CompileResult:
-        (name, _, bitcode), description, environment, signature, *_ = payload
+    def rebuild(self, target_context: Any, reduced: tuple[Any, ...]) -> CompileResult:
+        """Make what a file holds ready for its callers."""
+        (name, _, bitcode), description, environment, signature, *_ = reduced
         code = _Code.loaded(target_context.codegen(), name, bitcode)
         return compile_result(
             target_context=target_context,
@@ -169,7 +168,3 @@ class _Stored(CompileResultCacheImpl):  # type: ignore[misc]  # Numba's, untyped
             signature=signature,
             objectmode=False,
         )
-
-
-class _Cache(FunctionCache):  # type: ignore[misc]  # Numba's, untyped
-    _impl_class = _Stored

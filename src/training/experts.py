@@ -15,7 +15,6 @@ import itertools
 import os
 import shlex
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +25,7 @@ from rich.console import Console
 from monopoly_env import encoding as encodings
 from monopoly_env.actions import HEADS
 from monopoly_env.errors import ConfigurationError
+from monopoly_env.kernels import clock
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
 from monopoly_env.policy.resolve import resolve_all
 from monopoly_env.rules import RULES_VERSION, Rules
@@ -125,7 +125,7 @@ def execute(options: ExpertOptions, console: Console) -> dict[str, Any]:
     ) as session:
         encoding = encodings.make(options.encoding, options.num_players)
         writer = datasets.Writer(options.out, _about(options, tables), encoding, options.format)
-        began, before = time.perf_counter(), writer.total("experiences")
+        began, before = clock(), writer.total("experiences")
         session.report.begin(options.games, writer.total("games"), "games")
         blocks = _blocks(options, tables, writer.total("games"), session.report.advance)
         parts = datasets.gather(blocks, options.shard_size * _MEGABYTE)
@@ -133,7 +133,7 @@ def execute(options: ExpertOptions, console: Console) -> dict[str, Any]:
             writer.add(shard)
         writer.finish(card(options, writer))
     totals = {what: writer.total(what) for what in ("games", "experiences", "bytes")}
-    seconds = time.perf_counter() - began
+    seconds = clock() - began
     speed = (totals["experiences"] - before) / seconds
     return {"folder": str(options.out), "shards": len(writer.shards), **totals, "seconds": seconds, "experiences_per_second": speed}
 
@@ -142,7 +142,7 @@ def _blocks(
     options: ExpertOptions, tables: Sequence[Sequence[Policy]], first: int, advance: Callable[[int, str], None]
 ) -> Iterator[tuple[Experiences, int]]:
     """The experiences of one block after another, and the number of its games."""
-    played, experienced, began = first, 0, time.perf_counter()
+    played, experienced, began = first, 0, clock()
     blocks = stream(
         tables, options.games, rules=options.rules, encoding=options.encoding, heads=options.heads or None,
         seed=options.seed, threads=options.threads, block=_BLOCK, first=first,
@@ -152,7 +152,7 @@ def _blocks(
         played += games
         yield experiences, games
         experienced += experiences.size
-        advance(played, f"{experienced / (time.perf_counter() - began):,.0f} experiences/s")
+        advance(played, f"{experienced / (clock() - began):,.0f} experiences/s")
 
 
 def _about(options: ExpertOptions, tables: Sequence[Sequence[Policy]]) -> dict[str, Any]:

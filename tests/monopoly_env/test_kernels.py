@@ -7,20 +7,24 @@ from __future__ import annotations
 
 import ast
 import os
+import re
+import runpy
 import shutil
 import subprocess
 import sys
-import threading
+import textwrap
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
-import numba
 import pytest
+from numba.core import event
 
 import monopoly_env as me
-from monopoly_env import core, kernels
+from monopoly_env import code_cache, kernels
+from monopoly_env.code_cache import CodeCache
 
 SOURCES = Path(me.__file__).parents[1]
 
@@ -46,7 +50,7 @@ print(*due, sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
 def copy(tmp_path: Path) -> Path:
     """A copy of the sources that a test may edit."""
     target = tmp_path / "src"
-    shutil.copytree(SOURCES, target, ignore=shutil.ignore_patterns("__pycache__", "*.nbi", "*.nbc"))
+    shutil.copytree(SOURCES, target, ignore=shutil.ignore_patterns("__pycache__"))
     return target
 
 
@@ -93,27 +97,8 @@ def test_code_that_checks_its_indices_is_kept_apart(tmp_path: Path) -> None:
     assert hashes[0] == [kernels.source_hash("monopoly_env.core")] != hashes[1]
 
 
-def test_threads_that_decorate_at_once_wait_for_each_other() -> None:
-    """Numba has one setting for all threads: two at once wrote machine code into the working directory."""
-    before, entered = numba.config.CACHE_DIR, threading.Event()
-
-    def decorate() -> None:
-        with kernels._caching(kernels.cache_root):
-            entered.set()
-
-    with kernels._caching(core.new_games):
-        folder = numba.config.CACHE_DIR
-        other = threading.Thread(target=decorate)
-        other.start()
-        assert not entered.wait(0.2)
-        assert folder == numba.config.CACHE_DIR
-    other.join(timeout=60)
-    assert entered.is_set()
-    assert before == numba.config.CACHE_DIR
-
-
 def test_an_edit_is_seen_where_the_cache_folder_cannot_be_used(copy: Path) -> None:
-    """Numba then falls back to folders of its own, which know nothing of other files."""
+    """Numba alone would fall back to folders of its own, which know nothing of other files."""
     occupied = copy.parent / "occupied"
     occupied.write_text("a file, no folder")
     assert run(MEASURE, copy, occupied)[:3] == ["4", "8", "200"]
@@ -125,7 +110,7 @@ def test_an_edit_is_seen_where_the_cache_folder_cannot_be_used(copy: Path) -> No
 HASH_ALL = """
 import sys
 from pathlib import Path
-from monopoly_env import kernels
+from monopoly_env import code_cache, kernels
 
 def hashes(names):
     for memory in (kernels._own_hash, kernels._file_hash):
@@ -188,7 +173,7 @@ FIND_UNKNOWN = """
 import importlib, pkgutil
 import numba
 import agents, monopoly_env
-from monopoly_env import kernels
+from monopoly_env import code_cache, kernels
 
 names = [info.name for package in (monopoly_env, agents) for info in pkgutil.walk_packages(package.__path__, package.__name__ + ".")]
 # An adapter has no kernels, and imports a library that may not be installed.
@@ -244,16 +229,71 @@ def test_the_folder_can_be_moved_and_is_named_by_the_sources(tmp_path: Path, mon
     monkeypatch.setenv("MONOPOLY_ENV_CACHE", str(tmp_path / "here"))
     folder = kernels.cache_folder.__wrapped__("monopoly_env.engine.sets")
     assert folder == tmp_path / "here" / kernels.source_hash("monopoly_env.engine.sets")
-    assert folder.is_dir()
     other = kernels.cache_folder.__wrapped__("monopoly_env.engine.rent")
     assert other.parent == folder.parent
     assert other != folder
 
 
-def test_a_folder_that_cannot_be_made_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("MONOPOLY_ENV_CACHE", str(tmp_path / "file"))
-    assert kernels.cache_folder.__wrapped__("monopoly_env.engine.sets") is None  # nothing is kept, nothing raised
+@pytest.fixture
+def doubling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], tuple[int, bool]]:
+    """Load a compiled function anew from its file, call it; the result, and whether its code came from disk."""
+    source = tmp_path / "doubling.py"
+    source.write_text("def double(x):\n    return 2 * x\n")
+    monkeypatch.setattr(kernels, "cache_folder", lambda module: tmp_path / "cache" / "code")
+
+    def load() -> tuple[int, bool]:
+        monkeypatch.setattr(CodeCache, "warned", False)
+        double = kernels.entry()(runpy.run_path(str(source))["double"])
+        return double(21), bool(double.stats.cache_hits)
+
+    return load
+
+
+Doubling = Callable[[], tuple[int, bool]]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda code: b"",
+        lambda code: code[:-1],
+        *(lambda code, i=i: code[: i * len(code) // 9] + b"!?" + code[i * len(code) // 9 + 2 :] for i in range(9)),
+    ],
+)
+def test_damaged_code_is_compiled_again_with_a_warning(doubling: Doubling, damage: Any, tmp_path: Path) -> None:
+    assert doubling() == (42, False)
+    (file,) = (tmp_path / "cache" / "code").iterdir()
+    code = file.read_bytes()
+    assert doubling() == (42, True)
+    file.write_bytes(damage(code))
+    with pytest.warns(UserWarning, match=r"double-\w+' is damaged. Code is compiled in memory. MONOPOLY_ENV_CACHE"):
+        assert doubling() == (42, False)
+    assert doubling() == (42, True), "it was written anew"
+
+
+def test_a_cache_that_cannot_be_read_is_set_aside(doubling: Doubling, tmp_path: Path) -> None:
+    assert doubling() == (42, False)
+    (file,) = (tmp_path / "cache" / "code").iterdir()
+    file.unlink()
+    file.mkdir()
+    with pytest.warns(UserWarning, match="Cannot write") as warned:
+        assert doubling() == (42, False)
+    assert len(warned) == 1
+
+
+def test_a_folder_that_cannot_be_made_is_set_aside(doubling: Doubling, tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("a file, no folder")
+    with pytest.warns(UserWarning, match="Cannot write .* Not a directory"):
+        assert doubling() == (42, False)
+
+
+def test_a_full_disk_is_told_once(tmp_path: Path) -> None:
+    """No file may grow beyond 0 bytes: what the system then answers is an error like that of a full disk."""
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))"
+    measure = textwrap.indent(MEASURE, "    ")
+    program = f"import warnings; {limit}\nwith warnings.catch_warnings(record=True) as told:{measure}\nprint(len(told), told[0].message)"
+    assert run(program, SOURCES, tmp_path / "cache")[:6] == ["4", "8", "200", "0", "1", "1"]
+    assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
 
 
 def test_old_folders_are_dropped_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -269,12 +309,14 @@ def test_old_folders_are_dropped_and_nothing_else(tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("MONOPOLY_ENV_CACHE", str(tmp_path))
     folder = kernels.cache_folder.__wrapped__("monopoly_env.engine.sets")
     left = {path.name for path in tmp_path.iterdir()}
-    assert left == {name for name, kept in names.items() if kept} | {"a-file-of-mine-x", folder.name}
+    assert left == {name for name, kept in names.items() if kept} | {"a-file-of-mine-x"}
+    assert not folder.exists(), "made when code is written"
 
 
 def test_an_own_folder_is_never_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MONOPOLY_ENV_CACHE", str(tmp_path))
     folder = kernels.cache_folder.__wrapped__("monopoly_env.engine.sets")
+    folder.mkdir()
     os.utime(folder, (1, 1))
     assert kernels.cache_folder.__wrapped__("monopoly_env.engine.sets") == folder
     assert folder.is_dir()
@@ -285,6 +327,30 @@ def test_a_kernel_typed_at_a_prompt_compiles_too() -> None:
     names: dict[str, Any] = {"entry": kernels.entry, "__name__": "__console__"}
     exec("@entry()\ndef double(x):\n    return 2 * x\n", names)  # what a prompt does
     assert names["double"](21) == 42
+
+
+# --- compiling takes time -----------------------------------------------------------------------------------------------
+
+
+def test_compiling_is_told_in_one_line_and_loading_is_not(doubling: Doubling, capsys: pytest.CaptureFixture[str]) -> None:
+    code_cache._say_compiling.cache_clear()
+    doubling()
+    assert re.fullmatch("monopoly_env: compiling.*\n", capsys.readouterr().err)
+    doubling()
+    assert capsys.readouterr().err == ""
+
+
+def test_the_clock_of_speeds_stands_still_while_code_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr(event, "timer", lambda: now)
+    monkeypatch.setattr(time, "perf_counter", lambda: now)
+    began = kernels.clock()
+    with event.trigger_event("numba:compiler_lock"):
+        now += 30
+        with event.trigger_event("numba:compiler_lock"):  # of what that calls
+            now += 10
+    now += 2
+    assert kernels.clock() - began == 2
 
 
 # --- importing ----------------------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from agents.arena.table import Table
 from monopoly_env.errors import whole_number
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS
 from monopoly_env.intervals import clustered, per_unit
+from monopoly_env.kernels import clock
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
 from monopoly_env.policy.resolve import PolicyLike, resolve_all
 from monopoly_env.rules import Rules
@@ -181,9 +181,9 @@ def _play_parts(
         seats += [np.array([number, *numbers], np.int16)[part.seats] for number in range(len(players))]
     unit = np.concatenate([part.unit for part in parts for _ in players])
     batch = GameBatch(game_seeds(seed, unit), np.concatenate(seats))
-    began = time.perf_counter()
+    began = clock()
     table.play(batch, done)
-    seconds = (time.perf_counter() - began) / len(unit)
+    seconds = (clock() - began) / len(unit)
     stop = 0
     for part in parts:
         for player in players:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -22,6 +21,7 @@ from agents.arena.table import Table
 from monopoly_env.analyse.values import Value
 from monopoly_env.core import enough_memory
 from monopoly_env.errors import ConfigurationError, whole_number
+from monopoly_env.kernels import clock
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
 from monopoly_env.rules import PRESETS, RULES_VERSION, Rules
 
@@ -62,19 +62,19 @@ class Match:
 
     def play(self) -> Results:
         """Play all games."""
-        began = time.perf_counter()
+        began = clock()
         with enough_memory(f"games={self.games}"):
             unit, batch = self._batch(0, self.games)
             with reported(self.progress, len(unit)) as done:
                 self.table.play(batch, done)
-            return self._results([batch], unit, self.games, time.perf_counter() - began)
+            return self._results([batch], unit, self.games, clock() - began)
 
     def play_until(self, half_width: float) -> Results:
         """Play in growing blocks until the intervals are narrow enough; for a single table."""
         if isinstance(half_width, bool) or not isinstance(half_width, (int, float)) or not 0 < half_width < 1:
             raise ConfigurationError(f"until must be a number between 0 and 1, not {half_width!r}.")
         orders = orders_of(self.tables[0])
-        began = time.perf_counter()
+        began = clock()
         batches: list[GameBatch] = []
         units: list[NDArray[np.int32]] = []
         played, total = 0, min(self.games, _FIRST_BLOCK * orders)
@@ -85,7 +85,7 @@ class Match:
                 batches.append(batch)
                 units.append(unit)
                 played = total
-                results = self._results(batches, np.concatenate(units), played, time.perf_counter() - began)
+                results = self._results(batches, np.concatenate(units), played, clock() - began)
                 rate, low, high = ("win_rate", "paired_low", "paired_high") if self.value is None else _ADJUSTED
                 widest = max(max(row[rate] - row[low], row[high] - row[rate]) for row in results.rows())
                 if widest <= half_width or played == self.games:

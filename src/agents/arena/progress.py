@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
+
+from monopoly_env.kernels import clock
 
 Progress: TypeAlias = bool | Callable[[int], None]
 
@@ -30,12 +31,12 @@ def games_bar(games: int, finished: int = 0) -> Iterator[Callable[[int], None]]:
     )  # fmt: skip
     with progress.Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task("games", total=games, completed=finished, speed="")
-        began, played = time.perf_counter(), 0
+        began, played = clock(), 0
 
         def done(count: int) -> None:
             nonlocal played
             played += count
-            bar.update(task, advance=count, speed=f"{played / max(time.perf_counter() - began, 1e-9):,.0f}/s")
+            bar.update(task, advance=count, speed=f"{played / max(clock() - began, 1e-9):,.0f}/s")
 
         yield done
 

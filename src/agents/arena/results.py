@@ -50,7 +50,7 @@ class Results:
         capped: (G,) bool, whether the turn limit ended the game.
         seat_counts: (G, P) records, one field for each of `agents.arena.counting.STATISTICS`.
         game_counts: (G,) records, one field for each of `agents.arena.counting.GAME_STATISTICS`.
-        seconds: Wall time; 0 for results from a file, since equal games make equal files.
+        seconds: Wall time without compiling; 0 for results from a file, since equal games make equal files.
         setup: Everything needed to play the same games again, as JSON values; see `agents.arena.play_again`.
         replays: The games that were recorded.
         luck: (G, P) float64, by how much the dice raised each seat's share of the win (`agents.arena.luck`); None if it was not measured.

@@ -17,6 +17,7 @@ from rich.table import Table
 from monopoly_env.board import SQUARE_NAME
 from monopoly_env.errors import ConfigurationError, MonopolyError, whole_number
 from monopoly_env.files import write_atomically
+from monopoly_env.kernels import clock
 from monopoly_env.text import to_text
 from monopoly_env.validate import fuzz as fuzzer
 from monopoly_env.validate import landing as odds
@@ -110,15 +111,15 @@ class Fuzz:
         first, count = (0, self.games) if self.case is None else (self.case, 1)
         if self.case is not None:
             print(to_text(fuzzer.case(self.seed, self.case)))
-        began = time.perf_counter()
+        began = clock()
         result = fuzzer.FuzzResult()
         columns = (TextColumn("fuzzing"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[speed]}"), TimeRemainingColumn())
         with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
             bar = progress.add_task("games", total=count, speed="")
             for result in fuzzer.run(count, self.seed, self.most, self.threads, first):
-                speed = result.games / (time.perf_counter() - began)
+                speed = result.games / (clock() - began)
                 progress.update(bar, completed=result.games, speed=f"{speed:,.0f} games/s, {len(result.failures)} failures")
-        seconds = time.perf_counter() - began
+        seconds = clock() - began
         if self.json:
             print(json.dumps({"games": result.games, "decisions": result.decisions, "finished": result.finished,
                               "refused": result.refused, "seconds": round(seconds, 2), "failures": result.failures}))  # fmt: skip

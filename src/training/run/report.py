@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -12,6 +11,8 @@ from typing import Any, ParamSpec, TypeVar
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+from monopoly_env.kernels import clock
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -24,7 +25,7 @@ class Clock:
         """Start the clock."""
         self.spent: dict[str, float] = defaultdict(float)
         self._inside: list[str] = []
-        self._since = time.perf_counter()
+        self._since = clock()
 
     @contextlib.contextmanager
     def __call__(self, part: str) -> Iterator[None]:
@@ -52,7 +53,7 @@ class Clock:
         return {part: spent / total for part, spent in self.spent.items()}
 
     def _turn(self) -> None:
-        now = time.perf_counter()
+        now = clock()
         self.spent[self._inside[-1] if self._inside else "other"] += now - self._since
         self._since = now
 
@@ -78,7 +79,7 @@ class Report:
         self._task: TaskID | None = None
         self._overall: TaskID | None = None
         self._means: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
-        self._began = self._written = (time.perf_counter(), 0.0, 0.0)  # when, and the units and games done then
+        self._began = self._written = (clock(), 0.0, 0.0)  # when, and the units and games done then
 
     def __enter__(self) -> Report:
         self._bar.start()
@@ -111,13 +112,13 @@ class Report:
         else:
             self._bar.reset(self._task, total=total, completed=done, description=stage, count="")
         self._means.clear()
-        self._began = self._written = (time.perf_counter(), float(done), 0.0)
+        self._began = self._written = (clock(), float(done), 0.0)
 
     def advance(self, done: int, doing: str | None = None) -> None:
         """Move the bar to the units done so far; `doing` is written to the left of it."""
         assert self._task is not None
         self.done = done
-        speed = (done - self._began[1]) / max(time.perf_counter() - self._began[0], 1e-9)
+        speed = (done - self._began[1]) / max(clock() - self._began[0], 1e-9)
         count = f"{done:,}/{self._total:,} {self._unit}, {speed:,.0f}/s"
         self._bar.update(self._task, completed=min(done, self._total), count=count, description=doing)
 
@@ -142,7 +143,7 @@ class Report:
             metrics: Values, written as they are.
             games: Games finished so far, if the unit is not games.
         """
-        now, (then, steps, finished) = time.perf_counter(), self._written
+        now, (then, steps, finished) = clock(), self._written
         seconds = max(now - then, 1e-9)
         speeds = {f"speed/{self._unit} per second": (step - steps) / seconds}
         if games is not None:
