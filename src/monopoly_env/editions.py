@@ -93,7 +93,7 @@ def cell(row: Row, column: str, low: int, high: int, place: str) -> int:
     return whole_number(f"{place}, {column}:", int(text) if _WHOLE.fullmatch(text) else text, low, high)
 
 
-def _editions(folder: Path, taken: tuple[str, ...] = ()) -> tuple[Edition, ...]:
+def read_editions(folder: Path, taken: tuple[str, ...] = ()) -> tuple[Edition, ...]:
     """The editions of a folder, in the order of its `editions.toml`."""
     path = folder / "editions.toml"
     data = read_file(path, _MOST_BYTES)
@@ -130,10 +130,10 @@ def files() -> list[Path]:
 
 
 FOLDERS: Final = _folders()
-_OURS: Final = _editions(DATA)
+_OURS: Final = read_editions(DATA)
 EDITIONS: Final = (
     *_OURS,
-    *(edition for folder in FOLDERS[1:] for edition in _editions(folder, tuple(edition.name for edition in _OURS))),
+    *(edition for folder in FOLDERS[1:] for edition in read_editions(folder, tuple(edition.name for edition in _OURS))),
 )
 EDITION_NAMES: Final = tuple(edition.name for edition in EDITIONS)
 OWN_NAMES: Final = EDITION_NAMES[len(_OURS) :]

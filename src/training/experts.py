@@ -46,7 +46,7 @@ _RANGES: Final = {"games": (1, MAX_GAMES), "seed": (0, MAX_SEED), "shard_size": 
 class ExpertOptions(RunOptions):
     """Write decisions of experts, and how their games ended, as a data set of parquet or npz shards.
 
-    The folder holds the shards, dataset.json (schema, versions, seats, command), README.md (a card for readers) and config.json.
+    The folder holds the shards, _dataset.json (schema, versions, seats, command), _README.md (a card for readers) and _config.json.
     The same options write the same bytes, with any number of threads and however often the run was stopped.
     """
 
@@ -121,7 +121,7 @@ def execute(options: ExpertOptions, console: Console) -> dict[str, Any]:
     policies = check(options)
     tables = tables_of(policies, options.num_players)
     with Session.open(
-        options, settings(options, policies), console, f"{options.games:,} games", files=datasets.FILES, marker="dataset"
+        options, settings(options, policies), console, f"{options.games:,} games", files=datasets.FILES, config=datasets.CONFIG
     ) as session:
         encoding = encodings.make(options.encoding, options.num_players)
         writer = datasets.Writer(options.out, _about(options, tables), encoding, options.format)
@@ -129,7 +129,7 @@ def execute(options: ExpertOptions, console: Console) -> dict[str, Any]:
         session.report.begin(options.games, writer.total("games"), "games")
         blocks = _blocks(options, tables, writer.total("games"), session.report.advance)
         parts = datasets.gather(blocks, options.shard_size * _MEGABYTE)
-        for shard in datasets.encode(parts, options.format, options.threads or os.cpu_count() or 1):
+        for shard in datasets.encode(parts, options.format, writer.about, options.threads or os.cpu_count() or 1):
             writer.add(shard)
         writer.finish(card(options, writer))
     totals = {what: writer.total(what) for what in ("games", "experiences", "bytes")}
@@ -156,7 +156,7 @@ def _blocks(
 
 
 def _about(options: ExpertOptions, tables: Sequence[Sequence[Policy]]) -> dict[str, Any]:
-    """What dataset.json says of how the data are made."""
+    """What _dataset.json says of how the data are made."""
     names, seats = seatings(tables)
     return {
         "command": command_of(options),
@@ -174,7 +174,7 @@ def _about(options: ExpertOptions, tables: Sequence[Sequence[Policy]]) -> dict[s
 
 
 def card(options: ExpertOptions, writer: datasets.Writer) -> str:
-    """README.md of the folder."""
+    """_README.md of the folder."""
     players = ", ".join(f"`{name}`" for name in options.policies)
     asked = f"in which an action of {', '.join(options.heads)} is legal" if options.heads else "with two legal actions or more"
     reading = _READING[options.format]
@@ -189,13 +189,13 @@ def card(options: ExpertOptions, writer: datasets.Writer) -> str:
 _READING: Final = {
     "parquet": """\
 import json, pathlib, numpy as np, pandas as pd
-about = json.loads(pathlib.Path("dataset.json").read_text())
-frame = pd.concat(pd.read_parquet(shard["file"]) for shard in about["shards"])
+about = json.loads(pathlib.Path("_dataset.json").read_text())
+frame = pd.read_parquet(".")
 observation, mask = np.stack(frame.observation), np.unpackbits(np.stack(frame.choices), axis=1, count=205)
 policy = np.array(about["seats"])[frame.game % len(about["seats"]), frame.player]  # numbers of about["policies"]""",
     "npz": """\
 import json, pathlib, numpy as np
-about = json.loads(pathlib.Path("dataset.json").read_text())
+about = json.loads(pathlib.Path("_dataset.json").read_text())
 shard = np.load(about["shards"][0]["file"])
 observation, mask = shard["observation"], np.unpackbits(shard["choices"], axis=1, count=205)
 policy = np.array(about["seats"])[shard["game"] % len(about["seats"]), shard["player"]]  # numbers of about["policies"]""",
@@ -224,7 +224,7 @@ A row is a decision. Rows are in the order of games and then of time; no game is
 
 {columns}
 
-`dataset.json` names every feature of `observation` (`feature_names`), every `decision` (`decisions`), the slice of actions of each head
+`_dataset.json` names every feature of `observation` (`feature_names`), every `decision` (`decisions`), the slice of actions of each head
 (`heads`), the policy in each seat (`policies`, `seats`), and for each shard its games, rows and SHA-256.
 
 ## How to read it

@@ -17,7 +17,6 @@ import io
 import itertools
 import json
 import re
-import shutil
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -38,7 +37,7 @@ from agents.arena.table import Table
 from monopoly_env import replays
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, nearest, whole_number
 from monopoly_env.extras import extra, install
-from monopoly_env.files import read_file, read_json, write_atomically
+from monopoly_env.files import read_file, write_atomically
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS
 from monopoly_env.intervals import CONFIDENCE
 from monopoly_env.policy import files
@@ -47,7 +46,7 @@ from monopoly_env.policy.protocol import Policy
 from monopoly_env.policy.resolve import resolve_all
 from monopoly_env.rules import RULES_VERSION, Rules
 from training import cluster
-from training.run.folder import CONFIG, MOST_CONFIG, Run, alone
+from training.run.folder import Run, alone
 from training.run.options import ClusterName, RulesName
 
 GAMES: Final = ".parquet"  # results with every game, which `Results.load` reads
@@ -55,6 +54,13 @@ SUFFIXES: Final = (".json", ".csv", GAMES)
 LADDER: Final = "ladder.json"  # in the folder of a tournament, as are the next two
 PICTURE: Final = "cross_table.png"
 ALL_GAMES: Final = "results"
+FILES: Final = {
+    "tables": "the games of each finished table",
+    "replays": "recorded games",
+    LADDER: "the ladder",
+    PICTURE: "the cross table",
+    f"{ALL_GAMES}.*": "all games",
+}
 ALL: Final = "all"  # in place of names: every policy that is registered
 _SHOWN: Final = 14  # policies of a cross table that fits a terminal
 _WIDTH: Final = 200  # characters of a line where there is no terminal
@@ -188,11 +194,8 @@ def _open(folder: Path, tournament: Tournament, options: Options) -> Kept:
     Raises:
         ConfigurationError: It holds another one, and what differs; or it can't be written.
     """
-    kept = Kept(folder)
-    if options.overwrite and not options.resume and (folder / CONFIG).exists():
-        kept.clear()
-    Run.open(folder, tournament.settings, resume=options.resume, overwrite=options.overwrite)
-    return kept
+    Run.open(folder, tournament.settings, resume=options.resume, overwrite=options.overwrite, files=FILES, kind="tournament")
+    return Kept(folder)
 
 
 def expand(given: Sequence[str]) -> list[str]:
@@ -322,23 +325,6 @@ class Kept:
             title = re.sub(r"[^\w.-]+", "-", "_".join(part.names))[:100]
             replays.save(self.folder / "replays" / f"{number + 1:04d}_{title}{replays.SUFFIX}", part.replays)
         part.save(self._table(number))
-
-    def clear(self) -> None:
-        """Remove what a tournament before has left here.
-
-        Raises:
-            ConfigurationError: What is here is no tournament.
-        """
-        try:
-            begun = read_json(read_file(self.folder / CONFIG, MOST_CONFIG))
-        except MonopolyError:
-            begun = None
-        if not isinstance(begun, dict) or "tournament" not in begun:
-            raise ConfigurationError(f"{str(self.folder)!r} holds another kind of run: choose another --out.")
-        for name in ("tables", "replays"):
-            shutil.rmtree(self.folder / name, ignore_errors=True)
-        for name in (LADDER, PICTURE, *(path.name for path in self.folder.glob(f"{ALL_GAMES}.*"))):
-            (self.folder / name).unlink(missing_ok=True)
 
     def _table(self, number: int) -> Path:
         return self.folder / "tables" / f"{number + 1:04d}{GAMES}"

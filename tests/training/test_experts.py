@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import pyarrow.dataset
 import pytest
 from rich.console import Console
 
@@ -86,6 +88,22 @@ def test_a_data_set_is_the_stream(tmp_path: Path, form: str) -> None:
     assert all(sum(column.nbytes for column in shard) <= 1_000_000 for shard in shards)
     assert all(before.game[-1] < after.game[0] for before, after in itertools.pairwise(shards))
     assert written["bytes"] == sum(path.stat().st_size for path in options.out.glob("shard-*"))
+
+
+def test_arrow_reads_the_folder_and_knows_what_it_is(tmp_path: Path) -> None:
+    options = dataclasses.replace(SMALL, games=60, format="parquet", out=tmp_path / "data")
+    write(options)
+    expected = Experiences.joined(list(load(options.out)))
+    frame = pd.read_parquet(options.out)
+    np.testing.assert_array_equal(frame.game, expected.game)
+    np.testing.assert_array_equal(np.stack(frame.observation), expected.observation)
+    table = pyarrow.dataset.dataset(options.out).to_table()
+    np.testing.assert_array_equal(table["action"].to_numpy(), expected.action)
+    about = json.loads(table.schema.metadata[datasets.FORMAT.encode()])
+    whole = json.loads((options.out / datasets.ABOUT).read_text())
+    assert {name: whole[name] for name in about} == about
+    assert {"rules", "encoding", "decisions", "feature_names", "rules_version"} <= set(about)
+    assert [field.metadata[b"unit"].decode() for field in table.schema] == [column.unit for column in COLUMNS]
 
 
 def test_the_json_says_what_the_data_are(whole: Path) -> None:
@@ -165,16 +183,16 @@ def stop_at(name: str, error: BaseException, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("name", ["shard-00001", "dataset.json", "README.md"])
+@pytest.mark.parametrize("name", ["shard-00001", "_dataset.json", "_README.md"])
 def test_a_run_that_was_stopped_ends_in_the_same_files(tmp_path: Path, form: str, name: str) -> None:
     options = dataclasses.replace(SMALL, format=form)
     write(dataclasses.replace(options, out=tmp_path / "whole"))
     broken = dataclasses.replace(options, out=tmp_path / "broken")
     with pytest.MonkeyPatch.context() as patch:
-        stop_at(name if "." in name else f"{name}.{form}", KeyboardInterrupt(), patch)
+        stop_at(name if name.startswith("_") else f"{name}.{form}", KeyboardInterrupt(), patch)
         with pytest.raises(KeyboardInterrupt):
             write(broken)
-    for left in (f".shard-00007.{form}.0123456789abcdef", ".dataset.json.0123456789abcdef"):
+    for left in (f".shard-00007.{form}.0123456789abcdef", "._dataset.json.0123456789abcdef"):
         (broken.out / left).write_bytes(b"what a kill leaves")
     (broken.out / f"shard-00009.{form}").write_bytes(b"not listed yet")
     write(dataclasses.replace(broken, resume=True, threads=1))
@@ -209,8 +227,8 @@ def refused(folder: Path, reason: str) -> None:
 
 
 def test_what_is_no_data_set_is_refused(tmp_path: Path) -> None:
-    refused(tmp_path, r"holds no data set: dataset.json can't be read \(.*No such file")
-    for text, reason in (("{", "is no JSON"), ("[]", "the format of dataset.json"), ('{"format": "x"}', "the format of dataset.json")):
+    refused(tmp_path, r"holds no data set: _dataset.json can't be read \(.*No such file")
+    for text, reason in (("{", "is no JSON"), ("[]", "the format of _dataset.json"), ('{"format": "x"}', "the format of _dataset.json")):
         (tmp_path / datasets.ABOUT).write_text(text)
         refused(tmp_path, reason)
 
@@ -237,7 +255,7 @@ def test_data_of_another_version_are_refused_with_the_reason(copy: Path, changes
 def test_a_damaged_or_missing_shard_is_refused(copy: Path) -> None:
     shard = copy / "shard-00001.npz"
     shard.write_bytes(shard.read_bytes()[:-1])
-    refused(copy, "shard-00001.npz' is damaged: it is not the file that dataset.json lists")
+    refused(copy, "shard-00001.npz' is damaged: it is not the file that _dataset.json lists")
     shard.unlink()
     refused(copy, "shard-00001.npz' can't be read: .*No such file")
 
@@ -246,7 +264,19 @@ def test_a_shard_that_is_not_what_the_json_says_is_refused(copy: Path) -> None:
     about = json.loads((copy / datasets.ABOUT).read_text())
     about["shards"][1]["experiences"] += 1
     change(copy, **about)
-    refused(copy, r"column 'observation' is float16 \(\d+, 100\), expected float16 \(\d+, 100\)")
+    refused(copy, r"shard-00001.npz' is damaged .*column 'observation' is float16 \(\d+, 100\), expected float16 \(\d+, 100\)")
+
+
+def test_a_shard_is_a_file_of_its_folder(copy: Path) -> None:
+    about = json.loads((copy / datasets.ABOUT).read_text())
+    (copy / "shard-00000.npz").rename(copy.parent / "elsewhere.npz")
+    os.mkfifo(copy / "pipe")
+    for file, reason in (
+        ("../elsewhere.npz", "is not a file of this folder"), ("/dev/zero", "is not a file of this folder"), ("", "can't be read"),
+        (7, "is damaged"), ("pipe", "not a regular file"),
+    ):  # fmt: skip
+        change(copy, shards=[about["shards"][0] | {"file": file}])
+        refused(copy, reason)
 
 
 # --- the command --------------------------------------------------------------------------------------------------------
@@ -305,7 +335,7 @@ def test_only_a_data_set_is_ever_replaced(copy: Path, tmp_path: Path, capsys: py
     assert [shard.game[-1] for shard in load(copy)] == [19]
     training_run = Run.open(tmp_path / "run", {"steps": 1}, resume=False, overwrite=False)
     training_run.agent.write_text("weights")
-    with pytest.raises(ConfigurationError, match="holds another kind of run"):
+    with pytest.raises(ConfigurationError, match="is not a run: choose another folder"):
         write(dataclasses.replace(SMALL, out=training_run.folder, overwrite=True))
     assert training_run.agent.read_text() == "weights"
     photos = tmp_path / "photos"

@@ -203,12 +203,11 @@ def _arrays(data: bytes, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
         if numbers.null_count:
             raise ValueError("a policy is missing from the names in the JSON")
         arrays["policy"][start:stop] = numbers.to_numpy()
-        for name in flat:
-            arrays[name][start:stop] = group[name].to_numpy()
-        for name, target in targets.items():
-            target[start:stop] = group[name].to_numpy()
-        for name, target in game_targets.items():
-            target[start // players : stop // players] = group[name].to_numpy()[::players]
+        columns = [(arrays[name][start:stop], name, 1) for name in flat]
+        columns += [(target[start:stop], name, 1) for name, target in targets.items()]
+        columns += [(target[start // players : stop // players], name, players) for name, target in game_targets.items()]
+        for target, name, every in columns:
+            np.copyto(target, group[name].to_numpy()[::every], casting="same_kind")
         start = stop
     for name, low, high in (("place", 1, players), ("unit", 0, rows), ("first", 0, players - 1)):
         if not low <= arrays[name].min() <= arrays[name].max() <= high:

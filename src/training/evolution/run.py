@@ -23,7 +23,6 @@ from rich.console import Console
 from monopoly_env.files import write_atomically
 from training import cluster
 from training.cluster import HERE, Place
-from training.run import checkpoints
 from training.run.checkpoints import Parts
 from training.run.folder import CONFIG, Run
 from training.run.options import FREE, ClusterName, RunOptions
@@ -275,14 +274,12 @@ def execute(options: EvolutionOptions, console: Console) -> dict[str, Any]:
 
 
 def carry_on(options: EvolutionOptions, console: Console) -> dict[str, Any]:
-    """Carry out a run, or what is missing of it: `execute`, from the last checkpoint in its folder if there is one.
+    """Carry out a run, or what is missing of it: `execute`, which resumes a run that was begun in its folder.
 
     Raises:
         MonopolyError: As by `execute`; a run in the folder that was begun with other settings.
     """
-    saved = bool(checkpoints.paths(Run(options.out).checkpoints))
-    begun = (options.out / CONFIG).is_file() and not saved  # and killed before its first checkpoint
-    return execute(replace(options, resume=saved, overwrite=begun), console)
+    return execute(replace(options, resume=(options.out / CONFIG).is_file(), overwrite=False), console)
 
 
 def write_csv(path: Path, rows: Sequence[Mapping[str, float]]) -> None:

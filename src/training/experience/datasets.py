@@ -1,17 +1,20 @@
-"""Experiences on disk: a folder of shards, `dataset.json` that describes them, and a card for readers.
+"""Experiences on disk: a folder of shards, `_dataset.json` that describes them, and a card for readers.
 
     for experiences in load("runs/experts"):
         learn(experiences.observation, experiences.action, experiences.outcome)
 
-A shard holds whole games. It exists whole or not at all, and so does its entry in `dataset.json`. `python -m training.experts` writes such
-a folder; docs/datasets.md shows how to read one without this library.
+A shard holds whole games. It exists whole or not at all, and so does its entry in `_dataset.json`. Arrow reads the folder as
+it is, since it ignores names with a leading `_`. `python -m training.experts` writes such a folder; docs/datasets.md shows how to read one
+without this library.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import json
+import math
 import os
 import zipfile
 from collections import deque
@@ -19,7 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,24 +31,29 @@ import monopoly_env
 from agents.networks.saved import features_digest
 from monopoly_env import encoding as encodings
 from monopoly_env.actions import DECISION_NAMES, HEADS
-from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, nearest
+from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, nearest, shortened, whole_number
 from monopoly_env.extras import extra
-from monopoly_env.files import read_file, read_json, write_atomically
+from monopoly_env.files import read_file, read_json, understood, write_atomically
 from monopoly_env.rules import RULES_VERSION
 from training.experience.masks import PACKED
 from training.experience.recording import Experiences
-from training.run.checkpoints import MOST_ARRAYS
+from training.run.checkpoints import MOST_ARRAYS, arrays_of
+
+if TYPE_CHECKING:
+    import pyarrow
 
 FORMAT: Final = "monopoly-experiences"
 FORMAT_VERSION: Final = 1
-ABOUT: Final = "dataset.json"
+ABOUT: Final = "_dataset.json"
 MOST_ABOUT: Final = 1 << 26  # bytes of it
-CARD: Final = "README.md"
+CARD: Final = "_README.md"
+CONFIG: Final = "_config.json"
 # What a data set has in its folder.
 FILES: Final = {
     "shard-*": "the experiences",
     ABOUT: "schema, versions, seats, and the list of shards",
     CARD: "a card for readers",
+    CONFIG: "the options, for --resume",
 }
 FEATURES: Final = "features"  # in a shape: the length of an observation
 
@@ -89,11 +97,15 @@ def schema_rows(columns: Iterable[Column] = COLUMNS) -> list[str]:
     return rows
 
 
+Shapes: TypeAlias = Mapping[str, tuple[int, ...]]  # of the columns of a shard, by name
+
+
 # --- shards -------------------------------------------------------------------------------------------------------------
 
 
-def _to_npz(experiences: Experiences) -> bytes:
+def _to_npz(experiences: Experiences, about: Mapping[str, Any]) -> bytes:
     """As np.savez_compressed writes it, but without timestamps: equal experiences are equal bytes."""
+    del about
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, column in experiences._asdict().items():
@@ -103,46 +115,62 @@ def _to_npz(experiences: Experiences) -> bytes:
     return buffer.getvalue()
 
 
-def _from_npz(data: bytes) -> dict[str, NDArray[Any]]:
-    with np.load(io.BytesIO(data), allow_pickle=False) as file:
-        return dict(file)
+def _from_npz(data: bytes, shapes: Shapes) -> Mapping[str, NDArray[Any]]:
+    del shapes
+    return arrays_of(io.BytesIO(data))
 
 
-def _to_parquet(experiences: Experiences) -> bytes:
-    """Columns with several numbers per row become lists of fixed size."""
+def _schema(shapes: Shapes, about: Mapping[str, Any]) -> pyarrow.Schema:
+    """Arrow's schema: columns with several numbers per row are lists of fixed size; what the data set is stands in the metadata."""
+    import pyarrow
+
+    fields = []
+    for column in COLUMNS:
+        kind = pyarrow.from_numpy_dtype(column.dtype)
+        if len(shapes[column.name]) > 1:
+            kind = pyarrow.list_(pyarrow.field("element", kind, nullable=False), shapes[column.name][1])
+        fields.append(pyarrow.field(column.name, kind, nullable=False, metadata={"unit": column.unit, "meaning": column.meaning}))
+    return pyarrow.schema(fields, {FORMAT: json.dumps(dict(about))})
+
+
+def _to_parquet(experiences: Experiences, about: Mapping[str, Any]) -> bytes:
     import pyarrow
     from pyarrow import parquet
 
-    fields, arrays = [], []
-    for name, column in experiences._asdict().items():
-        numbers = pyarrow.array(np.ascontiguousarray(column).ravel())
-        kind = numbers.type if column.ndim == 1 else pyarrow.list_(pyarrow.field("element", numbers.type, nullable=False), column.shape[1])
-        fields.append(pyarrow.field(name, kind, nullable=False))
-        arrays.append(numbers if column.ndim == 1 else pyarrow.FixedSizeListArray.from_arrays(numbers, type=kind))
+    columns = experiences._asdict()
+    schema = _schema({name: column.shape for name, column in columns.items()}, about)
+    arrays = []
+    for field in schema:
+        numbers = pyarrow.array(np.ascontiguousarray(columns[field.name]).ravel())
+        arrays.append(numbers if columns[field.name].ndim == 1 else pyarrow.FixedSizeListArray.from_arrays(numbers, type=field.type))
     buffer = io.BytesIO()
-    table = pyarrow.table(arrays, schema=pyarrow.schema(fields))
-    parquet.write_table(table, buffer, compression="zstd", use_dictionary=False, row_group_size=_ROW_GROUP)
+    parquet.write_table(pyarrow.table(arrays, schema=schema), buffer, compression="zstd", use_dictionary=False, row_group_size=_ROW_GROUP)
     return buffer.getvalue()
 
 
-def _from_parquet(data: bytes) -> dict[str, NDArray[Any]]:
+def _from_parquet(data: bytes, shapes: Shapes) -> Mapping[str, NDArray[Any]]:
     with extra("results"):
         from pyarrow import parquet
 
-    table = parquet.read_table(io.BytesIO(data))
+    file = parquet.ParquetFile(io.BytesIO(data))
+    if not file.schema_arrow.equals(_schema(shapes, {})):
+        raise ValueError("its columns are not those of a data set")
+    rows = shapes["action"][0]
+    if file.metadata.num_rows != rows:
+        raise ValueError(f"it has {file.metadata.num_rows} rows, expected {rows}")
+    table = file.read()
     arrays = {}
-    for name in table.column_names:
+    for name, shape in shapes.items():
         column = table[name].combine_chunks()
-        width = getattr(column.type, "list_size", None)
-        arrays[name] = column.to_numpy() if width is None else column.flatten().to_numpy().reshape(-1, width)
+        arrays[name] = (column.flatten() if len(shape) > 1 else column).to_numpy().reshape(shape)
     return arrays
 
 
 class Format(NamedTuple):
-    """Functions that write and read a shard."""
+    """Functions that write and read a shard: from what it is part of, and from the shapes of its columns."""
 
-    encode: Callable[[Experiences], bytes]
-    decode: Callable[[bytes], dict[str, NDArray[Any]]]
+    encode: Callable[[Experiences, Mapping[str, Any]], bytes]
+    decode: Callable[[bytes, Shapes], Mapping[str, NDArray[Any]]]
 
 
 FORMATS: Final = {"parquet": Format(_to_parquet, _from_parquet), "npz": Format(_to_npz, _from_npz)}
@@ -190,12 +218,13 @@ def gather(blocks: Iterable[tuple[Experiences, int]], limit: int) -> Iterator[tu
         yield Experiences.joined(parts), games
 
 
-def encode(games: Iterable[tuple[Experiences, int]], form: str, threads: int) -> Iterator[Shard]:
+def encode(games: Iterable[tuple[Experiences, int]], form: str, about: Mapping[str, Any], threads: int) -> Iterator[Shard]:
     """Turn experiences into shards, several at a time on threads: compressing them takes longer than playing the games.
 
     Args:
         games: The experiences of each shard and the number of its games.
         form: One of `FORMATS`.
+        about: JSON values for the metadata of each shard.
         threads: How many at a time; at most four, since each needs its own memory.
 
     Yields:
@@ -206,7 +235,7 @@ def encode(games: Iterable[tuple[Experiences, int]], form: str, threads: int) ->
     waiting: deque[tuple[Future[bytes], int, int]] = deque()
     try:
         for experiences, count in games:
-            waiting.append((pool.submit(FORMATS[form].encode, experiences), experiences.size, count))
+            waiting.append((pool.submit(FORMATS[form].encode, experiences, about), experiences.size, count))
             if len(waiting) > threads:
                 data, *counts = waiting.popleft()
                 yield Shard(data.result(), *counts)
@@ -235,6 +264,7 @@ class Writer:
 
     Attributes:
         folder: Where it is.
+        about: What it is, as JSON values.
         shards: The entries of the finished shards, in order.
     """
 
@@ -252,7 +282,7 @@ class Writer:
         """
         self.folder = folder
         self._suffix = form
-        self._about = {
+        self.about = {
             **versions(encoding),
             "monopoly_env": monopoly_env.__version__,
             **about,
@@ -286,13 +316,13 @@ class Writer:
         self._list(finished=False)
 
     def finish(self, card: str) -> None:
-        """Write the card, the text of README.md, and mark the data set as complete."""
+        """Write the card and mark the data set as complete."""
         self._write(CARD, card.encode())
         self._list(finished=True)
 
     def _list(self, *, finished: bool) -> None:
         totals = {"finished": finished, "games_written": self.total("games"), "experiences": self.total("experiences")}
-        self._write(ABOUT, (json.dumps({**self._about, **totals, "shards": self.shards}, indent=1) + "\n").encode())
+        self._write(ABOUT, (json.dumps({**self.about, **totals, "shards": self.shards}, indent=1) + "\n").encode())
 
     def _write(self, name: str, data: bytes) -> None:
         try:
@@ -302,45 +332,55 @@ class Writer:
 
     def _intact(self) -> list[dict[str, Any]]:
         """The shards of the folder, up to the first one that is missing or damaged."""
-        try:
-            listed = read_json(read_file(self.folder / ABOUT, MOST_ABOUT))["shards"]
-        except (MonopolyError, KeyError, TypeError):
-            return []
-        intact = []
-        for shard in listed:
-            if not _is_whole(self.folder, shard):
-                break
-            intact.append(shard)
+        intact: list[dict[str, Any]] = []
+        with contextlib.suppress(MonopolyError), understood(self.folder / ABOUT):
+            for shard in read_json(read_file(self.folder / ABOUT, MOST_ABOUT))["shards"]:
+                _shard(self.folder, shard)
+                intact.append(shard)
         return intact
 
     def _clean(self) -> None:
         """Remove files that are not listed: a run was killed while writing them, or before it could list them."""
-        listed = {shard["file"] for shard in self.shards}
+        listed = {shard["file"] for shard in self.shards} | set(FILES)
         for pattern in (pattern for name in FILES for pattern in (name, f".{name}.*")):
             for path in self.folder.glob(pattern):
-                if path.name not in (*listed, ABOUT, CARD):
+                if path.name not in listed and not path.is_dir():
                     path.unlink()
 
 
-def _is_whole(folder: Path, shard: Mapping[str, Any]) -> bool:
+def _shard(folder: Path, shard: Mapping[str, Any]) -> tuple[Path, bytes]:
+    """The path and the bytes of a shard that `_dataset.json` lists.
+
+    Raises:
+        FormatError: It is missing, not the one that is listed, or its entry is of another form.
+    """
+    with understood(folder / ABOUT):
+        name, expected = shard["file"], shard["sha256"]
+        if Path(name).name != name:
+            raise ValueError(f"the shard {shortened(name)} is not a file of this folder")
+        for count in ("games", "experiences", "bytes"):
+            whole_number(f"{folder / ABOUT}: {count}:", shard[count], 0, error=FormatError)
+    path = folder / name
     try:
-        digest: str = hashlib.sha256(read_file(folder / shard["file"], MOST_ARRAYS)).hexdigest()
-    except MonopolyError:
-        return False
-    return bool(digest == shard["sha256"])
+        data = read_file(path, MOST_ARRAYS)
+    except ConfigurationError as error:
+        raise FormatError(f"Shard {str(path)!r} can't be read: {error}") from error
+    if hashlib.sha256(data).hexdigest() != expected:
+        raise FormatError(f"Shard {str(path)!r} is damaged: it is not the file that {ABOUT} lists.")
+    return path, data
 
 
 # --- reading ------------------------------------------------------------------------------------------------------------
 
 
 def describe(folder: str | os.PathLike[str]) -> dict[str, Any]:
-    """The content of `dataset.json`, checked against this version.
+    """The content of `_dataset.json`, checked against this version.
 
     Args:
         folder: The folder of a data set.
 
     Raises:
-        FormatError: There is no data set, it is not finished, or it is of another version; the message says what differs.
+        FormatError: There is no data set, it is not finished, damaged, or of another version; the message says what differs.
     """
     path = Path(folder) / ABOUT
     try:
@@ -351,14 +391,17 @@ def describe(folder: str | os.PathLike[str]) -> dict[str, Any]:
         raise FormatError(f"{os.fspath(folder)!r} holds no data set: {ABOUT} is no JSON.")
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise FormatError(f"{os.fspath(folder)!r} holds no data set: the format of {ABOUT} is not {FORMAT!r}.")
-    differences = _differences(about)
-    if differences:
-        raise FormatError(f"{os.fspath(folder)!r} does not match this version: {'; '.join(differences)}.")
-    if not about.get("finished"):
-        raise FormatError(
-            f"{os.fspath(folder)!r} is not finished: it has {about.get('games_written', 0):,} of {about.get('games', 0):,} games. "
-            "Write the rest: python -m training.experts with the same options and --resume."
-        )
+    with understood(path):
+        differences = _differences(about)
+        if differences:
+            raise FormatError(f"{os.fspath(folder)!r} does not match this version: {'; '.join(differences)}.")
+        if not about.get("finished"):
+            raise FormatError(
+                f"{os.fspath(folder)!r} is not finished: it has {about['games_written']:,} of {about['games']:,} games. "
+                "Write the rest: python -m training.experts with the same options and --resume."
+            )
+        if not isinstance(about["shards"], list) or not isinstance(about["feature_names"], list):
+            raise TypeError("shards and feature_names must be lists")
     return about
 
 
@@ -403,25 +446,16 @@ def load(folder: str | os.PathLike[str]) -> Iterator[Experiences]:
 
 
 def _read(folder: Path, about: Mapping[str, Any], shard: Mapping[str, Any]) -> Experiences:
-    path = folder / shard["file"]
-    try:
-        data = read_file(path, MOST_ARRAYS)
-    except ConfigurationError as error:
-        raise FormatError(f"Shard {str(path)!r} can't be read: {error}") from error
-    if hashlib.sha256(data).hexdigest() != shard["sha256"]:
-        raise FormatError(f"Shard {str(path)!r} is damaged: it is not the file that {ABOUT} lists.")
-    arrays = FORMATS[about["shard_format"]].decode(data)
-    experiences = Experiences(**{column.name: arrays[column.name] for column in COLUMNS})
-    _check_columns(path, experiences, len(about["feature_names"]), shard["experiences"])
-    return experiences
-
-
-def _check_columns(path: Path, experiences: Experiences, features: int, rows: int) -> None:
-    """Check the arrays against the schema."""
-    for column in COLUMNS:
-        array = getattr(experiences, column.name)
-        shape = (rows, *(features if length == FEATURES else length for length in column.shape))
-        if array.dtype != column.dtype or array.shape != shape:
-            raise FormatError(
-                f"Shard {str(path)!r}: column {column.name!r} is {array.dtype} {array.shape}, expected {column.dtype} {shape}."
-            )
+    path, data = _shard(folder, shard)
+    with understood(path):
+        rows, features = shard["experiences"], len(about["feature_names"])
+        shapes = {column.name: (rows, *(features if length == FEATURES else int(length) for length in column.shape)) for column in COLUMNS}
+        bytes_of_shard = sum(math.prod(shapes[column.name]) * np.dtype(column.dtype).itemsize for column in COLUMNS)
+        if bytes_of_shard > MOST_ARRAYS:
+            raise ValueError(f"it claims {bytes_of_shard:,} bytes; {MOST_ARRAYS:,} are the most")
+        arrays = FORMATS[about["shard_format"]].decode(data, shapes)
+        for column in COLUMNS:
+            array, shape = arrays[column.name], shapes[column.name]
+            if array.dtype != column.dtype or array.shape != shape:
+                raise ValueError(f"column {column.name!r} is {array.dtype} {array.shape}, expected {column.dtype} {shape}")
+        return Experiences(**{column.name: arrays[column.name] for column in COLUMNS})

@@ -71,10 +71,9 @@ def paths(folder: Path) -> list[Path]:
 
 
 def read_last(folder: Path) -> tuple[dict[str, dict[str, NDArray[Any]]], dict[str, Any]]:
-    """The parts and the state of the last checkpoint.
+    """The parts and the state of the last checkpoint; empty if there is none yet.
 
     Raises:
-        ConfigurationError: There is none.
         FormatError: It is damaged.
     """
     for aside in folder.glob(f"{_ASIDE}*"):  # left by a run that was killed while it wrote the same step anew
@@ -85,7 +84,7 @@ def read_last(folder: Path) -> tuple[dict[str, dict[str, NDArray[Any]]], dict[st
             os.replace(aside, target)
     there = paths(folder)
     if not there:
-        raise ConfigurationError(f"No checkpoint in {str(folder)!r}: there is nothing to resume. Start again with --overwrite.")
+        return {}, {}
     last = there[-1]
     with understood(last, advice="Remove it to resume from the one before."):
         state = read_json(read_file(last / _STATE))
@@ -130,7 +129,10 @@ def arrays_of(stream: IO[bytes], most: int = MOST_ARRAYS) -> dict[str, NDArray[A
         claimed = sum(entry.file_size for entry in file.zip.infolist())
         if claimed > most:
             raise ValueError(f"it claims {claimed:,} bytes; {most:,} are the most")
-        return dict(file)
+        arrays = dict(file)
+    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+        raise ValueError("it holds something else than arrays")
+    return arrays
 
 
 def _write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:

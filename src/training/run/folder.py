@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from filelock import FileLock, Timeout
 
-from monopoly_env.errors import ConfigurationError, MonopolyError
-from monopoly_env.files import read_file, read_json, write_atomically
+from monopoly_env.errors import ConfigurationError, MonopolyError, shortened
+from monopoly_env.files import read_file, read_json, understood, write_atomically
 from monopoly_env.kernels import cache_root
 
 CONFIG: Final = "config.json"
@@ -29,6 +29,7 @@ FILES: Final = {
     "evaluation.json": "its win rates at the end",
 }
 _OTHER_FILES: Final = "files"  # in config.json: what this learner writes beside FILES
+_KIND: Final = "kind"  # in config.json: whose run it is
 MOST_CONFIG: Final = 1 << 24  # bytes of config.json
 _LONGEST: Final = 200  # characters of a setting in a message
 
@@ -70,9 +71,10 @@ def _locked(folder: Path) -> FileLock | None:
 class Run:
     """The folder of a run, and the paths in it that `FILES` explains."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, config: str = CONFIG) -> None:
         """Name the paths; `open` checks and prepares the folder."""
         self.folder = folder
+        self.config = folder / config
         self.checkpoints = folder / "checkpoints"
         self.curves = folder / "curves"
         self.best = folder / "best.safetensors"
@@ -87,7 +89,8 @@ class Run:
         resume: bool,
         overwrite: bool,
         files: Mapping[str, str] | None = None,
-        marker: str | None = None,
+        kind: str = "",
+        config: str = CONFIG,
     ) -> Run:
         """Take a folder for a run.
 
@@ -97,12 +100,13 @@ class Run:
             resume: Continue the run in the folder.
             overwrite: Delete the run in the folder.
             files: What this learner writes beside `FILES`: names or patterns of files and folders, each with its meaning.
-            marker: A setting that only runs of this kind have; a run of another kind is not overwritten.
+            kind: The command that writes it; the run of another command is not overwritten.
+            config: The file of the settings.
 
         Raises:
             ConfigurationError: The folder can't be used this way; the message says why.
         """
-        run = cls(folder)
+        run = cls(folder, config)
         if resume and overwrite:
             raise ConfigurationError("--resume continues a run, --overwrite deletes it: choose one.")
         if resume:
@@ -110,16 +114,16 @@ class Run:
             return run
         try:
             if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-                run._clear(overwrite, tuple(files or ()), marker)
+                run._clear(overwrite, tuple(files or ()), kind)
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ConfigurationError(f"Cannot write to {str(folder)!r}: {error.strerror}.") from error
-        run.write_json(CONFIG, dict(settings) | ({_OTHER_FILES: list(files)} if files else {}))
+        run.write_json(config, {**settings, _KIND: kind, **({_OTHER_FILES: list(files)} if files else {})})
         return run
 
-    def _clear(self, overwrite: bool, files: tuple[str, ...], marker: str | None) -> None:
+    def _clear(self, overwrite: bool, files: tuple[str, ...], kind: str) -> None:
         """Delete the run in the folder, if that was asked for, and nothing else."""
-        if not (self.folder / CONFIG).is_file():
+        if not self.config.is_file():
             raise ConfigurationError(f"{str(self.folder)!r} exists and is not a run: choose another folder with --out.")
         if not overwrite:
             raise ConfigurationError(
@@ -129,11 +133,15 @@ class Run:
             settings = self._settings()
         except (MonopolyError, ValueError):
             settings = {}
-        if marker is not None and marker not in settings:
-            raise ConfigurationError(f"{str(self.folder)!r} holds another kind of run: choose another --out.")
+        begun = settings.get(_KIND, "")
+        if begun != kind:
+            raise ConfigurationError(
+                f"{str(self.folder)!r} holds another kind of run, {shortened(begun)} and not {kind!r}: choose another --out."
+            )
         if not os.access(self.folder, os.W_OK | os.X_OK):
             raise ConfigurationError(f"Cannot write to {str(self.folder)!r}: Permission denied.")
-        written = [name for name in settings.get(_OTHER_FILES, ()) if re.fullmatch(r"\w[\w.*-]*", name)]  # nothing outside the folder
+        with understood(self.config):
+            written = [name for name in settings.get(_OTHER_FILES, ()) if re.fullmatch(r"\w[\w.*-]*", name)]  # nothing outside the folder
         for name in (*FILES, *files, *written):
             for path in (*self.folder.glob(name), *self.folder.glob(f".{name}.*")):  # and what was half written when it was killed
                 if path.is_dir():
@@ -143,7 +151,7 @@ class Run:
 
     def _settings(self) -> dict[str, Any]:
         """What config.json holds."""
-        settings = read_json(read_file(self.folder / CONFIG, MOST_CONFIG))
+        settings = read_json(read_file(self.config, MOST_CONFIG))
         if not isinstance(settings, dict):
             raise ValueError("it holds no settings")
         return settings
@@ -154,9 +162,10 @@ class Run:
             begun = self._settings()
         except (MonopolyError, ValueError) as error:
             raise ConfigurationError(
-                f"No run to resume in {str(self.folder)!r}: can't read its {CONFIG}. {str(error).removesuffix('.')}."
+                f"No run to resume in {str(self.folder)!r}: can't read its {self.config.name}. {str(error).removesuffix('.')}."
             ) from error
-        begun.pop(_OTHER_FILES, None)
+        for name in (_KIND, _OTHER_FILES):
+            begun.pop(name, None)
         names = [*settings, *(name for name in begun if name not in settings)]
         differences = [
             f"{name} is {_short(settings.get(name))}, was {_short(begun.get(name))}"

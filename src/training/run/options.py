@@ -55,7 +55,7 @@ class RunOptions:
     resume: bool = False
     """Continue the run in --out where it stopped. All options that decide the result must be the same."""
     overwrite: bool = False
-    """Delete the run in --out and start again."""
+    """Delete the run of this command in --out and start again."""
     json: bool = False
     """Print one JSON object at the end instead of a table."""
 
@@ -64,7 +64,7 @@ class RunOptions:
 class TrainingOptions(RunOptions):
     """Train an agent by MaskablePPO against other policies, and measure it against a panel of policies."""
 
-    out: Path = Path("runs/ppo")
+    out: Path = Path("runs/maskable_ppo")
     steps: int = 2_000_000
     """Budget: decisions of the learner in all games, including those without a choice."""
     rules: RulesName = "ocnaru"

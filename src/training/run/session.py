@@ -30,7 +30,7 @@ from monopoly_env.policy.protocol import Policy
 from monopoly_env.policy.resolve import load
 from monopoly_env.rules import Rules
 from training.run import checkpoints
-from training.run.folder import Run, alone
+from training.run.folder import CONFIG, Run, alone
 from training.run.options import RunOptions, TrainingOptions
 from training.run.panel import FINAL_SEED, PANEL_SEED, measure, table
 from training.run.report import Report
@@ -101,7 +101,7 @@ class Session:
         budget: str,
         *,
         files: Mapping[str, str] | None = None,
-        marker: str | None = None,
+        config: str = CONFIG,
         table_type: type[Table] = Table,
         threads: int | None = None,
     ) -> Iterator[Session]:
@@ -113,7 +113,7 @@ class Session:
             console: Where progress is shown.
             budget: Length of the run, in words.
             files: What this learner writes beside what every run does; see `Run.open`.
-            marker: A setting that only runs of this kind have; see `Run.open`.
+            config: The file of the settings.
             table_type: Plays the games that measure the run.
             threads: That do so; by default one per core.
 
@@ -123,7 +123,10 @@ class Session:
         with extra("train"):  # of the report, before anything is written
             import torch.utils.tensorboard  # noqa: F401
         with alone(options.out):
-            run = Run.open(options.out, settings, resume=options.resume, overwrite=options.overwrite, files=files, marker=marker)
+            run = Run.open(
+                options.out, settings, resume=options.resume, overwrite=options.overwrite, files=files, config=config,
+                kind=type(options).out.name,
+            )  # fmt: skip
             console.print(f"Compiling and setting up ... ({budget} into {run.folder})")
             with Report(run.curves, console) as report:
                 yield cls(run, report, table_type, threads)
@@ -140,15 +143,17 @@ class Session:
         self.save(learner, step)
 
     def restore(self, learner: Saved) -> None:
-        """Continue from the last checkpoint.
+        """Continue from the last checkpoint; from the beginning if the run was stopped before its first one.
 
         Raises:
-            ConfigurationError: There is none.
-            FormatError: It is damaged, or other code wrote it.
+            FormatError: The checkpoint is damaged, or other code wrote it.
         """
         parts, values = checkpoints.read_last(self.run.checkpoints)
+        there = checkpoints.paths(self.run.checkpoints)
+        if not there:
+            return
         advice = "Remove it, and what was written after it, then try again."
-        with understood(checkpoints.paths(self.run.checkpoints)[-1], advice=advice):
+        with understood(there[-1], advice=advice):
             self.best = values["best"]
             learner.set_state(parts, values)
 

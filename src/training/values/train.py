@@ -222,7 +222,7 @@ def execute(options: ValueOptions, console: Console) -> dict[str, Any]:
     """
     check(options)
     settings = result_settings(options, FREE_HERE, preset="values", taught=about())
-    with Session.open(options, settings, console, f"{options.games:,} games", files=FILES, marker="trace") as session:
+    with Session.open(options, settings, console, f"{options.games:,} games", files=FILES) as session:
         learner = ValueLearner(options)
         if options.resume:
             session.restore(learner)

@@ -245,6 +245,24 @@ def test_a_run_begins_with_the_population_of_another(tmp_path: Path) -> None:
     assert execute(longer, quietly())["generations"] == 2
 
 
+def test_a_run_that_was_killed_before_its_first_checkpoint_is_resumed_from_the_beginning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short = dataclasses.replace(SMALL, generations=1, panel=())
+    whole = execute(dataclasses.replace(short, out=tmp_path / "whole"), quietly())
+
+    def killed(*_: Any) -> Path:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoints, "write", killed)
+        with pytest.raises(KeyboardInterrupt):
+            execute(dataclasses.replace(short, out=tmp_path / "cut"), quietly())
+    assert not checkpoints.paths(tmp_path / "cut" / "checkpoints")
+    resumed = execute(dataclasses.replace(short, out=tmp_path / "cut", resume=True), quietly())
+    assert resumed["genes"] == whole["genes"]
+
+
 def test_a_damaged_run_is_an_error_of_ours_and_stays(tmp_path: Path) -> None:
     options = dataclasses.replace(SMALL, generations=1, panel=(), out=tmp_path / "run")
     execute(options, quietly())

@@ -6,14 +6,21 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.kernels import cache_root
-from training.experts import main
+from training import evolve, exploit, presets
+from training.experts import ExpertOptions, main
+from training.learner_options import PPOOptions
 from training.run.folder import CONFIG, Run, alone
+from training.run.options import RunOptions, TrainingOptions
+from training.run.session import Session
+from training.values.options import ValueOptions
 
 HOLD = """
 import sys
@@ -101,10 +108,36 @@ def test_a_run_of_another_learner_is_replaced_with_all_its_files(tmp_path: Path)
         (folder / name).write_text("content")
     Run.open(folder, {"a": 1}, resume=True, overwrite=False, files=files)  # what a learner writes is no setting
     with pytest.raises(ConfigurationError, match="holds another kind of run"):
-        Run.open(folder, {"data": 1}, resume=False, overwrite=True, marker="data")
+        Run.open(folder, {"data": 1}, resume=False, overwrite=True, kind="data")
     assert (folder / "agent.safetensors").exists()
     Run.open(folder, {"b": 1}, resume=False, overwrite=True)
     assert sorted(path.name for path in folder.iterdir()) == [CONFIG, "notes.txt"]
+
+
+def commands() -> Iterator[tuple[str, RunOptions]]:
+    """Every command with a run, and its options: of each preset."""
+    yield "ppo", PPOOptions()
+    yield "maskable_ppo", TrainingOptions()
+    yield "experts", ExpertOptions()
+    yield "values", ValueOptions()
+    for name, table in (("dqn", presets.PRESETS), ("evolve", evolve.PRESETS), ("exploit", exploit.LEARNERS)):
+        yield from ((name, preset.load().options) for preset in table.values())
+
+
+def test_each_command_has_a_folder_of_its_own(tmp_path: Path) -> None:
+    owners: dict[Path, set[str]] = {}
+    for name, options in commands():
+        owners.setdefault(options.out, set()).add(name)
+    assert {folder: names for folder, names in owners.items() if len(names) > 1} == {}
+    ours, theirs = (replace(options(), out=tmp_path) for options in (PPOOptions, TrainingOptions))
+    with Session.open(ours, {"a": 1}, Console(quiet=True), "") as session:
+        session.run.agent.write_text("weights")
+    refused = pytest.raises(ConfigurationError, match="holds another kind of run, 'ppo' and not 'maskable_ppo'")
+    with refused, Session.open(replace(theirs, overwrite=True), {"a": 1}, Console(quiet=True), ""):
+        pass
+    assert session.run.agent.read_text() == "weights"
+    with Session.open(replace(ours, overwrite=True), {"a": 1}, Console(quiet=True), ""):
+        assert not session.run.agent.exists()
 
 
 def test_a_config_that_was_tampered_with_removes_nothing_outside(tmp_path: Path) -> None:
