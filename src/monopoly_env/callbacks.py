@@ -7,8 +7,9 @@ outside the library is compiled with checks of bounds: an index beyond an array 
 from __future__ import annotations
 
 import inspect
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -17,7 +18,7 @@ from numba import types
 from numba.core.cgutils import if_unlikely, unpack_tuple
 from numba.extending import intrinsic
 
-from monopoly_env.errors import ConfigurationError
+from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.kernels import entry, is_ours
 
 
@@ -71,7 +72,8 @@ class Callback:
         try:
             return entry(self.SIGNATURE, **checks)(self.function)
         except Exception as error:  # Numba lets errors of any kind through, KeyError for an unknown field of the record
-            raise ConfigurationError(f"The {self.WHAT} {self.__name__} does not compile: {error}") from error
+            reason = _unknown_field(error, self.SIGNATURE) or error
+            raise ConfigurationError(f"The {self.WHAT} {self.__name__} does not compile: {reason}") from error
 
     @cached_property
     def handle(self) -> Any:
@@ -84,6 +86,24 @@ class Callback:
     def __call__(self, *arguments: Any) -> Any:
         """Call the compiled function."""
         return self.compiled(*arguments)
+
+
+def _unknown_field(error: Exception, signature: Any) -> str:
+    """A sentence about a field that the records of a signature lack, if that is the error."""
+    found = re.search(r"Field '(.*?)' was not found in record", str(error))  # game["csh"]
+    name = found[1] if found else error.args[0] if isinstance(error, KeyError) else ""  # game.csh
+    fields = [field for kind in signature.args for field in _fields(kind)]
+    return f"A record has no field {name!r}. {nearest(name, fields)}" if name and fields else ""
+
+
+def _fields(kind: Any) -> Iterator[str]:
+    """The names of the fields of a type of Numba, and of the records in it."""
+    if isinstance(kind, types.Array):
+        kind = kind.dtype
+    if isinstance(kind, types.Record):
+        for name in kind.fields:
+            yield name
+            yield from _fields(kind.typeof(name))
 
 
 def caller(signature: Any) -> Callable[..., Any]:

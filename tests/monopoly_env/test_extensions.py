@@ -196,13 +196,35 @@ def test_an_unknown_encoding_says_how_to_add_it() -> None:
         encoding.make("cash_and_sqare")
 
 
+def misspelled(game: Any, seat: int, row: Any) -> None:
+    row[0] = game.csh[seat]
+
+
+def misspelled_in_brackets(game: Any, seat: int, row: Any) -> None:
+    row[0] = game["hoses"]
+
+
+def misspelled_rule(game: Any, seat: int, row: Any) -> None:
+    row[0] = game.rules.start_csh
+
+
 def not_compilable(game: Any, seat: int, row: Any) -> None:
-    row[0] = game.no_such_field
+    row[0] = no_such_name  # type: ignore[name-defined]  # noqa: F821 - that is the error
 
 
-def test_a_kernel_that_does_not_compile_says_why() -> None:
-    with pytest.raises(me.ConfigurationError, match="The kernel of an encoding not_compilable does not compile"):
-        me.VectorMonopoly(2, 2, encoding=Encoding("mine", ("a",), not_compilable))
+@pytest.mark.parametrize(
+    ("kernel", "why"),
+    [
+        (misspelled, "A record has no field 'csh'. Did you mean 'cash'?"),
+        (misspelled_in_brackets, "A record has no field 'hoses'. Did you mean 'houses'?"),
+        (misspelled_rule, "A record has no field 'start_csh'. Did you mean 'start_cash'?"),
+        (not_compilable, ".*name 'no_such_name' is not defined"),
+    ],
+)
+def test_a_kernel_that_does_not_compile_says_why(kernel: Any, why: str) -> None:
+    match = rf"(?s)The kernel of an encoding {kernel.__name__} does not compile: {why}"
+    with pytest.raises(me.ConfigurationError, match=match):
+        me.VectorMonopoly(2, 2, encoding=Encoding("mine", ("a",), kernel))
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda vec: pickle.loads(pickle.dumps(vec))], ids=["deepcopy", "pickle"])  # noqa: S301 - our own bytes
