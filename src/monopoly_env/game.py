@@ -38,88 +38,83 @@ _I16: Final = np.int16
 _I32: Final = np.int32
 _PLAYERS: Final = (MAX_PLAYERS,)
 
-GAME: Final = np.dtype(
-    (
-        np.record,
-        [
-            ("legal", np.int64, (7,)),  # the legal actions of the open decision, 32 per word
-            ("seed", np.int64, (2,)),  # low and high half, 32 bits each
-            ("rules", RULES),
-            # Players; absent ones are zeros.
-            ("cash", _I32, _PLAYERS),  # dollars
-            ("lots", _I32, _PLAYERS),  # owned lots, one bit each
-            ("throws", _I32, _PLAYERS),  # movement throws so far
-            ("policy_draws", _I32, _PLAYERS),  # random numbers drawn by the seat's policy
-            ("sealed", _I32, _PLAYERS),  # sealed auction: the maximum bid so far
-            # The bank.
-            ("mortgaged", _I32),  # mortgaged lots, one bit each
-            ("pot", _I32),  # dollars on Free Parking
-            # Counters.
-            ("turns", _I32),  # turns begun
-            ("rounds", _I32),  # rounds completed
-            ("utility_throws", _I32),
-            ("start_draws", _I32),
-            ("deck_draws", _I32, (2,)),
-            # Auction.
-            ("auction_bid", _I32),  # standing bid
-            # The offer being composed or answered. Goods: bits 0-27 are lots, 28 and 29 the jail cards.
-            ("offer_ask", _I32),
-            ("offer_give", _I32),
-            ("offer_cash", _I32),  # dollars given by the proposer; negative: asked for
-            ("traded", _I32),  # goods moved by a trade this turn: they may not be traded again before it ends
-            ("fresh_mortgages", _I32),  # lots mortgaged this turn; with `unmortgage_price="ten_percent"`, in this game
-            ("fresh_sales", _I32),  # streets of the groups whose buildings were sold this turn
-            ("refused_ask", _I32, (MAX_REFUSED,)),  # offers refused this turn
-            ("refused_give", _I32, (MAX_REFUSED,)),
-            ("refused_cash", _I32, (MAX_REFUSED,)),
-            # The agenda, a stack of tasks still to be settled: task, player, and two numbers whose meaning depends on the task.
-            ("agenda", _I32, (AGENDA_DEPTH, 4)),
-            # The game.
-            ("num_players", _I16),
-            ("first", _I16),  # the seat that started
-            ("turn", _I16),  # the seat on turn
-            ("decision", _I16),  # the open decision: an index into DECISIONS
-            ("player", _I16),  # the seat that decides
-            ("depth", _I16),  # tasks on the agenda
-            ("fault", _I16),  # not 0: the engine broke one of its own invariants
-            ("streak", _I16),  # doubles thrown in a row this turn
-            ("again", _I16),  # 1: the turn goes on with another throw
-            ("dice", _I16, (2,)),  # the last throw
-            ("houses", _I16),  # in the bank
-            ("hotels", _I16),
-            # Players, continued.
-            ("position", _I16, _PLAYERS),  # square
-            ("jail", _I16, _PLAYERS),  # 0: free; k: in jail after k - 1 failed throws
-            ("jail_cards", _I16, _PLAYERS),  # bit 0 Chance, bit 1 Community Chest
-            ("place", _I16, _PLAYERS),  # 0: still in the game; otherwise the final rank (1 won; several 1s: a draw)
-            ("offers", _I16, _PLAYERS),  # offers made this turn
-            # Streets: houses; 5 is a hotel.
-            ("level", _I16, (22,)),
-            # Decks: card numbers in order, how many cards are in the deck, which one is next.
-            ("deck", _I16, (2, 16)),
-            ("deck_size", _I16, (2,)),
-            ("deck_next", _I16, (2,)),
-            # Throws forced from outside, as 10 * first die + second die. The first one is next.
-            ("forced_throws", _I16, (MAX_FORCED,)),
-            ("num_forced", _I16),
-            # Auction, continued.
-            ("auction_lot", _I16),  # a lot, or HOUSE_LOT, HOTEL_LOT for a scarce piece; -1: none
-            ("auction_leader", _I16),  # -1: no bid yet
-            ("auction_bidders", _I16),  # seats that have not folded, one bit each
-            ("auction_asked", _I16),  # the seat to bid next
-            # Offer, continued.
-            ("offer_from", _I16),
-            ("offer_to", _I16),
-            ("offer_last", _I16),  # the last pick; picks come in a fixed order
-            ("offer_counter", _I16),  # 1: this is a counter-offer
-            ("num_refused", _I16),
-            ("refused_from", _I16, (MAX_REFUSED,)),
-            ("refused_to", _I16, (MAX_REFUSED,)),
-            ("spare", _I16, (2,)),  # fills the record up to a multiple of 8 bytes
-            ("ending", _I16),  # why the game is over: an index into ENDINGS; 0 while it is running
-        ],
-    )
-)
+_FIELDS: Final[list[tuple[str, Any, tuple[int, ...], str]]] = [
+    ("legal", np.int64, (7,), "legal actions of the open decision, 32 per word: `me.legal_actions(game)`"),
+    ("seed", np.int64, (2,), "low and high half of the seed, 32 bits each"),
+    ("rules", RULES, (), "[options](options.md) as numbers: `me.Rules.from_record(game.rules)`"),
+    # Players; absent ones are zeros.
+    ("cash", _I32, _PLAYERS, "dollars in hand"),
+    ("lots", _I32, _PLAYERS, "owned lots, one bit each"),
+    ("throws", _I32, _PLAYERS, "movement throws so far"),
+    ("policy_draws", _I32, _PLAYERS, "random numbers drawn by the seat's policy"),
+    ("sealed", _I32, _PLAYERS, "sealed auction: the maximum bid so far"),
+    # The bank.
+    ("mortgaged", _I32, (), "mortgaged lots, one bit each"),
+    ("pot", _I32, (), "dollars on Free Parking"),
+    # Counters.
+    ("turns", _I32, (), "turns begun"),
+    ("rounds", _I32, (), "rounds completed"),
+    ("utility_throws", _I32, (), "throws for the rent of utilities so far"),
+    ("start_draws", _I32, (), "random numbers drawn for who starts"),
+    ("deck_draws", _I32, (2,), "random numbers drawn for each deck"),
+    # Auction.
+    ("auction_bid", _I32, (), "standing bid, in dollars"),
+    # The offer being composed or answered. Goods: bits 0-27 are lots, 28 and 29 the jail cards.
+    ("offer_ask", _I32, (), "goods that the open offer asks for, one bit each: lots, then the two jail cards"),
+    ("offer_give", _I32, (), "goods that it gives"),
+    ("offer_cash", _I32, (), "dollars that it gives; negative: asks for"),
+    ("traded", _I32, (), "goods moved by a trade this turn: they may not be traded again before it ends"),
+    ("fresh_mortgages", _I32, (), 'lots mortgaged this turn; with `unmortgage_price="ten_percent"`, in this game'),
+    ("fresh_sales", _I32, (), "streets of the groups whose buildings were sold this turn"),
+    ("refused_ask", _I32, (MAX_REFUSED,), "goods that the offers refused this turn asked for"),
+    ("refused_give", _I32, (MAX_REFUSED,), "goods that they gave"),
+    ("refused_cash", _I32, (MAX_REFUSED,), "dollars that they gave; negative: asked for"),
+    ("agenda", _I32, (AGENDA_DEPTH, 4), "stack of tasks still to be settled: task, player, and two numbers that depend on the task"),
+    # The game.
+    ("num_players", _I16, (), "2 to 8"),
+    ("first", _I16, (), "seat that started"),
+    ("turn", _I16, (), "seat on turn"),
+    ("decision", _I16, (), "open decision, by its [number](actions.md#decisions); 0: the game is over"),
+    ("player", _I16, (), "seat that decides"),
+    ("depth", _I16, (), "tasks on the agenda"),
+    ("fault", _I16, (), "not 0: the engine broke one of its own invariants"),
+    ("streak", _I16, (), "doubles thrown in a row this turn"),
+    ("again", _I16, (), "1: the turn goes on with another throw"),
+    ("dice", _I16, (2,), "last throw"),
+    ("houses", _I16, (), "houses in the bank"),
+    ("hotels", _I16, (), "hotels in the bank"),
+    # Players, continued.
+    ("position", _I16, _PLAYERS, "square of the token"),
+    ("jail", _I16, _PLAYERS, "0: free; k: in jail after k - 1 failed throws"),
+    ("jail_cards", _I16, _PLAYERS, "bit 0: Chance; bit 1: Community Chest"),
+    ("place", _I16, _PLAYERS, "0: still in the game; otherwise the final rank (1: won; several 1s: a draw)"),
+    ("offers", _I16, _PLAYERS, "offers made this turn"),
+    ("level", _I16, (22,), "houses on each street; 5: a hotel"),
+    # Decks.
+    ("deck", _I16, (2, 16), "cards of Chance and Community Chest in order, as indices into `monopoly_env.cards.CARD_ID[board][deck]`"),
+    ("deck_size", _I16, (2,), "cards in each deck"),
+    ("deck_next", _I16, (2,), "index of the card to be drawn next"),
+    ("forced_throws", _I16, (MAX_FORCED,), "throws set from outside, as 10 * first die + second die, the next one first"),
+    ("num_forced", _I16, (), "how many throws are set"),
+    # Auction, continued.
+    ("auction_lot", _I16, (), "lot under auction; 28: a house, 29: a hotel; -1: none"),
+    ("auction_leader", _I16, (), "seat of the standing bid; -1: no bid yet"),
+    ("auction_bidders", _I16, (), "seats that have not folded, one bit each"),
+    ("auction_asked", _I16, (), "seat to bid next; -1: none"),
+    # Offer, continued.
+    ("offer_from", _I16, (), "seat that makes the open offer; -1: none"),
+    ("offer_to", _I16, (), "seat that it is made to; -1: none"),
+    ("offer_last", _I16, (), "last pick; picks come in a fixed order"),
+    ("offer_counter", _I16, (), "1: it is a counter-offer"),
+    ("num_refused", _I16, (), "how many offers were refused this turn"),
+    ("refused_from", _I16, (MAX_REFUSED,), "seats that made them"),
+    ("refused_to", _I16, (MAX_REFUSED,), "seats that refused them"),
+    ("spare", _I16, (2,), "fills the record up to a multiple of 8 bytes"),
+    ("ending", _I16, (), "why the game is over, in the order of `monopoly_env.game.ENDINGS`; 0: it is running"),
+]
+MEANING: Final = {name: meaning for name, *_, meaning in _FIELDS}  # of each field
+
+GAME: Final = np.dtype((np.record, [(name, kind, shape) for name, kind, shape, _ in _FIELDS]))
 
 # A game is one record of the dtype GAME; NumPy's scalar type for it is np.record.
 Game: TypeAlias = Any

@@ -1,7 +1,8 @@
 """The reference pages, generated from the tables that the code itself is built from.
 
-`python -m monopoly_env.reference` writes docs/actions.md, observation.md, options.md, rewards.md and board.svg. With `--check` it writes
-nothing and exits with status 1 if one of them is out of date.
+`python -m monopoly_env.reference` writes docs/actions.md, observation.md, options.md, record.md,
+rewards.md and board.svg. With `--check` it writes nothing and exits with status 1 if one of them is
+out of date.
 """
 
 from __future__ import annotations
@@ -10,14 +11,18 @@ import dataclasses
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from monopoly_env import actions, rewards
+import numpy as np
+
+from monopoly_env import actions, board, core, rewards
 from monopoly_env.encoding import ocnaru, standard
 from monopoly_env.encoding.table import SCALES, Block, total
 from monopoly_env.errors import MonopolyError
 from monopoly_env.files import write_atomically
+from monopoly_env.game import GAME, MEANING, Game
 from monopoly_env.rules import PRESETS, Rules
 
 DOCS: Final = Path(__file__).parents[2] / "docs"
@@ -169,20 +174,75 @@ def rewards_page() -> str:
     )
 
 
-def board_picture() -> str:
-    """The text of docs/board.svg: the game between four `algorithmic` players of seed 12, after 90 turns."""
-    import numpy as np
+# --- the record ---------------------------------------------------------------------------------------------------------
 
-    from monopoly_env import core
+
+@cache
+def example() -> Game:
+    """The game between four `algorithmic` players of seed 12, after 90 turns."""
     from monopoly_env.policy.protocol import MEMORY, Decisions
     from monopoly_env.policy.resolve import make
-    from monopoly_env.render.svg import draw
 
     game, policy, memory = core.new_game(4, seed=12), make("algorithmic"), np.zeros((4, 1, MEMORY))
     while game.turns <= 90:
         action = policy.act(Decisions(core.batch_of(game), memory[game.player]))[0]
         core.step(game, int(action))
-    return str(draw(game)) + "\n"
+    return game
+
+
+def board_picture() -> str:
+    """The text of docs/board.svg."""
+    from monopoly_env.render.svg import draw
+
+    return str(draw(example())) + "\n"
+
+
+def record_page() -> str:
+    """The text of docs/record.md."""
+    lots = range(board.NUM_LOTS)
+    facts = (board.LOT_SQUARE, board.PRICE, board.MORTGAGE, board.HOUSE_PRICE)
+    return page(
+        "The record of a game",
+        f'A game is one NumPy record of {GAME.itemsize:,} bytes, a batch of games an array of them. `game.cash` and `game["cash"]` are '
+        'the same field, `games["cash"]` is that of all games. Read it in [a player of your own](tutorials/policy.md), and set up a '
+        "position with `me.position`. Who writes into a record calls `core.settle`, which checks it.",
+        "Seats count from 0 in turn order; fields of players have a place for each of eight. A set is a number whose bit i is set for "
+        "element i: `monopoly_env.board.lots_of(game.lots[seat])` lists a player's lots, and `game.lots[seat] >> lot & 1` tells whether "
+        "a lot is among them. The examples are from the game in [this picture](board.svg).",
+        "## Fields",
+        table(("field", "type", "shape", "meaning", "example"), (_field(name) for name in GAME.names or ())),
+        "## Lots by number",
+        "The streets in board order, then railroads and utilities, with the names and dollars of the US board. "
+        "`monopoly_env.board` has these tables for each board: `board.PRICE[game.rules.board, lot]`, and likewise `LOT_NAME[..][..]`, "
+        "`LOT_SQUARE`, `MORTGAGE`, `HOUSE_PRICE` and `RENT[.., .., level]`; `GROUP_OF[lot]` and `GROUP_LOTS[group]` are the same for all.",
+        table(
+            ("lot", "name", "group", "square", "price", "mortgage", "house"),
+            (
+                (lot, board.LOT_NAME[0][lot], board.GROUPS[board.GROUP_OF[lot]], *(f"{fact[0, lot] or ''}" for fact in facts))
+                for lot in lots
+            ),
+        ),
+        "## Squares by number",
+        "`board.SQUARE_LOT[game.rules.board, square]` is the lot of a square, -1 if there is none.",
+        table(
+            ("square", "name", "lot"),
+            ((i, board.SQUARE_NAME[0][i], lot if lot >= 0 else "") for i, lot in enumerate(board.SQUARE_LOT[0].tolist())),
+        ),
+    )
+
+
+def _field(name: str) -> tuple[str, ...]:
+    kind, value = GAME[name], example()[name]
+    if kind.names:
+        return f"`{name}`", f"{kind[0]} each", f"{len(kind.names)} fields", MEANING[name], f"board {value.board}, ..."
+    shape = " x ".join(map(str, kind.shape))
+    return f"`{name}`", str(kind.base), shape, MEANING[name], _shown(np.asarray(value))
+
+
+def _shown(value: np.ndarray[Any, np.dtype[Any]]) -> str:
+    """A field's value, cut after eight numbers."""
+    numbers = value.ravel().tolist()
+    return ", ".join(map(str, numbers[:8])) + (", ..." if len(numbers) > 8 else "")
 
 
 PAGES: Final[dict[str, Callable[[], str]]] = {
@@ -190,6 +250,7 @@ PAGES: Final[dict[str, Callable[[], str]]] = {
     "actions.md": actions_page,
     "observation.md": observation_page,
     "options.md": options_page,
+    "record.md": record_page,
     "rewards.md": rewards_page,
 }
 

@@ -55,6 +55,10 @@ def test_pages_name_everything() -> None:
     blocks = (*encoding.standard.SHARED, *encoding.standard.EACH, *encoding.ocnaru.BLOCKS, *encoding.ocnaru.PLUS)
     assert all(f"| {block.name} |" in observations for block in blocks)
     assert all(f"| {players} | {encoding.size('standard', players)} |" in observations for players in range(2, 9))
+    record = reference.record_page()
+    assert all(f"| `{name}` |" in record for name in me.GAME.names or ())
+    assert "| 3 | Vermont Avenue | light_blue | 8 | 100 | 50 | 50 |" in record
+    assert "| 8 | Vermont Avenue | 3 |" in record
     options = reference.options_page()
     assert all(f"| `{option.name}` |" in options for option in dataclasses.fields(me.Rules))
     assert all(f"| `{preset}` |" in options for preset in me.Rules.presets())
