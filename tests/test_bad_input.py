@@ -93,14 +93,14 @@ MISSPELT: dict[str, tuple[Callable[[str], Any], str, type[me.MonopolyError], str
     "option": (lambda name: me.Rules.preset("uk", **{name: 1}), "start_csh", me.RulesError, "start_cash", ("start_cash", "auction")),
     "option of from_dict": (lambda name: me.Rules.from_dict({name: 1}), "actions", me.RulesError, "auction", ("start_cash",)),
     "value of an option": (lambda name: me.Rules(auction=name), "englisch", me.RulesError, "english", ("sealed_second_price", "none")),
-    "policy": (agents.make, "algoritmic", me.ConfigurationError, "algorithmic", agents.names()),
-    "policy of an arena": (lambda name: arena.play([name, "random"], 2), "randm", me.ConfigurationError, "random", agents.names()),
+    "policy": (agents.make, "algoritmic", me.ConfigurationError, "algorithmic", ("`agents.names()`",)),
+    "policy of an arena": (lambda name: arena.play([name, "random"], 2), "randm", me.ConfigurationError, "random", ("`agents.names()`",)),
     "opponent": (
-        lambda name: me.VectorMonopoly(2, 2, opponents=[name]), "random/no_trade", me.ConfigurationError, "random/no_trades", agents.names()
+        lambda name: me.VectorMonopoly(2, 2, opponents=[name]), "random/no_trade", me.ConfigurationError, "random/no_trades", ("`agents.names()`",)
     ),
     "opponent of an environment": (
         lambda name: gymnasium.make("monopoly_env/Monopoly-v0", opponents=[name]), "algorithm", me.ConfigurationError, "algorithmic",
-        agents.names(),
+        ("`agents.names()`",),
     ),
     "encoding": (encoding.make, "standart", me.ConfigurationError, "standard", encoding.NAMES),
     "encoding of names": (encoding.names, "ocnaru10", me.ConfigurationError, "ocnaru100", encoding.NAMES),
@@ -126,7 +126,7 @@ def test_unknown_names_are_refused_with_the_nearest(what: str) -> None:
         call(given)
     said = str(raised.value)
     assert repr(given) in said
-    assert not nearest or f"Did you mean {nearest!r}?" in said
+    assert not nearest or f"Did you mean {nearest!r}" in said
     assert all(name in said for name in valid)
 
 

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, Final
 
 from agents.players.vocabulary.parameters import Parameters
-from agents.registry import BUILT_IN
+from agents.registry import BUILT_IN, SEARCHING
 from monopoly_env.errors import MonopolyError
 from monopoly_env.policy.names import Factory
 from monopoly_env.reference import Arguments, page, table, write_pages
@@ -24,7 +24,7 @@ _ROOMS: Final = ("agents", "agents.players")  # here a module is a family, elsew
 def agents_page() -> str:
     """The text of docs/agents.md."""
     families: dict[str, list[str]] = {}
-    for name, factory in BUILT_IN.items():
+    for name, factory in (BUILT_IN | SEARCHING).items():
         families.setdefault(_home(factory), []).append(name)
     return page(
         "Agents",
@@ -36,7 +36,7 @@ def agents_page() -> str:
 
 def _family(home: str, names: list[str]) -> list[str]:
     parts = [f"## {', '.join(f'`{name}`' for name in names)}", inspect.getdoc(sys.modules[home]) or ""]
-    tuned = [(name, BUILT_IN[name]) for name in names if isinstance(BUILT_IN[name], partial)]
+    tuned = [(name, BUILT_IN[name]) for name in names if isinstance(BUILT_IN.get(name), partial)]
     kinds = dict.fromkeys(factory.args[2] for _, factory in tuned)  # type: ignore[attr-defined]
     for kind in kinds:
         parts.append(_parameters(kind))

@@ -28,6 +28,13 @@ from monopoly_env.policy import names
 from monopoly_env.policy.names import Factory
 
 BUILT_IN: Final[dict[str, Factory]] = {**POLICIES, **genetic.POLICIES, **esp.POLICIES, **shipped.POLICIES, **trader.POLICIES}
+# Players that look ahead, in Python: a decision of theirs takes as long as a thousand of the others.
+SEARCHING: Final[dict[str, Factory]] = {
+    "search": SearchPolicy,
+    "search/best": search.best,
+    "search/switching": search.switching,
+    "one_ply": OnePlyPolicy,
+}
 # Kinds that need more than a name: options, a console, or the file of a saved policy.
 KINDS: Final[dict[str, Factory]] = {
     "actor": actor.ActorPolicy,
@@ -37,10 +44,6 @@ KINDS: Final[dict[str, Factory]] = {
     trader.KIND: trader.Trader,
     OCNARU_NETWORKS: OcnaruNetworks,
     "human": Human,
-    "search": SearchPolicy,
-    "search/best": search.best,
-    "search/switching": search.switching,
-    "one_ply": OnePlyPolicy,
     bot.KIND: Bot,
     model.KIND: LanguageModel,
 }
@@ -59,7 +62,7 @@ def _renamed(old: str, new: str) -> Factory:
     return make
 
 
-names.fill(BUILT_IN, KINDS | {old: _renamed(old, new) for old, new in RENAMED.items()}, ARGUMENTS)
+names.fill(BUILT_IN | SEARCHING, KINDS | {old: _renamed(old, new) for old, new in RENAMED.items()}, ARGUMENTS)
 for _value in saved_values.names():
     values_of_states.register(_value, functools.partial(saved_values.make, _value))
 offers.register(find_offers)

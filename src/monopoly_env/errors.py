@@ -148,14 +148,15 @@ def shortened(value: object, most: int = 80) -> str:
     return text if len(text) <= most else f"{text[:most]}..."
 
 
-def nearest(name: object, valid: Iterable[object]) -> str:
-    """A hint for an error message: the closest valid name, then all of them.
+def nearest(name: object, valid: Iterable[object], listed: str = "") -> str:
+    """A hint for an error message: valid names that are near, then all of them.
 
     Args:
         name: The value given.
         valid: The values that would have been accepted.
+        listed: Where a user finds all of them, if they are many: the message then names the nearest three.
     """
     names = [str(item) for item in valid]
-    close = difflib.get_close_matches(str(name), names, n=1, cutoff=0.4)
-    hint = f"Did you mean {close[0]!r}? " if close else ""
-    return f"{hint}Valid: {', '.join(names)}."
+    close = [repr(item) for item in difflib.get_close_matches(str(name), names, n=3 if listed else 1)]
+    hint = f"Did you mean {' or '.join(filter(None, (', '.join(close[:-1]), close[-1])))}? " if close else ""
+    return f"{hint}All names: {listed}." if listed else f"{hint}Valid: {', '.join(names)}."

@@ -19,12 +19,13 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from monopoly_env import sources
 from monopoly_env.errors import ConfigurationError, shortened, whole_number
 from monopoly_env.intervals import clustered
 from monopoly_env.philox import MAX_SEED
 from pente_env.game import ENDINGS, FULL, MAX_PLAYERS, MIN_PLAYERS
 from pente_env.loop import Table, play_games
-from pente_env.player import Player
+from pente_env.player import Player, PlayerKernel
 from pente_env.rules import Rules
 from pente_env.scripted import make, names
 
@@ -150,13 +151,16 @@ def check_table(players: Sequence[Player | None], rules: Rules) -> None:
 
 
 def coerce(player: PlayerLike) -> Player:
-    """Return a player unchanged, load the one of a file, or make the scripted one of this name.
+    """Return a player unchanged, load the one of a file, take the one of `my_file.py:Orange`, or make the scripted one of this name.
 
     Raises:
         MonopolyError: There is no such player, or the file holds none.
     """
     if isinstance(player, Player):
         return player
+    if isinstance(player, str) and sources.is_named(player):
+        made = sources.make(player, Player, PlayerKernel)
+        return Player(made.__name__, made) if isinstance(made, PlayerKernel) else made
     suffix = Path(player).suffix[1:] if isinstance(player, str) else ""
     if not suffix:  # names have none: nothing is loaded for them
         if isinstance(player, str) and player not in names() and Path(player).is_dir():

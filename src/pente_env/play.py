@@ -22,6 +22,7 @@ import numpy as np
 import tyro
 from rich.console import Console
 
+from monopoly_env import sources
 from monopoly_env.errors import ConfigurationError, IllegalActionError, MonopolyError, nearest
 from pente_env import core, matches
 from pente_env.game import Game, Games
@@ -145,7 +146,7 @@ def seated(name: str) -> Player:
     Raises:
         MonopolyError: There is none; the message names those that there are.
     """
-    if name in names() or Path(name).suffix or Path(name).is_dir():
+    if name in names() or Path(name).suffix or Path(name).is_dir() or sources.is_named(name):
         return matches.coerce(name)
     raise ConfigurationError(f"Unknown player {name!r}. {nearest(name, (HUMAN, *names(), 'the file of a network'))}")
 

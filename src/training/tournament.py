@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import fnmatch
-import hashlib
 import importlib.util
 import io
 import itertools
@@ -37,17 +36,16 @@ from agents.arena.table import Table
 from monopoly_env import replays
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, nearest, whole_number
 from monopoly_env.extras import extra, install
-from monopoly_env.files import read_file, write_atomically
+from monopoly_env.files import write_atomically
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS
 from monopoly_env.intervals import CONFIDENCE
-from monopoly_env.policy import files
-from monopoly_env.policy.names import names, renamed_told
-from monopoly_env.policy.protocol import Policy
-from monopoly_env.policy.resolve import resolve_all
+from monopoly_env.policy.names import LISTED, names, renamed_told
+from monopoly_env.policy.protocol import CompiledPolicy, Policy
+from monopoly_env.policy.resolve import make, resolve_all
 from monopoly_env.rules import RULES_VERSION, Rules
 from training import cluster
 from training.run.folder import Run, alone
-from training.run.options import ClusterName, RulesName
+from training.run.options import ClusterName, RulesName, digests_of
 
 GAMES: Final = ".parquet"  # results with every game, which `Results.load` reads
 SUFFIXES: Final = (".json", ".csv", GAMES)
@@ -61,7 +59,7 @@ FILES: Final = {
     PICTURE: "the cross table",
     f"{ALL_GAMES}.*": "all games",
 }
-ALL: Final = "all"  # in place of names: every policy that is registered
+ALL: Final = "all"  # in place of names: every compiled policy that is registered
 _SHOWN: Final = 14  # policies of a cross table that fits a terminal
 _WIDTH: Final = 200  # characters of a line where there is no terminal
 
@@ -76,7 +74,8 @@ class Options:
     """
 
     players: tuple[str, ...]
-    """Two or more policies: names (`agents.names()`), patterns such as 'strategic/*', `all`, or saved ones (.safetensors)."""
+    """Two or more policies: names (`agents.names()`), patterns such as 'strategic/*', `all` (all compiled ones), saved ones
+    (.safetensors), or your own (my_file.py:Name)."""
     rules: RulesName = "official"
     games: int = 1000
     """Games at each table. 1,000 give a win rate to about 3 percentage points."""
@@ -208,17 +207,21 @@ def expand(given: Sequence[str]) -> list[str]:
     found: list[str] = []
     by_pattern: set[str] = set()
     for name in given:
-        pattern = "*" if name == ALL else name
-        if not re.search(r"[*?[]", pattern):
+        if name != ALL and not re.search(r"[*?[]", name):
             if name not in by_pattern:
                 found.append(name)  # one that is named twice sits twice
             continue
-        matches = fnmatch.filter(known, pattern)
+        matches = _compiled(known) if name == ALL else fnmatch.filter(known, name)
         if not matches:
-            raise ConfigurationError(f"No policy matches {name!r}. {nearest(name, known)}")
+            raise ConfigurationError(f"No policy matches {name!r}. {nearest(name, known, LISTED)}")
         found += [match for match in matches if match not in found]
         by_pattern.update(matches)
     return found
+
+
+def _compiled(known: Sequence[str]) -> list[str]:
+    """The names of compiled policies: the others, which look ahead, would take as long as a thousand of them."""
+    return [name for name in known if isinstance(make(name), CompiledPolicy)]
 
 
 class Tournament:
@@ -294,10 +297,8 @@ class Tournament:
 
 
 def _fingerprint(name: str) -> str:
-    """A name; for a saved policy its path and a hash of the file, which may change between two runs."""
-    if Path(name).suffix != files.SUFFIX:
-        return name
-    return f"{name} {hashlib.sha256(read_file(name)).hexdigest()[:16]}"
+    """A name, and a hash of the file that it stands for, which may change between two runs."""
+    return " ".join((name, *(digest[:16] for digest in digests_of([name]).values())))
 
 
 @dataclass(frozen=True)

@@ -100,7 +100,7 @@ def test_unknown_names_and_options_are_refused_with_the_nearest() -> None:
         agents.resolve("randon")
     with pytest.raises(me.ConfigurationError, match=r"Unknown policy 'lerner'\. Did you mean 'learner'.*give a saved \.safetensors file"):
         find_policy("lerner", "learner")
-    with pytest.raises(me.ConfigurationError, match=r"Unknown policy 'xxxx.*\.\.\.\. Valid: "):
+    with pytest.raises(me.ConfigurationError, match=r"Unknown policy 'xxxx.*\.\.\.\. All names: `agents.names\(\)`"):
         agents.resolve("x" * 5000)
 
 

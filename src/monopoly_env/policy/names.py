@@ -11,13 +11,15 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from monopoly_env.errors import ConfigurationError, MonopolyError, nearest, shortened
+from monopoly_env import sources
+from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, nearest, shortened
 
 Factory: TypeAlias = Callable[..., Any]  # of policies
 
@@ -27,6 +29,7 @@ class RenamedWarning(DeprecationWarning):
 
 
 GROUP: Final = "monopoly_env.policies"  # of entry points: modules that add policies when they are imported
+LISTED: Final = "`agents.names()`, docs/agents.md"  # for error messages
 _REGISTRY: Final = "agents.registry"  # this project's own; `agents` imports it
 
 _GATHERING: Final = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -34,6 +37,7 @@ _FACTORIES: Final[dict[str, Factory]] = {}
 _BUILT_IN: Final[set[str]] = set()
 _NAMELESS: Final[set[str]] = set()
 _ARGUMENTS: Final[dict[str, str]] = {}
+_READING: Final[ContextVar[bool]] = ContextVar("reading a saved policy", default=False)
 
 
 def fill(built_in: Mapping[str, Factory], kinds: Mapping[str, Factory], arguments: Mapping[str, str] | None = None) -> None:
@@ -115,13 +119,29 @@ def _split(name: str) -> tuple[str, dict[str, str]]:
 
 def reaches_out(name: str) -> bool:
     """Whether a policy of this name runs a program or asks a server. Users name such a policy; a file or a client never does."""
-    return _split(name)[0] in _ARGUMENTS
+    return _split(name)[0] in _ARGUMENTS or sources.is_named(name)
+
+
+@contextmanager
+def reading_a_file() -> Iterator[None]:
+    """Refuse policies that reach out, at any depth, while a saved policy is made: else a file could run a program of its choice."""
+    token = _READING.set(True)
+    try:
+        yield
+    finally:
+        _READING.reset(token)
+
+
+def check_reach(name: str) -> None:
+    """Raise FormatError if a saved policy that is being read names one that reaches out."""
+    if _READING.get() and reaches_out(name):
+        raise FormatError(f"A policy such as {shortened(name)} is made by its name, never from a file.")
 
 
 def check(name: str) -> None:
     """Raise ConfigurationError unless a policy of this name is registered."""
     if not knows(name):
-        raise ConfigurationError(f"Unknown policy {shortened(name)}. {nearest(shortened(name), names())}")
+        raise ConfigurationError(f"Unknown policy {shortened(name)}. {nearest(name, names(), LISTED)}")
 
 
 def make(name: str, /, **options: Any) -> Any:
@@ -135,6 +155,7 @@ def make(name: str, /, **options: Any) -> Any:
         ConfigurationError: The name or an option is unknown; the message suggests the nearest valid one. Or a value has a wrong type.
     """
     check(name)
+    check_reach(name)
     name, argument = _split(name)
     options = argument | options
     factory = _FACTORIES[name]

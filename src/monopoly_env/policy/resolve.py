@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from monopoly_env import sources
 from monopoly_env.errors import ConfigurationError, FormatError, nearest, shortened
 from monopoly_env.policy import files, names
-from monopoly_env.policy.protocol import Policy
+from monopoly_env.policy.protocol import CompiledPolicy, Policy, PolicyKernel
 
 PolicyLike: TypeAlias = Policy | str | Path
 
@@ -40,10 +41,9 @@ def load(path: str | Path) -> Policy:
     """
     about, arrays = files.read(path)
     names.check(about["kind"])
-    if names.reaches_out(about["kind"]):  # else a file could run a program of its choice
-        raise FormatError(f"{str(path)!r}: a policy of the kind {about['kind']!r} is made by its name, never from a file.")
     try:
-        policy = make(about["kind"], **about["options"])
+        with names.reading_a_file():
+            policy = make(about["kind"], **about["options"])
         policy.set_arrays(arrays)
     except (FormatError, ConfigurationError) as error:
         raise type(error)(f"{str(path)!r}: {error}") from error
@@ -52,7 +52,10 @@ def load(path: str | Path) -> Policy:
 
 
 def resolve(policy: PolicyLike, *words: str) -> Policy:
-    """Turn a policy object, a name, or the path of a saved policy into a policy.
+    """Turn a policy object, a name, the path of a saved policy, or a name in a file of Python into a policy.
+
+    A name such as `my_file.py:Orange` or `my_module:Orange` runs that code: `Orange` is a policy, its class, a function that
+    returns one, or a policy kernel.
 
     Args:
         policy: The object, name or path.
@@ -66,12 +69,33 @@ def resolve(policy: PolicyLike, *words: str) -> Policy:
         return policy
     if isinstance(policy, str) and names.knows(policy):
         return make(policy)
+    if isinstance(policy, str) and sources.is_named(policy):
+        return _from_source(policy)
     if isinstance(policy, (str, Path)) and Path(policy).suffix == files.SUFFIX:
         return load(policy)
     if isinstance(policy, (str, Path)) and os.path.exists(policy):  # noqa: PTH110, `Path.exists` raises if the name is too long
-        raise ConfigurationError(f"{str(policy)!r} is not a saved policy of Monopoly: that is a {files.SUFFIX} file.")
-    known = nearest(policy, (*words, *names.names()))
-    raise ConfigurationError(f"Unknown policy {shortened(policy)}. {known} Or give a saved {files.SUFFIX} file.")
+        other = f", or a policy in a file of Python is named as {sources.FORM}"
+        raise ConfigurationError(f"{str(policy)!r} is not a saved policy of Monopoly: that is a {files.SUFFIX} file{other}.")
+    known = nearest(policy, (*words, *names.names()), ", ".join((*words, names.LISTED)))
+    raise ConfigurationError(f"Unknown policy {shortened(policy)}. {known} Or give a saved {files.SUFFIX} file, or {sources.FORM}.")
+
+
+def file_of(name: str) -> Path | None:
+    """The file that a name stands for, if there is one: a saved policy, or the code of `my_file.py:Orange`."""
+    if names.knows(name):
+        return None
+    path = Path(name)
+    return path if path.is_file() else sources.file_of(name)
+
+
+def _from_source(name: str) -> Policy:
+    """The policy of a name in a file of Python."""
+    names.check_reach(name)
+    made = sources.make(name, Policy, PolicyKernel)
+    policy: Policy = CompiledPolicy(made.__name__, made) if isinstance(made, PolicyKernel) else made
+    if not getattr(policy, "name", ""):
+        policy.name = name.rpartition(":")[2]
+    return policy
 
 
 def resolve_all(policies: Sequence[PolicyLike]) -> list[Policy]:

@@ -21,7 +21,7 @@ from monopoly_env.actions import HEAD_NAMES
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.files import read_file
 from monopoly_env.policy.protocol import Policy
-from monopoly_env.policy.resolve import resolve
+from monopoly_env.policy.resolve import file_of, resolve
 from monopoly_env.rules import PRESETS, RULES_VERSION, Rules
 
 AgentT = TypeVar("AgentT", bound=Policy)
@@ -221,8 +221,9 @@ def digest(numbers: NDArray[Any]) -> str:
 
 
 def digests_of(names: Iterable[str]) -> dict[str, str]:
-    """The SHA-256 of each saved policy among these names: a resumed run must meet the same."""
-    return {name: hashlib.sha256(read_file(name)).hexdigest() for name in sorted(set(names)) if Path(name).is_file()}
+    """The SHA-256 of each file among these names, of a saved policy or of code: a resumed run must meet the same."""
+    found = {name: file_of(name) for name in sorted(set(names))}
+    return {name: hashlib.sha256(read_file(file)).hexdigest() for name, file in found.items() if file}
 
 
 def result_settings(options: Any, free: Sequence[str] = FREE, **more: Any) -> dict[str, Any]:

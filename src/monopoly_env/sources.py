@@ -1,0 +1,92 @@
+"""Objects in a user's Python code that a command line names: `my_file.py:Orange` or `my_module:Orange`."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import sys
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+from monopoly_env.errors import ConfigurationError, MonopolyError, nearest, shortened
+from monopoly_env.files import read_file
+
+SUFFIX: Final = ".py"
+FORM: Final = "my_file.py:Name"  # for error messages
+
+
+def is_named(name: object) -> bool:
+    """Whether a name has the form of these: a file or a module, a colon, an identifier."""
+    if not isinstance(name, str):
+        return False
+    place, _, attribute = name.rpartition(":")
+    return attribute.isidentifier() and (place.endswith(SUFFIX) or all(part.isidentifier() for part in place.split(".")))
+
+
+def file_of(name: str) -> Path | None:
+    """The file of the code that a name stands for, if it is one of these and the file is there."""
+    if not is_named(name):
+        return None
+    place = name.rpartition(":")[0]
+    if place.endswith(SUFFIX):
+        path = Path(place)
+    else:
+        try:
+            spec = find_spec(place)
+        except (ImportError, ValueError):
+            return None
+        path = Path(spec.origin if spec and spec.origin else "")
+    return path if path.is_file() else None
+
+
+def make(name: str, *kinds: type) -> Any:
+    """Import the code and return the object; a class or a function is called without arguments.
+
+    Args:
+        name: As `my_file.py:Orange`. This runs the code in the file.
+        *kinds: What the object, or what it returns, may be.
+
+    Raises:
+        ConfigurationError: There is no such file, module or object; the code raises an error; or the object is of another kind.
+    """
+    place, _, attribute = name.rpartition(":")
+    with_code = f"{shortened(name)}:"
+    if file_of(name) is None:
+        what = "file" if place.endswith(SUFFIX) else "module"
+        raise ConfigurationError(f"{with_code} there is no {what} {place!r} here.")
+    try:
+        module = _load(Path(place)) if place.endswith(SUFFIX) else importlib.import_module(place)
+        made = vars(module).get(attribute)
+        if made is None:
+            own = [key for key, value in vars(module).items() if getattr(value, "__module__", None) == module.__name__]
+            raise ConfigurationError(f"{with_code} {place!r} has no {attribute!r}. {nearest(attribute, own)}")
+        if callable(made) and not isinstance(made, kinds):
+            made = made()
+    except MonopolyError:
+        raise
+    except Exception as error:  # a user's code may raise anything
+        raise ConfigurationError(f"{with_code} {type(error).__name__}: {error}") from error
+    if not isinstance(made, kinds):
+        wanted = ", ".join(kind.__name__ for kind in kinds)
+        raise ConfigurationError(f"{with_code} this must be, or make, one of {wanted}; it is {shortened(made)}.")
+    return made
+
+
+def _load(path: Path) -> ModuleType:
+    """The module of a file, which is run once for each of its contents."""
+    digest = hashlib.sha256(str(path.resolve()).encode() + read_file(path)).hexdigest()[:8]
+    name = f"{path.stem}_{digest}"  # never the name of another module, as `random.py` would have
+    if name not in sys.modules:
+        spec = spec_from_file_location(name, path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = module_from_spec(spec)
+        sys.modules[name] = module  # classes and kernels look their module up
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[name]
+            raise
+    return sys.modules[name]
