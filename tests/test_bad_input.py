@@ -82,6 +82,7 @@ def test_what_is_no_whole_number_in_range_is_refused(name: str, value: object, l
 # --- names ----------------------------------------------------------------------------------------------------------------
 
 # What is called, the name given, the error, and the nearest valid name.
+ALL_NAMES = ("`agents.names()`",)
 MISSPELT: dict[str, tuple[Callable[[str], Any], str, type[me.MonopolyError], str, tuple[str, ...]]] = {
     "preset": (me.Rules.preset, "oficial", me.RulesError, "official", me.Rules.presets()),
     "rules of a game": (lambda name: me.new_game(2, name), "ocnaro", me.RulesError, "ocnaru", me.Rules.presets()),
@@ -93,14 +94,14 @@ MISSPELT: dict[str, tuple[Callable[[str], Any], str, type[me.MonopolyError], str
     "option": (lambda name: me.Rules.preset("uk", **{name: 1}), "start_csh", me.RulesError, "start_cash", ("start_cash", "auction")),
     "option of from_dict": (lambda name: me.Rules.from_dict({name: 1}), "actions", me.RulesError, "auction", ("start_cash",)),
     "value of an option": (lambda name: me.Rules(auction=name), "englisch", me.RulesError, "english", ("sealed_second_price", "none")),
-    "policy": (agents.make, "algoritmic", me.ConfigurationError, "algorithmic", ("`agents.names()`",)),
-    "policy of an arena": (lambda name: arena.play([name, "random"], 2), "randm", me.ConfigurationError, "random", ("`agents.names()`",)),
+    "policy": (agents.make, "algoritmic", me.ConfigurationError, "algorithmic", ALL_NAMES),
+    "policy of an arena": (lambda name: arena.play([name, "random"], 2), "randm", me.ConfigurationError, "random", ALL_NAMES),
     "opponent": (
-        lambda name: me.VectorMonopoly(2, 2, opponents=[name]), "random/no_trade", me.ConfigurationError, "random/no_trades", ("`agents.names()`",)
+        lambda name: me.VectorMonopoly(2, 2, opponents=[name]), "random/no_trade", me.ConfigurationError, "random/no_trades", ALL_NAMES
     ),
     "opponent of an environment": (
         lambda name: gymnasium.make("monopoly_env/Monopoly-v0", opponents=[name]), "algorithm", me.ConfigurationError, "algorithmic",
-        ("`agents.names()`",),
+        ALL_NAMES,
     ),
     "encoding": (encoding.make, "standart", me.ConfigurationError, "standard", encoding.NAMES),
     "encoding of names": (encoding.names, "ocnaru10", me.ConfigurationError, "ocnaru100", encoding.NAMES),
