@@ -153,7 +153,7 @@ def test_decisions_of_a_fallback_are_told(tmp_path: Path, capsys: pytest.Capture
 
 def test_patterns_are_names(capsys: pytest.CaptureFixture[str]) -> None:
     known = agents.names()
-    assert tournament.expand(["all"]) == list(known)
+    assert tournament.expand(["all"]) == [name for name in known if not name.startswith(("search", "one_ply"))]  # they are slow
     assert tournament.expand(["random*", "algorithmic"]) == ["random", "random/no_trades", "algorithmic"]
     assert tournament.expand(["random", "random*", "random"]) == ["random", "random/no_trades"]
     assert tournament.expand(["random", "random"]) == ["random", "random"]  # sits twice
