@@ -73,13 +73,13 @@ def first_violation(games: Any) -> int:
 
 
 @entry()
-def _first_unsound(games: Any, ranges_alone: bool) -> int:
-    """The first game that breaks an invariant, or has an index out of range; -1 if there is none."""
+def _first_broken(games: Any, ranges_alone: bool) -> int:
+    """As `first_violation`, for all of these games; or only what would lead a kernel that reads beyond its arrays."""
     for i in range(len(games)):
-        broken = invariants.ranges(games[i]) if ranges_alone else invariants.violation(games[i])
+        broken = invariants.out_of_range(games[i]) if ranges_alone else invariants.violation(games[i])
         if broken != invariants.NONE:
-            return i
-    return -1
+            return broken
+    return invariants.NONE
 
 
 @entry()
@@ -162,10 +162,12 @@ def restarted(game: Game) -> Game:
 
     Raises:
         ConfigurationError: It is not a record of the dtype `GAME`.
+        PositionError: A number of the record is out of its range.
     """
     given, games = batch_of(game, write=False), empty_games(1)
+    check_ranges(given)
     games["rules"] = given["rules"]
-    _start_games(games, check_players(given["num_players"][0]), given["seed"].copy())
+    _start_games(games, int(given["num_players"][0]), given["seed"].copy())
     return games[0]
 
 
@@ -246,13 +248,11 @@ def check_sound(games: Games) -> None:
     """
     check_games(games, GAME, "monopoly_env")
     _check_rules(games)
-    number = _first_unsound(games, False)
-    if number >= 0:
-        _refuse(first_violation(games[number : number + 1]))
+    _refuse(_first_broken(games, False))
 
 
 def check_ranges(games: Games) -> None:
-    """Refuse records with numbers that would lead a kernel beyond its arrays. It does not ask whether a game can reach them.
+    """Refuse records with numbers that would lead a kernel that reads beyond its arrays. It does not ask whether a game can reach them.
 
     Args:
         games: (B,) records.
@@ -263,8 +263,7 @@ def check_ranges(games: Games) -> None:
     """
     check_games(games, GAME, "monopoly_env")
     _check_rules(games)
-    if _first_unsound(games, True) >= 0:
-        _refuse(invariants.RANGE)
+    _refuse(_first_broken(games, True))
 
 
 def _refuse(violation: int) -> None:

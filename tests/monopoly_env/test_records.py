@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import copy
+import ctypes
+import mmap
+import multiprocessing
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -97,6 +100,29 @@ def test_read_only_records_are_read_as_others_are(package: str, use: str, memory
     expected = READS[package][use](games[1])
     found = READS[package][use](READ_ONLY[memory](games)[1])
     np.testing.assert_equal(found, expected)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_what_reads_writes_nothing_for_a_moment_either(package: str) -> None:
+    """Other threads may read the same record: here NumPy takes its memory for writable, and a write ends the process."""
+    games = PACKAGES[package].core.new_games([1, 2], 2)
+    for read in READS[package].values():
+        read(games[1])  # compiles
+    Path("games").write_bytes(games.tobytes())
+    with Path("games").open("rb") as file:
+        memory = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+    place = np.frombuffer(memory, np.uint8).ctypes.data
+    protected = np.frombuffer((ctypes.c_uint8 * games.nbytes).from_address(place), games.dtype)
+    assert protected.flags.writeable
+
+    def read_all() -> None:
+        for read in READS[package].values():
+            read(protected[1])
+
+    child = multiprocessing.get_context("fork").Process(target=read_all)
+    child.start()
+    child.join()
+    assert child.exitcode == 0
 
 
 @pytest.mark.parametrize("package", PACKAGES)

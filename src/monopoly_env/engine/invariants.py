@@ -6,10 +6,11 @@ pass this check.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
+from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.board import ALL_LOTS, GROUP_LOTS, GROUP_OF, HOTEL, JAIL_SQUARE, NUM_EDITIONS, NUM_LOTS, NUM_SQUARES, NUM_STREETS
 from monopoly_env.cards import DECK_SIZE, JAIL_CARD_NUMBER
 from monopoly_env.engine import agenda
@@ -34,6 +35,8 @@ from monopoly_env.game import (
     AGENDA_DEPTH,
     ALL_OTHERS,
     CHEST_GOOD,
+    ENDINGS,
+    GAME,
     MAX_FORCED,
     MAX_PLAYERS,
     MAX_REFUSED,
@@ -44,7 +47,11 @@ from monopoly_env.game import (
 from monopoly_env.kernels import kernel
 
 MOST_DOLLARS: Final = 2_000_000_000  # fits in 32 bits
+_MOST_COUNTED: Final = 30_000  # fits in 16 bits
 _WORD: Final = 0xFFFFFFFF
+_LAST_WORD: Final = (1 << (NUM_ACTIONS & 31)) - 1  # of legal actions
+_ALL_GOODS: Final = (1 << (CHEST_GOOD + 1)) - 1
+_ALL_STREETS: Final = (1 << NUM_STREETS) - 1
 
 VIOLATIONS: Final = (
     "none",
@@ -112,38 +119,92 @@ def unsettled_violation(game: Game) -> int:
 
 
 @kernel
+def out_of_range(game: Game) -> int:
+    """The first number that would lead a kernel beyond a table, even if it only reads. It does not ask whether a game can come there."""
+    broken = ranges(game)
+    if broken == NONE:
+        broken = _agenda(game)
+    return AGENDA if broken == NONE and game.decision != agenda.OVER and not _is_on_top(game) else broken
+
+
+@kernel
 def _within(value: int, low: int, high: int) -> bool:
     return low <= value <= high
 
 
 @kernel
+def _all_within(values: Any, low: int, high: int) -> bool:
+    sound = True
+    for i in range(len(values)):
+        sound = sound and _within(values[i], low, high)
+    return sound
+
+
+@kernel
 def ranges(game: Game) -> int:
-    """Check the range of everything that the engine uses as an index: a record from a file could hold anything."""
+    """Check the range of every number: a record from a file could hold anything, and most are used as indices or sets somewhere."""
+    sound = _game_in_range(game) and _seats_in_range(game) and _bank_in_range(game)
+    return NONE if sound and _auction_in_range(game) and _offers_in_range(game) else RANGE
+
+
+@kernel
+def _game_in_range(game: Game) -> bool:
     last = int(game.num_players) - 1
     sound = _within(game.num_players, MIN_PLAYERS, MAX_PLAYERS) and _within(game.depth, 0, AGENDA_DEPTH)
     sound = sound and _within(game.rules.board, 0, NUM_EDITIONS - 1) and _within(game.decision, 0, agenda.FIRST_PROCEDURE - 1)
+    sound = sound and _within(game.fault, 0, len(agenda.FAULTS) - 1) and _within(game.ending, 0, len(ENDINGS) - 1)
     sound = sound and _within(game.first, 0, last) and _within(game.turn, 0, last) and _within(game.player, 0, last)
-    sound = sound and _within(game.num_refused, 0, MAX_REFUSED) and _within(game.num_forced, 0, MAX_FORCED)
-    sound = sound and _within(game.auction_lot, NOBODY, HOTEL_LOT) and _within(game.auction_asked, NOBODY, last)
-    sound = sound and _within(game.auction_leader, NOBODY, last) and _within(game.auction_bidders, 0, (2 << last) - 1)
-    sound = sound and _within(game.offer_from, NOBODY, last) and _within(game.offer_to, NOBODY, last)
-    sound = sound and _within(game.offer_last, NOBODY, CHEST_GOOD)
-    sound = sound and _within(game.seed[0], 0, _WORD) and _within(game.seed[1], 0, _WORD)
+    sound = sound and _within(game.turns, 0, MOST_DOLLARS) and _within(game.rounds, 0, MOST_DOLLARS)
+    sound = sound and _within(game.streak, 0, _MOST_COUNTED) and _within(game.again, 0, 1) and _all_within(game.dice[:], 0, 9)
+    sound = sound and _within(game.utility_throws, 0, MOST_DOLLARS) and _within(game.start_draws, 0, MOST_DOLLARS)
+    sound = sound and _all_within(game.seed[:], 0, _WORD) and _within(game.legal[WORDS - 1], 0, _LAST_WORD)
+    sound = sound and _all_within(game.legal[:], 0, _WORD)
+    return sound and _within(game.num_forced, 0, MAX_FORCED) and _all_within(game.forced_throws[:], 0, 66)
+
+
+@kernel
+def _seats_in_range(game: Game) -> bool:
+    sound = True
     for seat in range(MAX_PLAYERS):
         sound = sound and _within(game.position[seat], 0, NUM_SQUARES - 1) and _within(game.place[seat], 0, MAX_PLAYERS)
-        sound = (
-            sound
-            and _within(game.cash[seat], -MOST_DOLLARS, MOST_DOLLARS)
-            and game.jail[seat] >= 0
-            and game.throws[seat] >= 0
-            and game.sealed[seat] >= 0
-        )
-    if sound:
-        for i in range(game.num_refused):
-            sound = sound and _within(game.refused_from[i], 0, last) and _within(game.refused_to[i], 0, last)
-    for i in range(MAX_FORCED):
-        sound = sound and _within(game.forced_throws[i], 0, 66)
-    return NONE if sound else RANGE
+        sound = sound and _within(game.cash[seat], -MOST_DOLLARS, MOST_DOLLARS) and _within(game.sealed[seat], 0, MOST_DOLLARS)
+        sound = sound and _within(game.lots[seat], 0, ALL_LOTS) and _within(game.jail_cards[seat], 0, 3)
+        sound = sound and _within(game.throws[seat], 0, MOST_DOLLARS) and game.policy_draws[seat] >= 0
+        sound = sound and _within(game.jail[seat], 0, _MOST_COUNTED) and _within(game.offers[seat], 0, _MOST_COUNTED)
+    return sound
+
+
+@kernel
+def _bank_in_range(game: Game) -> bool:
+    sound = _within(game.mortgaged, 0, ALL_LOTS) and _within(game.fresh_mortgages, 0, ALL_LOTS)
+    sound = sound and _within(game.fresh_sales, 0, _ALL_STREETS) and _all_within(game.level[:], 0, HOTEL)
+    sound = sound and _within(game.houses, -_MOST_COUNTED, _MOST_COUNTED) and _within(game.hotels, -_MOST_COUNTED, _MOST_COUNTED)
+    sound = sound and _within(game.pot, 0, MOST_DOLLARS)
+    for deck in range(2):
+        sound = sound and _within(game.deck_size[deck], 0, DECK_SIZE) and _within(game.deck_next[deck], 0, game.deck_size[deck])
+        sound = sound and _all_within(game.deck[deck], 0, DECK_SIZE - 1) and _within(game.deck_draws[deck], 0, MOST_DOLLARS)
+    return sound
+
+
+@kernel
+def _auction_in_range(game: Game) -> bool:
+    last = int(game.num_players) - 1
+    sound = _within(game.auction_lot, NOBODY, HOTEL_LOT) and _within(game.auction_asked, NOBODY, last)
+    sound = sound and _within(game.auction_leader, NOBODY, last) and _within(game.auction_bidders, 0, (2 << last) - 1)
+    return sound and _within(game.auction_bid, 0, MOST_DOLLARS)
+
+
+@kernel
+def _offers_in_range(game: Game) -> bool:
+    last = int(game.num_players) - 1
+    sound = _within(game.offer_from, NOBODY, last) and _within(game.offer_to, NOBODY, last)
+    sound = sound and _within(game.offer_last, NOBODY, CHEST_GOOD) and _within(game.offer_counter, 0, 1)
+    sound = sound and _within(game.offer_ask, 0, _ALL_GOODS) and _within(game.offer_give, 0, _ALL_GOODS)
+    sound = sound and _within(game.offer_cash, -MOST_DOLLARS, MOST_DOLLARS) and _within(game.traded, 0, _ALL_GOODS)
+    sound = sound and _within(game.num_refused, 0, MAX_REFUSED)
+    sound = sound and _all_within(game.refused_from[:], 0, last) and _all_within(game.refused_to[:], 0, last)
+    sound = sound and _all_within(game.refused_ask[:], 0, _ALL_GOODS) and _all_within(game.refused_give[:], 0, _ALL_GOODS)
+    return sound and _all_within(game.refused_cash[:], -MOST_DOLLARS, MOST_DOLLARS)
 
 
 @kernel
@@ -187,9 +248,9 @@ def _ownership(game: Game) -> int:
     owned, cards = 0, 0
     for seat in range(MAX_PLAYERS):
         lots, held = int(game.lots[seat]), int(game.jail_cards[seat])
-        if owned & lots or lots & ~ALL_LOTS:
+        if owned & lots:
             return TWO_OWNERS
-        if cards & held or held & ~3:
+        if cards & held:
             return CARD_TWICE
         gone = seat < game.num_players and game.place[seat] != 0 and game.decision != agenda.OVER
         if gone and (lots or held or game.cash[seat]):
@@ -219,7 +280,7 @@ def _buildings(game: Game) -> int:
     houses, hotels = int(game.houses), int(game.hotels)
     for lot in range(NUM_STREETS):
         level = int(game.level[lot])
-        if level < 0 or level > HOTEL or (level == HOTEL - 1 and game.rules.hotel_after < level):
+        if level == HOTEL - 1 and game.rules.hotel_after < level:
             return UNEVEN
         if level > 0 and not owns_all(game, int(GROUP_LOTS[GROUP_OF[lot]])):
             return BUILT_UNOWNED
@@ -259,11 +320,11 @@ def _decks(game: Game) -> int:
         for seat in range(MAX_PLAYERS):
             held |= (int(game.jail_cards[seat]) >> deck) & 1
         cards = held << int(JAIL_CARD_NUMBER[game.rules.board, deck])
-        if game.deck_size[deck] != DECK_SIZE - held or game.deck_next[deck] < 0 or game.deck_next[deck] > game.deck_size[deck]:
+        if game.deck_size[deck] != DECK_SIZE - held:
             return DECK
         for i in range(int(game.deck_size[deck])):
             card = int(game.deck[deck, i])
-            if card < 0 or card >= DECK_SIZE or has(cards, card):
+            if has(cards, card):
                 return DECK
             cards |= 1 << card
         if size(cards) != DECK_SIZE:
@@ -280,25 +341,28 @@ def _question(game: Game) -> int:
         return NONE if game.ending > 0 else RANGE
     if game.ending != 0:
         return RANGE
-    top = int(game.depth) - 1
-    if top < 0 or game.agenda[top, 0] != game.decision or game.agenda[top, 1] != game.player:
+    if not _is_on_top(game):
         return AGENDA
-    if game.player < 0 or game.player >= game.num_players or game.place[game.player] != 0:
+    if game.place[game.player] != 0:
         return GHOST_ASKED
     return EMPTY_MASK if count_legal(game) < 2 else NONE
 
 
 @kernel
+def _is_on_top(game: Game) -> bool:
+    """Whether the open decision is the top task of the agenda."""
+    top = int(game.depth) - 1
+    return top >= 0 and game.agenda[top, 0] == game.decision and game.agenda[top, 1] == game.player
+
+
+@kernel
 def _is_stale(game: Game) -> bool:
-    """Whether the legal actions in the record differ from those that asking the open question anew gives. The record stays as it is."""
+    """Whether the legal actions in the record differ from those that asking the open question anew gives. Others may read the record."""
     if game.decision == agenda.OVER:
         return count_legal(game) != 0
-    top, stale = int(game.depth) - 1, False
-    stored = np.empty(WORDS, np.int64)
+    top, copy, stale = int(game.depth) - 1, np.empty(1, GAME), False
+    copy[0] = game
+    ask(copy[0], int(game.decision), int(game.player), int(game.agenda[top, 2]), int(game.agenda[top, 3]))
     for word in range(WORDS):
-        stored[word] = game.legal[word]
-    ask(game, int(game.decision), int(game.player), int(game.agenda[top, 2]), int(game.agenda[top, 3]))
-    for word in range(WORDS):
-        stale = stale or stored[word] != game.legal[word]
-        game.legal[word] = stored[word]
+        stale = stale or copy[0].legal[word] != game.legal[word]
     return stale
