@@ -68,6 +68,7 @@ def run(options: Options) -> int:
         import uvicorn
 
         from monopoly_env.serve.app import create
+        from monopoly_env.serve.connections import Connection
         from monopoly_env.serve.house import Settings
     folder = options.data or Path(platformdirs.user_data_dir("monopoly-env", appauthor=False)) / "table"
     listening = listen(options.host, options.port)
@@ -79,7 +80,15 @@ def run(options: Options) -> int:
     link = f"http://{_shown(options.host)}:{listening.getsockname()[1]}/#token={app.state.house.token}"
     print(f"The table is open: {link}\nGames are kept in {folder}. Ctrl-C stops the server.", flush=True)
     server = uvicorn.Server(
-        uvicorn.Config(app, log_level="warning", ws_max_size=1 << 16, timeout_graceful_shutdown=2, server_header=False, lifespan="on")
+        uvicorn.Config(
+            app,
+            http=Connection,
+            log_level="warning",
+            ws_max_size=1 << 16,
+            timeout_graceful_shutdown=2,
+            server_header=False,
+            lifespan="on",
+        )
     )
     if options.browser:
         threading.Timer(0.5, _open_browser, [link]).start()

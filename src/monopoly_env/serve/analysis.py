@@ -223,19 +223,30 @@ def curve(frame: Callable[[int], Game], version: int, points: int, playouts: int
         policies: Who plays on.
     """
     frames = sorted({round(float(number)) for number in np.linspace(0, version, points)})
-    points_told: list[Message] = []
+    known: dict[int, Message] = {}
+    pace = _Pace()
     for number in _coarse_first(frames):
         game = frame(number)
-        if core.is_over(game):
-            shares = _ended(game)
-        else:
-            shares = _shares(rollout(game, list(policies), playouts).shares)
-        point = {"version": number, "turn": int(game.turns)} | {
-            name: [row[key] for row in shares] for name, key in (("shares", "share"), ("low", "low"), ("high", "high"))
-        }
-        points_told.append(point)
-        points_told.sort(key=lambda point: int(point["version"]))
-        yield {"type": "curve", "points": list(points_told), "done": len(points_told) == len(frames)} | about(policies, 0.0)
+        for shares, is_last in _refined(game, policies, playouts, pace):
+            known[number] = {"version": number, "turn": int(game.turns)} | {
+                name: [row[key] for row in shares] for name, key in (("shares", "share"), ("low", "low"), ("high", "high"))
+            }
+            points_told = [known[version] for version in sorted(known)]
+            yield {"type": "curve", "points": points_told, "done": is_last and len(known) == len(frames)} | about(policies, 0.0)
+
+
+def _refined(game: Game, policies: Policies, playouts: int, pace: _Pace) -> Iterator[tuple[list[dict[str, Any]], bool]]:
+    """The shares of a position after more and more playouts, and whether these are the last."""
+    if core.is_over(game):
+        yield _ended(game), True
+        return
+    shares = np.zeros((0, int(game.num_players)), np.float32)
+    while len(shares) < playouts:
+        pace.begin()
+        count = min(pace.count, playouts - len(shares))
+        shares = np.concatenate([shares, rollout(game, list(policies), count, first=len(shares)).shares])
+        pace.end(count)
+        yield _shares(shares), len(shares) == playouts
 
 
 def _coarse_first(frames: list[int]) -> list[int]:

@@ -156,7 +156,7 @@ async def index(house: AnyHouse, token: Token, game: GameId) -> dict[str, Any]:
         house.rights(token, row)
         return house.recording(row).index()
 
-    return await house.think(find)
+    return await house.think(find, token)
 
 
 @routes.get("/games/{game}/replay", response_class=Response, responses={200: {"content": _FILE}})

@@ -21,10 +21,11 @@ from monopoly_env.serve import analysis, hidden, messages, offers, recordings, r
 from monopoly_env.serve.players import Catalogue
 from monopoly_env.serve.recordings import Recording
 from monopoly_env.serve.refusals import MOVED_ON, NO_TOKEN, TOO_MANY, UNKNOWN, RefusedError
-from monopoly_env.serve.rooms import Rooms, Runner
+from monopoly_env.serve.rooms import Rooms
 from monopoly_env.serve.safety import Rights, rights, same
 from monopoly_env.serve.storage import Storage, Stored
 from monopoly_env.serve.tables import GUEST, POLICY, Seat, opened
+from monopoly_env.serve.threads import FairRunner, Runner
 
 _MOST_FROM_A_FILE: Final = 50  # games that are taken from an uploaded file
 _MOST_LISTED: Final = 200
@@ -68,7 +69,7 @@ class House:
         self.catalogue = Catalogue(settings.agents)
         self.storage = Storage(settings.data)
         self.token = self.storage.secret("host")
-        self.run, self.think = Runner(8), Runner(2)  # moves don't wait for analyses
+        self.run, self.think = Runner(8), FairRunner(2)  # moves don't wait for analyses
         self.rooms = Rooms(self.storage, self.catalogue, self.run)
         self.ready = False
         self.sockets = 0

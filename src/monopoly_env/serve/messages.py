@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 
 from monopoly_env.board import NUM_LOTS, NUM_SQUARES
+from monopoly_env.files import read_json
 from monopoly_env.game import MAX_PLAYERS
-from monopoly_env.serve.refusals import IMPOSSIBLE, RefusedError
 
 Shape = TypeVar("Shape")
 
@@ -279,16 +280,38 @@ AnalysisMessage = Analyse | Weigh | Curve | Report | Stop | Ping
 ANALYSIS: Final[TypeAdapter[Any]] = TypeAdapter(Annotated[AnalysisMessage, Field(discriminator="type")])
 
 
-def read(adapter: TypeAdapter[Any], text: str) -> Any:
-    """A message of this shape.
+@dataclass(frozen=True)
+class Misshapen:
+    """A message of another shape.
 
-    Raises:
-        RefusedError: It has another.
+    Attributes:
+        id: Its number, or 0 if it has none.
+        error: What is wrong with it.
     """
+
+    id: int
+    error: str
+
+    @property
+    def refusal(self) -> dict[str, Any]:
+        """The answer to it."""
+        return {"type": "refused", "id": self.id, "error": self.error}
+
+
+def read(adapter: TypeAdapter[Any], text: str) -> Any:
+    """A message of this shape, or `Misshapen` if it has another."""
     try:
         return adapter.validate_json(text)
     except ValidationError as error:
-        raise RefusedError(IMPOSSIBLE, sentence(error.errors(include_url=False))) from error
+        return Misshapen(_number_of(text), sentence(error.errors(include_url=False)))
+
+
+def _number_of(text: str) -> int:
+    """The number of a message of a wrong shape."""
+    try:
+        return _Numbered(id=read_json(text)["id"]).id
+    except (ValidationError, TypeError, KeyError):
+        return 0
 
 
 def sentence(errors: Any) -> str:

@@ -13,6 +13,7 @@ from monopoly_env import actions, core, replays
 from monopoly_env.board import GROUP_LOTS, GROUPS
 from monopoly_env.engine import agenda
 from monopoly_env.errors import FormatError
+from monopoly_env.files import write_atomically
 from monopoly_env.game import Game
 from monopoly_env.render import narrate
 from monopoly_env.replays import Replay
@@ -38,7 +39,7 @@ class Recording:
         """
         if row.about["versions"] != VERSIONS:
             raise RefusedError(MOVED_ON, "This game was played by another version of monopoly-env: it can't be replayed here.")
-        played = storage.actions(row.id) if row.actions is None else row.actions
+        played = storage.actions(row) if row.actions is None else row.actions
         self._sealed = len(played)
         if row.kind == "live":
             played = played[: hidden.public(played, record(row.record))]
@@ -181,8 +182,7 @@ def uploaded(data: bytes, most: int) -> tuple[list[Replay], int]:
         FormatError: It holds no games of this version, or one of them can't be played back.
     """
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "The file"
-        path.write_bytes(data)
+        path = write_atomically(Path(folder) / "The file", data)
         try:
             found = replays.load(path)
         except FormatError as error:

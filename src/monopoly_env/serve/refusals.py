@@ -6,7 +6,8 @@ from typing import Final
 
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, PositionError, RulesError
 
-WRONG, NO_TOKEN, NOT_YOURS, UNKNOWN, MOVED_ON, TOO_LARGE, IMPOSSIBLE, TOO_MANY, BUSY = 400, 401, 403, 404, 409, 413, 422, 429, 503
+WRONG, NO_TOKEN, NOT_YOURS, UNKNOWN, MOVED_ON = 400, 401, 403, 404, 409
+TOO_SLOW, TOO_LARGE, IMPOSSIBLE, TOO_MANY, BUSY = 408, 413, 422, 429, 503
 
 _STATUS: Final = ((PositionError, IMPOSSIBLE), (RulesError, IMPOSSIBLE), (FormatError, IMPOSSIBLE), (MonopolyError, WRONG))
 

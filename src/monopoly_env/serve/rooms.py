@@ -8,11 +8,8 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 from weakref import WeakValueDictionary
-
-import anyio
-from anyio import CapacityLimiter
 
 from monopoly_env import actions
 from monopoly_env.errors import ConfigurationError, MonopolyError, nearest
@@ -24,8 +21,7 @@ from monopoly_env.serve.refusals import MOVED_ON, NOT_YOURS, TOO_MANY, UNKNOWN, 
 from monopoly_env.serve.safety import Rights
 from monopoly_env.serve.storage import Step, Storage, Stored
 from monopoly_env.serve.tables import GUEST, Table
-
-Result = TypeVar("Result")
+from monopoly_env.serve.threads import Runner
 
 MOST_ROOMS: Final = 256  # tables in memory
 _MOST_WAITING: Final = 100  # messages that a slow client may be behind
@@ -333,19 +329,6 @@ _HANDLERS: Final[dict[type, Callable[[Room, Client, Any], Any]]] = {
     messages.NewSeat: Room._seat,
     messages.Ping: Room._ping,
 }
-
-
-class Runner:
-    """Runs functions in threads, so that the server answers others meanwhile."""
-
-    def __init__(self, threads: int) -> None:
-        self._limit = threads
-        self._limiter: CapacityLimiter | None = None
-
-    async def __call__(self, function: Callable[[], Result]) -> Result:
-        """Run a function to its end, even if nobody waits for it any more: it may be writing."""
-        self._limiter = self._limiter or CapacityLimiter(self._limit)
-        return await anyio.to_thread.run_sync(function, limiter=self._limiter)
 
 
 class Rooms:

@@ -6,6 +6,7 @@ page can't set our `Host` (a name that it controls is not ours) nor hide its `Or
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import json
 import secrets
@@ -20,7 +21,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from monopoly_env.serve.refusals import NO_TOKEN, NOT_YOURS, TOO_LARGE, TOO_MANY, RefusedError
+from monopoly_env.serve.refusals import NO_TOKEN, NOT_YOURS, TOO_LARGE, TOO_MANY, TOO_SLOW, RefusedError
 from monopoly_env.serve.storage import Stored
 
 MOST_UPLOAD: Final = 8 << 20  # bytes of an uploaded file
@@ -28,6 +29,8 @@ MOST_BODY: Final = 256 << 10  # of any other request
 MOST_MESSAGE: Final = 64 << 10  # of a message of a socket
 UPLOADS: Final = "/api/replays"
 _CLIENTS: Final = 1024  # addresses whose rates are remembered
+_DIGITS: Final = 20  # of a length
+_PATIENCE: Final = 30.0  # seconds in which the body of a request must have come
 
 HEADERS: Final = {
     "Content-Security-Policy": (
@@ -95,12 +98,12 @@ class Guard:
         host, origin = headers.get("host", ""), headers.get("origin")
         if not self._is_ours(host):
             return RefusedError(NOT_YOURS, f"This server is not called {host[:80]!r}. Name it by --host-name, or use its address.")
-        if origin is not None and urlsplit(origin).netloc != host:
+        if origin is not None and _address(origin) != host:
             return RefusedError(NOT_YOURS, f"Requests from {origin[:80]!r} are refused: open the page of this server.")
         if not self._has_room((scope.get("client") or ("",))[0]):
             return RefusedError(TOO_MANY, "Too many requests: wait a second.")
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > _most(scope):
+        if not length.isdecimal() or len(length) > _DIGITS or int(length) > _most(scope):
             return RefusedError(TOO_LARGE, f"The request is too large: {_most(scope) >> 10:,} KiB at most.")
         return None
 
@@ -124,18 +127,31 @@ class Guard:
         return bucket.take()
 
 
+def _address(origin: str) -> str:
+    """Host and port of an `Origin`; empty if it is malformed."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return ""
+
+
 def _most(scope: Scope) -> int:
     return MOST_UPLOAD if scope["path"] == UPLOADS else MOST_BODY
 
 
 def _bounded(receive: Receive, most: int) -> Receive:
-    """The same body, cut off with an error where it gets too large: a client need not say its length."""
-    seen = 0
+    """The same body, cut off with an error where it gets too large or comes too slowly."""
+    seen, more = 0, True
+    end = asyncio.get_running_loop().time() + _PATIENCE
 
     async def bounded() -> Message:
-        nonlocal seen
-        message = await receive()
-        seen += len(message.get("body", b""))
+        nonlocal seen, more
+        try:
+            async with asyncio.timeout_at(end if more else None):  # then it waits for the client to leave
+                message = await receive()
+        except TimeoutError as error:
+            raise HTTPException(TOO_SLOW, f"The request did not come whole in {_PATIENCE:.0f} seconds.") from error
+        seen, more = seen + len(message.get("body", b"")), message.get("more_body", False)
         if seen > most:
             raise HTTPException(TOO_LARGE, f"The request is too large: {most >> 10:,} KiB at most.")
         return message

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, suppress
-from typing import Any, Final
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import suppress
+from functools import wraps
+from typing import Any, Final, TypeAlias
 
 from fastapi import WebSocket
 from starlette.websockets import WebSocketDisconnect, WebSocketState
@@ -25,29 +26,58 @@ _PATIENCE: Final = 10.0  # seconds until the first message must have come
 _RATE, _BURST = 30.0, 100  # messages of a client, a second and at once
 _MISSHAPEN: Final = 20  # messages of a wrong shape until a client is let go
 
+_Serve: TypeAlias = Callable[..., Awaitable[None]]
+
 _log = logging.getLogger(__name__)
 
 
+def _counted(serve: _Serve) -> _Serve:
+    """A connection that is counted, and closed with the reason for which it ended."""
+
+    @wraps(serve)
+    async def served(socket: WebSocket, house: House, *about: str) -> None:
+        await socket.accept()
+        house.sockets += 1
+        try:
+            if house.sockets > house.settings.sockets:
+                most = house.settings.sockets
+                raise RefusedError(TOO_MANY, f"The server takes {most} connections at once: close some tabs.")
+            await serve(socket, house, *about)
+        except WebSocketDisconnect:
+            pass
+        except RefusedError as refusal:
+            await _close(socket, _CODES.get(refusal.status, 1008), str(refusal))
+        except MonopolyError as error:
+            await _close(socket, 1008, str(error))
+        except Exception:
+            _log.exception("a connection failed")
+            await _close(socket, BY_FAULT, "The server failed; the game is kept. Open it again.")
+        finally:
+            house.sockets -= 1
+
+    return served
+
+
+@_counted
 async def table(socket: WebSocket, house: House, game: str) -> None:
     """Serve a client of a table until it leaves."""
-    async with _connected(socket, house):
-        hello = await _hello(socket)
-        row = await house.run(lambda: house.row(game))
-        client = Client(house.rights(hello.token, row))
-        room = await house.rooms.open(row)
-        writer = asyncio.create_task(_write(socket, client))
-        try:
-            await room.enter(client, hello.version, hello.digest)
-            await _until_done(writer, asyncio.create_task(_play(socket, room, client)))
-        finally:
-            writer.cancel()
-            await room.leave(client)
+    hello = await _hello(socket)
+    row = await house.run(lambda: house.row(game))
+    client = Client(house.rights(hello.token, row))
+    room = await house.rooms.open(row)
+    writer = asyncio.create_task(_write(socket, client))
+    try:
+        await room.enter(client, hello.version, hello.digest)
+        await _until_done(writer, asyncio.create_task(_play(socket, room, client)))
+    finally:
+        writer.cancel()
+        await room.leave(client)
 
 
 async def _play(socket: WebSocket, room: Room, client: Client) -> None:
     async for message in _incoming(socket, messages.TABLE):
-        if isinstance(message, RefusedError):
-            client.send({"type": "refused", "id": 0, "error": str(message), "version": room.table.version})
+        if isinstance(message, messages.Misshapen):
+            client.send(message.refusal | {"version": room.table.version})
         else:
             await room.handle(client, message)
 
@@ -59,35 +89,35 @@ async def _write(socket: WebSocket, client: Client) -> None:
     raise RefusedError(UNKNOWN, "The game was removed, or your connection is too slow: open it again.")
 
 
+@_counted
 async def analyses(socket: WebSocket, house: House) -> None:
     """Serve a client that analyses: one job at a time, until it leaves."""
-    async with _connected(socket, house):
-        hello = await _hello(socket)
-        if not house.is_host(hello.token):
-            row = await house.run(lambda: house.row(hello.game or ""))
-            house.rights(hello.token, row)
-        await socket.send_text(json.dumps({"type": "ready"}))
-        job: asyncio.Task[None] | None = None
-        try:
-            async for message in _incoming(socket, messages.ANALYSIS):
-                if isinstance(message, messages.Ping):
-                    await socket.send_text(json.dumps({"type": "pong", "id": message.id}))
-                    continue
+    hello = await _hello(socket)
+    if not house.is_host(hello.token):
+        row = await house.run(lambda: house.row(hello.game or ""))
+        house.rights(hello.token, row)
+    await socket.send_text(json.dumps({"type": "ready"}))
+    job: asyncio.Task[None] | None = None
+    try:
+        async for message in _incoming(socket, messages.ANALYSIS):
+            if isinstance(message, messages.Misshapen):
+                await socket.send_text(json.dumps(message.refusal))
+            elif isinstance(message, messages.Ping):
+                await socket.send_text(json.dumps({"type": "pong", "id": message.id}))
+            else:
                 await _stop(job)
                 job = None
-                if isinstance(message, RefusedError):
-                    await socket.send_text(json.dumps({"type": "refused", "id": 0, "error": str(message)}))
-                elif not isinstance(message, messages.Stop):
+                if not isinstance(message, messages.Stop):
                     job = asyncio.create_task(_analyse(socket, house, hello.token, message))
-        finally:
-            await _stop(job)
+    finally:
+        await _stop(job)
 
 
 async def _analyse(socket: WebSocket, house: House, token: str, message: Any) -> None:
     """Send the steps of a job until it is done or cancelled."""
     steps: Iterator[dict[str, Any]] = house.job(token, message)
     try:
-        while (step := await house.think(lambda: next(steps, None))) is not None:
+        while (step := await house.think(lambda: next(steps, None), token)) is not None:
             await socket.send_text(json.dumps(step | {"id": message.id}))
     except MonopolyError as error:
         await socket.send_text(json.dumps({"type": "refused", "id": message.id, "error": str(error)}))
@@ -105,28 +135,6 @@ async def _stop(job: asyncio.Task[None] | None) -> None:
 # --- what both have in common ---------------------------------------------------------------------------------------------
 
 
-@asynccontextmanager
-async def _connected(socket: WebSocket, house: House) -> AsyncIterator[None]:
-    """A connection that is counted, and closed with the reason for which it ended."""
-    await socket.accept()
-    house.sockets += 1
-    try:
-        if house.sockets > house.settings.sockets:
-            raise RefusedError(TOO_MANY, f"The server takes {house.settings.sockets} connections at once: close some tabs.")
-        yield
-    except WebSocketDisconnect:
-        pass
-    except RefusedError as refusal:
-        await _close(socket, _CODES.get(refusal.status, 1008), str(refusal))
-    except MonopolyError as error:
-        await _close(socket, 1008, str(error))
-    except Exception:
-        _log.exception("a connection failed")
-        await _close(socket, BY_FAULT, "The server failed; the game is kept. Open it again.")
-    finally:
-        house.sockets -= 1
-
-
 async def _close(socket: WebSocket, code: int, reason: str) -> None:
     if socket.application_state is WebSocketState.CONNECTED:
         with suppress(RuntimeError, WebSocketDisconnect):
@@ -138,7 +146,10 @@ async def _hello(socket: WebSocket) -> Any:
         text = await asyncio.wait_for(_text(socket), _PATIENCE)
     except TimeoutError as error:
         raise RefusedError(NO_TOKEN, "No hello came in time.") from error
-    return messages.read(messages.HELLO, text)
+    hello = messages.read(messages.HELLO, text)
+    if isinstance(hello, messages.Misshapen):
+        raise RefusedError(IMPOSSIBLE, hello.error)
+    return hello
 
 
 async def _text(socket: WebSocket) -> str:
@@ -154,19 +165,16 @@ async def _text(socket: WebSocket) -> str:
 
 
 async def _incoming(socket: WebSocket, shape: Any) -> AsyncIterator[Any]:
-    """The messages of a client; a RefusedError in place of one that has a wrong shape."""
+    """The messages of a client."""
     bucket, misshapen = Bucket(_RATE, _BURST), 0
     while True:
         text = await _text(socket)
         if not bucket.take():
             raise RefusedError(TOO_MANY, "Too many messages: wait a second, then come back.")
-        try:
-            message = messages.read(shape, text)
-        except RefusedError as refusal:
-            misshapen += 1
-            if misshapen > _MISSHAPEN:
-                raise
-            message = refusal
+        message = messages.read(shape, text)
+        misshapen += isinstance(message, messages.Misshapen)
+        if misshapen > _MISSHAPEN:
+            raise RefusedError(IMPOSSIBLE, message.error)
         yield message
 
 

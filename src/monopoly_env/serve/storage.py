@@ -1,18 +1,20 @@
 """The file in which all games rest: one SQLite database. What a client was told is in it already, so a crash loses nothing.
 
 A game is a row of `games` with its position, and a row of `moves` for each decision. An uploaded game keeps its actions in one block.
+Every row ends in a digest of what stands in it: a row that the disk has changed is refused.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import secrets
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +22,7 @@ from typing import Any, Final
 from filelock import FileLock, Timeout
 
 from monopoly_env.errors import ConfigurationError, FormatError
+from monopoly_env.serve.refusals import BUSY, RefusedError
 
 FILE: Final = "table.sqlite"
 _VERSION: Final = 2  # of the tables below
@@ -35,7 +38,8 @@ CREATE TABLE IF NOT EXISTS games (
     record BLOB NOT NULL,           -- the record now
     memory BLOB NOT NULL,           -- of its compiled policies
     actions BLOB,                   -- of an uploaded game
-    updated REAL NOT NULL
+    updated REAL NOT NULL,
+    digest_of_row TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS newest ON games (updated);
 CREATE TABLE IF NOT EXISTS moves (
@@ -49,6 +53,7 @@ CREATE TABLE IF NOT EXISTS moves (
     first INTEGER NOT NULL,         -- the version before the message of which the move is a part
     record BLOB,                    -- before a person's message, so that it can be taken back
     memory BLOB,
+    digest_of_row TEXT NOT NULL,
     PRIMARY KEY (game, version)
 ) WITHOUT ROWID;
 """
@@ -163,19 +168,45 @@ class Storage:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction."""
+        """One transaction.
+
+        Raises:
+            RefusedError: It can't be kept; nothing of it is.
+        """
         with self._lock:
-            self._database.execute("BEGIN IMMEDIATE")
             try:
+                self._database.execute("BEGIN IMMEDIATE")
                 yield self._database
-            except BaseException:
-                self._database.execute("ROLLBACK")
-                raise
-            self._database.execute("COMMIT")
+                self._database.execute("COMMIT")
+            except sqlite3.Error as error:
+                told = f"The game can't be kept ({error}): nothing was done. Is the disk full?"
+                raise RefusedError(BUSY, told) from error
+            finally:
+                if self._database.in_transaction:
+                    self._database.rollback()
 
     def _rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        """The rows of a query.
+
+        Raises:
+            RefusedError: They can't be read.
+        """
         with self._lock:
-            return self._database.execute(query, values).fetchall()
+            try:
+                return self._database.execute(query, values).fetchall()
+            except sqlite3.Error as error:
+                raise RefusedError(BUSY, f"The file of games can't be read ({error}).") from error
+
+    def _intact(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Whole rows, without their digests.
+
+        Raises:
+            FormatError: One of them is not what was written.
+        """
+        rows = self._rows(query, *values)
+        if any(digest != _digest(row) for *row, digest in rows):
+            raise FormatError("The file of games is damaged: this game is not what was played.")
+        return [row[:-1] for row in rows]
 
     def secret(self, name: str) -> str:
         """A secret of this folder, made when it is asked for first: links stay valid after a restart."""
@@ -189,25 +220,23 @@ class Storage:
         """Keep new games, all or none."""
         with self._writing() as database:
             for game in games:
-                row = (game.id, game.kind, json.dumps(game.about), json.dumps(game.status), game.version, game.start, game.record,
-                       game.memory, game.actions, game.updated)  # fmt: skip
-                database.execute("INSERT INTO games VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+                _insert(database, "games", _row(game))
 
     def find(self, game: str) -> Stored | None:
         """A game, or None if there is none of this id."""
-        columns = "id, kind, about, status, version, record, memory, start, actions, updated"
-        rows = self._rows(f"SELECT {columns} FROM games WHERE id = ?", game)
-        return self._stored(rows[0]) if rows else None
-
-    @staticmethod
-    def _stored(row: tuple[Any, ...]) -> Stored:
-        return Stored(row[0], row[1], json.loads(row[2]), json.loads(row[3]), *row[4:])
+        rows = self._intact("SELECT * FROM games WHERE id = ?", game)
+        for id_, kind, about, status, version, start, record, memory, played, updated in rows:
+            told = json.loads(about), json.loads(status)
+            return Stored(id_, kind, *told, version, record, memory, start, played, updated)
+        return None
 
     def newest(self, count: int) -> list[Stored]:
-        """The games that changed last, without their positions."""
-        rows = self._rows("SELECT id, kind, about, status, version, x'', x'', NULL, NULL, updated FROM games ORDER BY updated DESC LIMIT ?",
-                          count)  # fmt: skip
-        return [self._stored(row) for row in rows]
+        """The games that changed last, without damaged ones."""
+        found = []
+        for (game,) in self._rows("SELECT id FROM games ORDER BY updated DESC LIMIT ?", count):
+            with suppress(FormatError, RefusedError):
+                found.append(self.find(game))
+        return [game for game in found if game is not None]
 
     def count(self) -> int:
         """How many games there are."""
@@ -234,13 +263,17 @@ class Storage:
                 kept = (before.record, before.memory) if before and number == 0 else (None, None)
                 told = json.dumps([step.text, *step.sentences])
                 row = (game.id, step.version, step.seat, step.action, told, step.digest, step.turn, step.first, *kept)
-                database.execute("INSERT INTO moves VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+                _insert(database, "moves", row)
             self._update(database, game)
 
     @staticmethod
     def _update(database: sqlite3.Connection, game: Stored) -> None:
-        row = (json.dumps(game.about), json.dumps(game.status), game.version, game.record, game.memory, game.updated, game.id)
-        database.execute("UPDATE games SET about = ?, status = ?, version = ?, record = ?, memory = ?, updated = ? WHERE id = ?", row)
+        row = _row(game)
+        _, _, about, status, version, _, record, memory, _, updated = row
+        names = "about, status, version, record, memory, updated, digest_of_row"
+        changed = about, status, version, record, memory, updated, _digest(row)
+        query = f"UPDATE games SET ({names}) = (?, ?, ?, ?, ?, ?, ?) WHERE id = ?"
+        database.execute(query, (*changed, game.id))
 
     def take_back(self, game: Stored) -> None:
         """Keep a game that went back to an earlier version, and forget the decisions after it."""
@@ -251,21 +284,44 @@ class Storage:
 
     def snapshot(self, game: str, version: int) -> Snapshot | None:
         """The position at a version, if it may be gone back to."""
-        rows = self._rows("SELECT record, memory FROM moves WHERE game = ? AND version = ? AND record IS NOT NULL", game, version + 1)
-        return Snapshot(*rows[0]) if rows else None
+        rows = self._intact("SELECT * FROM moves WHERE game = ? AND version = ? AND record IS NOT NULL", game, version + 1)
+        return Snapshot(*rows[0][-2:]) if rows else None
 
     def steps(self, game: str, last: int) -> list[Step]:
         """The last decisions of a game."""
-        columns = "version, seat, action, told, digest, turn, first"
-        rows = self._rows(f"SELECT {columns} FROM moves WHERE game = ? ORDER BY version DESC LIMIT ?", game, last)
+        rows = self._intact("SELECT * FROM moves WHERE game = ? ORDER BY version DESC LIMIT ?", game, last)
         return [_step(row) for row in reversed(rows)]
 
-    def actions(self, game: str) -> bytes:
-        """All actions of a game that was played here."""
-        return bytes(row[0] for row in self._rows("SELECT action FROM moves WHERE game = ? ORDER BY version", game))
+    def actions(self, game: Stored) -> bytes:
+        """All actions of a game that was played here.
+
+        Raises:
+            FormatError: Some are missing.
+        """
+        query = "SELECT * FROM moves WHERE game = ? AND version <= ? ORDER BY version"
+        rows = self._intact(query, game.id, game.version)
+        if len(rows) != game.version:
+            raise FormatError(f"The file of games is damaged: it holds {len(rows):,} of {game.version:,} decisions.")
+        return bytes(_step(row).action for row in rows)
+
+
+def _row(game: Stored) -> tuple[Any, ...]:
+    about = json.dumps(game.about), json.dumps(game.status)
+    state = game.version, game.start, game.record, game.memory, game.actions
+    return (game.id, game.kind, *about, *state, game.updated)
 
 
 def _step(row: tuple[Any, ...]) -> Step:
-    version, seat, action, told, digest, turn, first = row
+    _, version, seat, action, told, digest, turn, first, *_ = row
     text, *sentences = json.loads(told)
     return Step(version, seat, action, text, tuple(sentences), digest, turn, first)
+
+
+def _insert(database: sqlite3.Connection, table: str, row: tuple[Any, ...]) -> None:
+    """Add a row and its digest."""
+    marks = ", ".join("?" * (len(row) + 1))
+    database.execute(f"INSERT INTO {table} VALUES ({marks})", (*row, _digest(row)))
+
+
+def _digest(row: Iterable[Any]) -> str:
+    return hashlib.blake2b(repr(tuple(row)).encode(), digest_size=8).hexdigest()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import sqlite3
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -24,7 +23,7 @@ from monopoly_env.replays import Replay
 from monopoly_env.rules import RULES_VERSION, Rules
 from monopoly_env.serve import hidden, views
 from monopoly_env.serve.players import Catalogue
-from monopoly_env.serve.refusals import BUSY, MOVED_ON, NOT_YOURS, RefusedError
+from monopoly_env.serve.refusals import MOVED_ON, NOT_YOURS, RefusedError
 from monopoly_env.serve.storage import Snapshot, Step, Storage, Stored
 
 LOG: Final = 200  # steps that a table remembers; the file has all
@@ -115,7 +114,7 @@ class Table:
         self.seats = [Seat(**seat) for seat in row.about["seats"]]
         self.memory = np.frombuffer(row.memory).copy().reshape(len(self.seats), 1, MEMORY)
         self.log = deque(storage.steps(row.id, LOG), LOG)
-        self._actions = list(storage.actions(row.id))
+        self._actions = list(storage.actions(row))
         self.stalled: dict[str, Any] | None = None
         self._settings = empty_replay(row.about, len(self.seats))
         self._policies: dict[str, Policy] = {}
@@ -389,7 +388,4 @@ class Table:
 
     def _keep(self, steps: Sequence[Step], before: Snapshot | None) -> None:
         self._note()
-        try:
-            self.storage.save(self.row, steps, before)
-        except sqlite3.Error as error:
-            raise RefusedError(BUSY, f"The game can't be kept ({error}): nothing was done. Is the disk full?") from error
+        self.storage.save(self.row, steps, before)

@@ -132,6 +132,15 @@ def test_a_game_has_a_curve_and_a_report(client: TestClient) -> None:
     assert sum(row["decisions"] for row in report["players"]) == 6 == len(report["curve"])
 
 
+def test_a_curve_comes_in_short_steps() -> None:
+    game, policies = position(2, lots={0: ["Boardwalk"], 1: [0]}), [make("friedman")] * 2
+    messages = list(analysis.curve(lambda _: game, 1, 2, 200, policies))
+    assert len(messages) > 4  # the first of a point has 32 playouts at most, the next four times as many
+    assert [message["done"] for message in messages] == [False] * (len(messages) - 1) + [True]
+    for point in messages[-1]["points"]:
+        assert point["shares"] == pytest.approx(rollout(game, policies, 200).share.tolist())
+
+
 def test_a_new_job_replaces_the_old_one(client: TestClient) -> None:
     with client.websocket_connect("/api/analyse") as socket:
         socket.send_json({"type": "hello", "token": client.app.state.house.token})  # type: ignore[attr-defined]

@@ -44,13 +44,20 @@ OWN: Final = re.compile(r'"(?:digest|watch|token)": ?"[^"]*"|"seconds": ?[\d.]+'
 
 def record(client: TestClient, game: dict[str, Any]) -> Any:
     """The record inside the server."""
-    return tables.record(client.app.state.house.storage.find(game["game"]).record)  # type: ignore[attr-defined]
+    return tables.record(stored(client, game).record)
+
+
+def stored(client: TestClient, game: dict[str, Any]) -> Any:
+    return client.app.state.house.storage.find(game["game"])  # type: ignore[attr-defined]
 
 
 def told(client: TestClient, game: dict[str, Any], tokens: list[str], jobs: Any) -> str:
     """Everything that the server tells of a game to the holders of some tokens."""
     found = []
+    start = {"version": 0, "digest": stored(client, game).about["digest"]}
     for token in tokens:
+        with Player(client, game["game"], token, start) as player:  # it has missed all steps
+            found.append(player.first)
         with Player(client, game["game"], token) as player:
             found.append(player.first)
             for wish in () if player.my_turn() else WISHES:

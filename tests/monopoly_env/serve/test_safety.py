@@ -24,6 +24,7 @@ from tests.monopoly_env.serve.clients import Player, bearer, begin, host
     ({"host": "evil.example"}, False), ({"host": "localhost.evil.example"}, False), ({"host": ""}, False), ({"host": "[::1"}, False),
     ({"host": "127.0.0.1:8000", "origin": "http://127.0.0.1:8000"}, True),
     ({"host": "127.0.0.1:8000", "origin": "http://127.0.0.1:9000"}, False),
+    ({"host": "127.0.0.1:8000", "origin": "http://["}, False), ({"host": "127.0.0.1:8000", "origin": "//[x"}, False),
     ({"host": "127.0.0.1:8000", "origin": "https://evil.example"}, False), ({"host": "127.0.0.1:8000", "origin": "null"}, False),
 ])  # fmt: skip
 def test_only_our_own_page_gets_in(client: TestClient, headers: dict[str, str], allowed: bool) -> None:
@@ -59,6 +60,7 @@ def test_the_token_of_another_game_does_not_fit(client: TestClient) -> None:
 
 
 def test_what_is_too_large_is_refused(client: TestClient) -> None:
+    assert client.get("/api/about", headers={"content-length": "9" * 5000}).status_code == 413
     long = client.post("/api/positions", content=b"x" * (MOST_BODY + 1))
     assert long.status_code == 413
     assert "256 KiB" in long.json()["error"]
@@ -83,6 +85,7 @@ def test_a_strange_message_is_answered_with_a_sentence(client: TestClient, text:
         answer = player.receive()
         assert answer["type"] == "refused"
         assert answer["error"].endswith(".")
+        assert answer["id"] == (1 if '"id": 1' in text else 0)
         assert player.say("ping")["type"] == "pong"
 
 
@@ -95,6 +98,26 @@ def test_a_strange_hello_ends_the_connection(client: TestClient, hello: str) -> 
             with pytest.raises(WebSocketDisconnect) as closed:
                 socket.receive_json()
             assert closed.value.code in (1008, 4401, 4404)
+
+
+def test_a_message_of_a_wrong_shape_is_refused_by_its_number(client: TestClient) -> None:
+    with client.websocket_connect("/api/analyse") as socket:
+        socket.send_json({"type": "hello", "token": client.app.state.house.token})  # type: ignore[attr-defined]
+        socket.receive_json()
+        for number, text in ((7, '{"type": "curve", "id": 7}'), (0, '{"type": "curve", "id": "7"}'), (0, "[7]")):
+            socket.send_text(text)
+            answer = socket.receive_json()
+            assert (answer["type"], answer["id"]) == ("refused", number)
+
+
+def test_one_socket_too_many_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with TestClient(create(Settings(tmp_path, hosts=("testserver",), sockets=1))) as client:
+        for _ in range(2):  # and it is counted no more when it has left
+            with client.websocket_connect("/api/analyse"), client.websocket_connect("/api/analyse") as late:
+                with pytest.raises(WebSocketDisconnect) as closed:
+                    late.receive_json()
+                assert (closed.value.code, "1 connections at once" in closed.value.reason) == (4429, True)
+    assert not caplog.records
 
 
 def test_floods_are_stopped(tmp_path: Path) -> None:
