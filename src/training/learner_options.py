@@ -12,6 +12,7 @@ from agents.networks.ocnaru import GATED, HIDDEN
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import MIN_PLAYERS
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
+from monopoly_env.policy.resolve import compiled
 from monopoly_env.rules import Rules
 from training.experience.choices import TURN_LIMIT
 from training.league import PAST, SELF, WORDS
@@ -195,8 +196,8 @@ def check(options: LearnerOptions, ranges: Ranges) -> Named:
         raise ConfigurationError(f"--start {options.start!r} plays at tables of {agent.num_players}, not of {options.num_players}.")
     named = Named(
         agent=agent,
-        expert=None if options.expert == NONE else _compiled(options.expert, NONE),
-        opponents=[name if name in WORDS else _compiled(name, *WORDS) for name in options.opponents],
+        expert=None if options.expert == NONE else compiled(find_policy(options.expert, NONE)),
+        opponents=[name if name in WORDS else compiled(find_policy(name, *WORDS)) for name in options.opponents],
         panel=[find_policy(name) for name in options.panel],
     )
     for policy in (named.expert, *named.opponents, *named.panel):
@@ -209,10 +210,3 @@ def check(options: LearnerOptions, ranges: Ranges) -> Named:
             f"each of {options.num_players} seats."
         )
     return named
-
-
-def _compiled(name: str, *words: str) -> CompiledPolicy:
-    policy = find_policy(name, *words)
-    if not isinstance(policy, CompiledPolicy):
-        raise ConfigurationError(f"Policy {name!r} is not compiled: games are played in compiled code.")
-    return policy

@@ -31,7 +31,7 @@ from monopoly_env.kernels import borrowed, entry, kernel
 from monopoly_env.philox import philox, split_seeds
 from monopoly_env.policy.loop import ILLEGAL, NO_LIMIT, PROGRESS, Players, begin, check, next_action
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
-from monopoly_env.policy.resolve import PolicyLike, resolve_all
+from monopoly_env.policy.resolve import PolicyLike, compiled, resolve_all
 
 NO_ACTION: Final = -1  # instead of a first action: the policy to move chooses
 MOST_PLAYOUTS: Final = 1 << 24  # of a position
@@ -263,9 +263,7 @@ def _seat(policies: Any, players: int, n: int, first: int, key: tuple[int, int])
     for seat, (choice, weights) in enumerate(choices):
         options = np.zeros(len(choice), np.int64)
         for place in range(len(choice)):
-            policy = next(left)
-            if not isinstance(policy, CompiledPolicy):
-                raise ConfigurationError(f"Policy {policy.name!r} is not compiled: playouts run in compiled code.")
+            policy = compiled(next(left))
             if policy not in seated:
                 seated.append(policy)
             options[place] = seated.index(policy)

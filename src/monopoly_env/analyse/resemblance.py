@@ -19,8 +19,8 @@ from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import Game, Games
 from monopoly_env.kernels import borrowed, entry
 from monopoly_env.policy.loop import Players, ask
-from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
-from monopoly_env.policy.resolve import PolicyLike, resolve_all
+from monopoly_env.policy.protocol import MEMORY
+from monopoly_env.policy.resolve import PolicyLike, compiled, resolve_all
 
 DOUBT: Final = 0.1  # how often somebody who plays like a policy does something else all the same
 # Steps of an offer follow from the first one, so they say nothing more.
@@ -84,10 +84,9 @@ class Follower:
 
     def __init__(self, game: Game, policies: Sequence[PolicyLike]) -> None:
         """Begin before the first action; see `resemblance`."""
-        resolved = resolve_all(policies)
-        models = [policy for policy in resolved if isinstance(policy, CompiledPolicy)]
-        if not models or len(models) < len(resolved):
-            raise ConfigurationError(f"policies must be one or more compiled ones, not {[policy.name for policy in resolved]}.")
+        models = [compiled(policy) for policy in resolve_all(policies)]
+        if not models:
+            raise ConfigurationError("policies must be one or more compiled ones, not none.")
         core.sound(game)
         self._names, self._players = tuple(policy.name for policy in models), Players.of(models)
         self._begin(core.batch_of(core.restarted(game)))

@@ -112,3 +112,16 @@ def resolve_all(policies: Sequence[PolicyLike]) -> list[Policy]:
         made.setdefault(key, resolve(given))
         resolved.append(made[key])
     return resolved
+
+
+def compiled(policy: Policy) -> CompiledPolicy:
+    """The same policy where only compiled ones can play.
+
+    Raises:
+        ConfigurationError: It is not compiled.
+    """
+    if not isinstance(policy, CompiledPolicy):
+        raise ConfigurationError(
+            f"Policy {policy.name!r} is not compiled, so it can't play here. docs/tutorials/policy.md lists where it can."
+        )
+    return policy

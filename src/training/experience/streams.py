@@ -29,8 +29,8 @@ from monopoly_env.encoding import Encoding
 from monopoly_env.errors import ConfigurationError, nearest, whole_number
 from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS, empty_games
 from monopoly_env.policy.loop import PROGRESS, Players, check
-from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
-from monopoly_env.policy.resolve import PolicyLike, resolve_all
+from monopoly_env.policy.protocol import MEMORY
+from monopoly_env.policy.resolve import PolicyLike, compiled, resolve_all
 from monopoly_env.rewards import Reward
 from monopoly_env.rules import Rules
 from training.experience.recording import Experiences, begin_games, record_games, write_ends
@@ -154,13 +154,9 @@ class _Seating:
                 raise ConfigurationError(
                     f"Every table must seat the same number of players, {MIN_PLAYERS} to {MAX_PLAYERS}, not {players} and {len(table)}."
                 )
-        given = resolve_all([policy for table in tables for policy in table])
-        compiled = [policy for policy in dict.fromkeys(given) if isinstance(policy, CompiledPolicy)]
-        for policy in given:
-            if not isinstance(policy, CompiledPolicy):
-                raise ConfigurationError(f"Policy {policy.name!r} is not compiled: only compiled policies can play in a stream.")
-        numbers = np.array([compiled.index(policy) for policy in given if isinstance(policy, CompiledPolicy)], np.int16)
-        self.policies = compiled
+        given = [compiled(policy) for policy in resolve_all([policy for table in tables for policy in table])]
+        self.policies = list(dict.fromkeys(given))
+        numbers = np.array([self.policies.index(policy) for policy in given], np.int16)
         self.seats = _cycle(numbers.reshape(-1, players))
 
 

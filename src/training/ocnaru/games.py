@@ -19,7 +19,6 @@ from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.core import new_games
 from monopoly_env.encoding import ocnaru
 from monopoly_env.engine.step import answer, settle_one
-from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import BY_CAP, Games
 from monopoly_env.kernels import borrowed, entry
 from monopoly_env.policy.loop import PROGRESS, Players, check, next_action
@@ -170,18 +169,6 @@ def joined(parts: Sequence[Played]) -> Played:
     moves = Moves(*(np.concatenate(columns) for columns in zip(*(part.moves for part in parts), strict=True)))
     numbers = range(parts[0].numbers.start, parts[-1].numbers.stop)
     return Played(numbers, moves, *(np.concatenate(columns) for columns in zip(*(part[2:] for part in parts), strict=True)))
-
-
-def compiled(policies: Sequence[Any]) -> list[CompiledPolicy]:
-    """The same policies, checked to be compiled.
-
-    Raises:
-        ConfigurationError: One of them is not compiled.
-    """
-    for policy in policies:
-        if not isinstance(policy, CompiledPolicy):
-            raise ConfigurationError(f"Policy {policy.name!r} is not compiled: the networks can only play against compiled policies.")
-    return list(policies)
 
 
 @entry()

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 from agents.networks.ocnaru import GATED, NAMES, OcnaruNetworks
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
+from monopoly_env.policy.resolve import compiled
 from monopoly_env.rules import Rules
 from training.ocnaru.rewards import Moment, Variant
 from training.run.devices import device_of
@@ -127,18 +128,11 @@ def check(options: OcnaruOptions) -> OcnaruPolicies:
             raise ConfigurationError(f"--{setting.replace('_', '-')} must name a policy.")
     device_of(options.device)
     return OcnaruPolicies(
-        [_compiled(name, "experts") for name in options.experts],
-        [_compiled(name, "opponents") for name in options.opponents],
+        [compiled(find_policy(name)) for name in options.experts],
+        [compiled(find_policy(name)) for name in options.opponents],
         [find_policy(name) for name in options.panel],
         [find_policy(name) for name in options.final_panel],
     )
-
-
-def _compiled(name: str, setting: str) -> CompiledPolicy:
-    policy = find_policy(name)
-    if not isinstance(policy, CompiledPolicy):
-        raise ConfigurationError(f"--{setting}: {name!r} is not a compiled policy; no others can play here.")
-    return policy
 
 
 def settings(options: OcnaruOptions) -> dict[str, Any]:

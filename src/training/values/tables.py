@@ -14,9 +14,8 @@ from agents.players.expert.parameters import Expert
 from agents.players.gcp import Gcp
 from agents.players.strategic import Strategic
 from agents.players.vocabulary.parameters import Parameters
-from monopoly_env.errors import ConfigurationError
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
-from monopoly_env.policy.resolve import make, resolve_all
+from monopoly_env.policy.resolve import compiled, make, resolve_all
 from monopoly_env.rules import Rules
 
 # Each seat draws its policy by these weights. `fp/*`, `landlord/*` and `yasumura` are left out on purpose: the network is judged on them.
@@ -95,10 +94,7 @@ class Mixture:
         for name, (kind, weight) in (varied or {}).items():
             policies += variants(name, kind)
             odds += [weight / VARIANTS] * VARIANTS
-        compiled = [policy for policy in policies if isinstance(policy, CompiledPolicy)]
-        if len(compiled) < len(policies):
-            raise ConfigurationError(f"All policies must be compiled: {', '.join(weights)}.")
-        return cls(compiled, np.array(odds) / sum(odds))
+        return cls([compiled(policy) for policy in policies], np.array(odds) / sum(odds))
 
     @classmethod
     def taught(cls) -> Mixture:

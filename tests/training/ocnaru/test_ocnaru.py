@@ -28,14 +28,14 @@ from monopoly_env.board import GROUP_OF, LOT_SQUARE
 from monopoly_env.engine.step import answer, settle_one
 from monopoly_env.errors import ConfigurationError, FormatError
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy, Decisions
-from monopoly_env.policy.resolve import PolicyLike, resolve_all
+from monopoly_env.policy.resolve import PolicyLike, compiled, resolve_all
 from monopoly_env.rules import Rules
 from studies import ocnaru as report
 from tests.policies import NEVER_ENDS, blind, restless, rich, seeing
 from training.experience.recording import Experiences
 from training.experience.streams import stream
 from training.ocnaru import experts, options, rewards, train
-from training.ocnaru.games import Moves, OwnGames, Played, compiled, joined
+from training.ocnaru.games import Moves, OwnGames, Played, joined
 from training.ocnaru.learner import HeadLearner, Memory
 from training.ocnaru.options import OcnaruOptions, check, epsilon, own_games
 from training.ocnaru.train import OcnaruTrainer, execute
@@ -230,7 +230,7 @@ def play(
     policy: OcnaruNetworks, head: str, games: int, share: float = 0.5, *, threads: int = 2, first: int = 0,
     opponents: Sequence[PolicyLike] = ("strategic", "strategic/cautious"), rules: Rules = RULES,
 ) -> Played:  # fmt: skip
-    own = OwnGames(compiled(resolve_all(opponents)), rules, 7, threads)
+    own = OwnGames([compiled(policy) for policy in resolve_all(opponents)], rules, 7, threads)
     try:
         parts = own.begin(policy, head, range(first, first + games), np.full(games, share))
         return joined([part.result() for part in parts])

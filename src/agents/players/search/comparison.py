@@ -20,7 +20,7 @@ from monopoly_env.errors import ConfigurationError, whole_number
 from monopoly_env.game import Game, Games
 from monopoly_env.policy.loop import answers
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy, Decisions, Policy, draw_keys
-from monopoly_env.policy.resolve import resolve_all
+from monopoly_env.policy.resolve import compiled, resolve_all
 
 ADVISERS: Final[tuple[str, ...]] = BEST["advisers"]  # who is asked for an offer, beside the policy of the seat
 
@@ -89,12 +89,7 @@ def _seats(policies: Any, players: int) -> list[CompiledPolicy]:
     mixtures = list(policies) if isinstance(policies, (list, tuple)) else [policies] * players
     if len(mixtures) != players:
         raise ConfigurationError(f"{len(mixtures)} policies are given for {players} seats: give one for all, or one a seat.")
-    seats = []
-    for policy in resolve_all([likeliest(mixture) for mixture in mixtures]):
-        if not isinstance(policy, CompiledPolicy):
-            raise ConfigurationError(f"Policy {policy.name!r} is not compiled: playouts run in compiled code.")
-        seats.append(policy)
-    return seats
+    return [compiled(policy) for policy in resolve_all([likeliest(mixture) for mixture in mixtures])]
 
 
 def _composed(game: Game, choose: Callable[[Games], int]) -> tuple[int, ...] | None:

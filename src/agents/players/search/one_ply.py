@@ -15,12 +15,12 @@ from monopoly_env.analyse import values
 from monopoly_env.analyse.values import write_shares
 from monopoly_env.engine.decks import shuffle_unseen
 from monopoly_env.engine.step import apply
-from monopoly_env.errors import ConfigurationError, whole_number
+from monopoly_env.errors import whole_number
 from monopoly_env.game import Games, empty_games
 from monopoly_env.kernels import borrowed, entry
 from monopoly_env.philox import philox
-from monopoly_env.policy.protocol import BatchedPolicy, CompiledPolicy, Decisions
-from monopoly_env.policy.resolve import resolve
+from monopoly_env.policy.protocol import BatchedPolicy, Decisions
+from monopoly_env.policy.resolve import compiled, resolve
 
 _WORD: Final = 0xFFFFFFFF
 _LUCK: Final = 22  # the stream of random numbers for what follows an action; the engine does not use it
@@ -46,9 +46,7 @@ class OnePlyPolicy(BatchedPolicy):
             ConfigurationError: The value or the policy is unknown, the policy is not compiled, or `draws` is not 1 or more.
         """
         whole_number("draws", draws, 1)
-        self.base = resolve(base)
-        if not isinstance(self.base, CompiledPolicy):
-            raise ConfigurationError(f"Policy {self.base.name!r} is not compiled.")
+        self.base = compiled(resolve(base))
         self.name = name or f"one_ply/{value}"
         self._value = values.resolve(value)
         self._options: dict[str, Any] = {"value": value, "draws": int(draws), "base": base}

@@ -25,7 +25,7 @@ from monopoly_env.analyse.resemblance import Follower
 from monopoly_env.errors import ConfigurationError, nearest, whole_number
 from monopoly_env.game import Game, Games
 from monopoly_env.policy.protocol import BatchedPolicy, CompiledPolicy, Decisions
-from monopoly_env.policy.resolve import resolve
+from monopoly_env.policy.resolve import compiled, resolve
 
 ADVISERS: Final = ("algorithmic", "strategic", "fp/b")
 # The strongest options that were found (docs/results/search.md), for tables of 2 to 4.
@@ -120,17 +120,17 @@ class SearchPolicy(BatchedPolicy):
             raise ConfigurationError(f"time={time!r} must be a positive number of seconds, or None.")
         if doubt is not None and not 0 < doubt < 1:
             raise ConfigurationError(f"doubt={doubt!r} must be a probability between 0 and 1, or None.")
-        self.base = _compiled(base)
+        self.base = compiled(resolve(base))
         if doubt is not None and not isinstance(self.base, Doubting):
             raise ConfigurationError(f"doubt={doubt!r} needs a learned base, such as 'ppo/best/two': {base!r} has no networks that doubt.")
-        self.rollout_policy = self.base if rollout_policy is None else _compiled(rollout_policy)
-        self.advisers = [_compiled(adviser) for adviser in advisers]
+        self.rollout_policy = self.base if rollout_policy is None else compiled(resolve(rollout_policy))
+        self.advisers = [compiled(resolve(adviser)) for adviser in advisers]
         self.name = name or f"search/{base}/{playouts}"
         self.searched = 0  # decisions that were played out
         self.offered = 0  # offers that it made beside those of the base policy
         self._value = values.resolve(value)
         self._may_search = _numbers(DECISION_NAMES if decisions is None else decisions)
-        self._others = None if others is None else [_compiled(other) for other in others]
+        self._others = None if others is None else [compiled(resolve(other)) for other in others]
         self.reads_history = self._others is not None and len(self._others) > 1
         self._followers: dict[tuple[bytes, bytes, int], Follower] = {}
         self._options: dict[str, Any] = {
@@ -278,13 +278,6 @@ def _numbers(names: Sequence[str]) -> list[int]:
         if name not in DECISION_NAMES:
             raise ConfigurationError(f"decisions: there is no decision {name!r}. {nearest(name, DECISION_NAMES)}")
     return [DECISION_NAMES.index(name) for name in names]
-
-
-def _compiled(policy: str) -> CompiledPolicy:
-    made = resolve(policy)
-    if not isinstance(made, CompiledPolicy):
-        raise ConfigurationError(f"Policy {made.name!r} is not compiled: playouts run in compiled code.")
-    return made
 
 
 def _advice(adviser: CompiledPolicy, decisions: Decisions, base: NDArray[np.int64]) -> NDArray[np.int64]:
