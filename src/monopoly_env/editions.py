@@ -11,6 +11,7 @@ import csv
 import os
 import re
 import tomllib
+from collections import defaultdict
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -65,7 +66,7 @@ class Edition:
 
 
 def read_table(name: str, folder: Path = DATA) -> list[Row]:
-    """The rows of a CSV file of a folder.
+    """The rows of a CSV file of a folder; a column that it lacks is empty.
 
     Raises:
         ConfigurationError: The file can't be read. FormatError: It is no CSV.
@@ -73,7 +74,8 @@ def read_table(name: str, folder: Path = DATA) -> list[Row]:
     data = read_file(folder / name, _MOST_BYTES)
     with understood(folder / name, "is no table"):
         lines = data.decode("utf-8").splitlines()
-        return [{column: cell or "" for column, cell in row.items() if column} for row in csv.DictReader(lines)]
+        rows = csv.DictReader(lines)
+        return [defaultdict(str, {column: cell or "" for column, cell in row.items() if column}) for row in rows]
 
 
 def cell(row: Row, column: str, low: int, high: int, place: str) -> int:

@@ -446,7 +446,7 @@ class Ratings:
             return cls(players, [str(digest) for digest in written["counted"]])
         except FormatError:
             raise
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        except Exception as error:  # whatever content leads to
             raise FormatError(f"{str(path)!r} holds no ratings: {error}.") from error
 
 

@@ -93,7 +93,7 @@ def read(path: str | Path) -> dict[str, Any]:
         value = str(about.get("adjusted_by", ""))
         costs = [{what: float(amount) for what, amount in about.get("costs", {}).get(name, {}).items()} for name in names]
         return {"names": names, **{key: about[key] for key in _KEPT}, "value": value, "costs": costs, **_arrays(data, names)}
-    except (KeyError, TypeError, ValueError, OSError, MemoryError, OverflowError, ZeroDivisionError, LookupError, AttributeError) as error:
+    except Exception as error:  # whatever content leads to
         raise FormatError(f"{str(path)!r} holds no results: {error}.") from error
 
 

@@ -126,7 +126,7 @@ def load(path: str | os.PathLike[str] = SHIPPED) -> tuple[Puzzle, ...]:
     for number, entry in enumerate(entries, 1):
         try:
             puzzles.append(_from_dict(entry))
-        except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
+        except Exception as error:  # whatever content leads to
             reason = error if isinstance(error, MonopolyError) else f"{type(error).__name__}: {error}."
             raise FormatError(f"Puzzle {number} of {len(entries)} in {name!r} is corrupt. {reason}") from error
     return tuple(puzzles)

@@ -79,7 +79,7 @@ def load(path: str | os.PathLike[str]) -> list[Replay]:
         raise FormatError(f"{name!r} was recorded by another version: {differences}.")
     try:
         return _unpacked(header, block)
-    except (zlib.error, KeyError, TypeError, ValueError, OverflowError, AttributeError, RecursionError) as error:
+    except Exception as error:  # whatever content leads to
         reason = f" {error}" if isinstance(error, MonopolyError) else ""
         raise FormatError(f"{name!r} is truncated or corrupt.{reason}") from error
 
@@ -105,7 +105,7 @@ def from_dict(data: Mapping[str, Any]) -> Replay:
         if len(actions) != data["decisions"]:
             raise FormatError(f"It claims {shortened(data['decisions'])} decisions and has {len(actions)}.")
         return _replay(data, actions)
-    except (KeyError, TypeError, ValueError, OverflowError, AttributeError, RecursionError) as error:
+    except Exception as error:  # whatever content leads to
         reason = f" {error}" if isinstance(error, MonopolyError) else ""
         raise FormatError(f"This is no recorded game.{reason}") from error
 

@@ -58,7 +58,7 @@ def load(path: Path) -> tuple[Position, ...]:
         raise FormatError(f"{str(path)!r} holds no positions of this version: expected {expected}.")
     try:
         return tuple(_from_dict(entry) for entry in data["positions"])
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except Exception as error:  # whatever content leads to
         reason = error if isinstance(error, MonopolyError) else f"{type(error).__name__}: {error}."
         raise FormatError(f"{str(path)!r} is corrupt. {reason}") from error
 

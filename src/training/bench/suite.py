@@ -113,5 +113,5 @@ def load(folder: Path = SHIPPED) -> Suite:
         raise FormatError(f"{str(path)!r} is no suite of version {VERSION}.")
     try:
         return Suite(folder, str(data["sha256"]), int(data["seed"]), tuple(data["strangers"]), tuple(data["rules"]))
-    except (KeyError, TypeError, ValueError) as error:
+    except Exception as error:  # whatever content leads to
         raise FormatError(f"{str(path)!r} is damaged: {type(error).__name__}: {error}.") from error

@@ -21,7 +21,7 @@ from rich.table import Table as RichTable
 
 from agents.networks import pente, pente_window
 from agents.networks.layout import Architecture
-from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, nearest
+from monopoly_env.errors import ConfigurationError, FormatError, nearest
 from monopoly_env.intervals import clustered
 from pente_env.fitness import EXPERIMENTS, Experiment, Fitness, Scores, opponents_of
 from pente_env.player import Player
@@ -291,7 +291,7 @@ def load(path: Path | str) -> Player:
         if missing:
             raise FormatError(f"there is no {missing[0]!r} in it")
         return _player(arrays, file.parent.name or "network")
-    except (MonopolyError, ValueError, TypeError) as error:
+    except Exception as error:  # whatever content leads to
         raise FormatError(
             f"{str(path)!r} holds no network for Pente ({str(error).removesuffix('.')}): expected {NETWORK} of a run of `training.evolve` "
             "with --preset schrum, esp/2.9 or esp/3.0."
