@@ -47,7 +47,7 @@ def _family(home: str, names: list[str]) -> list[str]:
 
 
 def _parameters(kind: type[Parameters]) -> str:
-    rows = []
+    rows, meanings = [], kind.meanings()
     for option in fields(kind):
         low, high = option.metadata.get("range", (False, True))
         default = option.default if option.metadata["unit"] == "switch" else f"{option.default:g}"
@@ -57,7 +57,7 @@ def _parameters(kind: type[Parameters]) -> str:
                 default,
                 f"{low:g} to {high:g}" if "range" in option.metadata else "",
                 option.metadata["unit"],
-                option.metadata["doc"],
+                meanings[option.name],
             )
         )
     return table(("parameter", "default", "range", "unit", "meaning"), rows)

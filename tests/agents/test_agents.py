@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from safetensors.numpy import save_file
 
 import agents
 import monopoly_env as me
-from agents.players import algorithmic
 from agents.registry import BUILT_IN
 from monopoly_env import actions
 from monopoly_env.game import empty_games
@@ -397,7 +395,3 @@ def test_it_beats_random() -> None:
     results = agents.arena.play(["algorithmic", "random"], games=400, seed=11)
     assert results.rows()[0]["name"] == "algorithmic"
     assert results.rows()[0]["low"] > 0.95
-
-
-def test_every_parameter_has_a_reason() -> None:
-    assert all(len(option.metadata["doc"]) > 20 for option in fields(algorithmic.Algorithmic))

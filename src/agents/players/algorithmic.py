@@ -20,7 +20,7 @@ from agents.players.vocabulary.reading import NO_LOT, asked_lot, cheapest, legal
 from monopoly_env.actions import A_BUILD, A_BUY, A_JAIL, A_MORTGAGE, A_REPLY, A_TRADE, A_TURN, A_UNMORTGAGE
 from monopoly_env.board import ALL_LOTS, GROUP_LOTS, NUM_LOTS, NUM_STREETS, RAILROADS
 from monopoly_env.engine import agenda, building, mortgage, players
-from monopoly_env.engine.sets import has, lowest, size
+from monopoly_env.engine.sets import each, has, lowest, size
 from monopoly_env.game import Game
 from monopoly_env.kernels import inlined, kernel
 from monopoly_env.policy.protocol import Mask, Row, policy_kernel
@@ -30,30 +30,30 @@ from monopoly_env.policy.protocol import Mask, Row, policy_kernel
 class Algorithmic(Parameters):
     """Parameters of the policy, with the reason for each value."""
 
-    reserve: float = parameter(
-        200, 0, 2000, DOLLARS, "kept when buying and building: one pass of GO, or the rent of a street with two houses"
-    )
-    rich: float = parameter(500, 0, 5000, DOLLARS, "kept when lifting a mortgage: an unused lot earns less than a house")
-    started: float = parameter(
-        1.2, 0, 10, RATIO, "worth, in list prices, of a lot of whose group one is already owned: it is on the way to a group"
-    )
-    blocks: float = parameter(1.5, 0, 10, RATIO, "worth, in list prices, of a lot that an opponent needs to complete a group")
-    completes: float = parameter(
-        3, 0, 20, RATIO, "worth, in list prices, of a lot that completes a group: three houses soon earn its price back"
-    )
-    denies: float = parameter(
-        2,
-        0,
-        20,
-        RATIO,
-        "wanted, in list prices, for a lot that completes an opponent's group: less than its worth there, so trades happen",
-    )
-    margin: float = parameter(1.1, 0, 10, RATIO, "what a trade must bring for each dollar given: at 1, it would help the partner as much")
-    offer_pause: float = parameter(10, 0, 1000, ROUNDS, "between two offers: a refused offer would be refused again")
-    lots_left: float = parameter(
-        8, 0, 29, COUNT, "leaving jail early is worth the fine while this many lots are unowned: there is still something to buy"
-    )
-    scarce: float = parameter(1.5, 0, 10, RATIO, "highest bid for a scarce building, in list prices")
+    reserve: float = parameter(200, 0, 2000, DOLLARS)
+    """kept when buying and building: one pass of GO, or the rent of a street with two houses"""
+    rich: float = parameter(500, 0, 5000, DOLLARS)
+    """kept when lifting a mortgage: an unused lot earns less than a house"""
+    started: float = parameter(1.2, 0, 10, RATIO)
+    """worth, in list prices, of a lot of whose group one is already owned: it is on the way to a
+    group"""
+    blocks: float = parameter(1.5, 0, 10, RATIO)
+    """worth, in list prices, of a lot that an opponent needs to complete a group"""
+    completes: float = parameter(3, 0, 20, RATIO)
+    """worth, in list prices, of a lot that completes a group: three houses soon earn its price
+    back"""
+    denies: float = parameter(2, 0, 20, RATIO)
+    """wanted, in list prices, for a lot that completes an opponent's group: less than its worth
+    there, so trades happen"""
+    margin: float = parameter(1.1, 0, 10, RATIO)
+    """what a trade must bring for each dollar given: at 1, it would help the partner as much"""
+    offer_pause: float = parameter(10, 0, 1000, ROUNDS)
+    """between two offers: a refused offer would be refused again"""
+    lots_left: float = parameter(8, 0, 29, COUNT)
+    """leaving jail early is worth the fine while this many lots are unowned: there is still
+    something to buy"""
+    scarce: float = parameter(1.5, 0, 10, RATIO)
+    """highest bid for a scarce building, in list prices"""
 
 
 AT: Final = Algorithmic.columns()
@@ -168,9 +168,7 @@ def offer(game: Game, seat: int, params: Row, memory: Row) -> int:
 def _swap(game: Game, seat: int, partner: int, but: int) -> int:
     """A street of this seat that completes a group of the partner, outside the group `but`; or NO_LOT."""
     streets = int(game.lots[seat]) & groups.STREETS & ~int(GROUP_LOTS[but])
-    while streets:
-        street = lowest(streets)
-        streets &= streets - 1
+    for street in each(streets):
         if groups.completes(game, partner, street):
             return street
     return NO_LOT
@@ -198,13 +196,11 @@ def _reply(game: Game, seat: int, params: Row) -> int:
     proposer = int(game.offer_from)
     received, given = 0.0, 0.0
     lots = int(game.offer_give) & ALL_LOTS
-    while lots:
-        received += worth_of(game, seat, lowest(lots), params)
-        lots &= lots - 1
+    for lot in each(lots):
+        received += worth_of(game, seat, lot, params)
     lots = int(game.offer_ask) & ALL_LOTS
-    while lots:
-        given += loss_of(game, seat, proposer, lowest(lots), params)
-        lots &= lots - 1
+    for lot in each(lots):
+        given += loss_of(game, seat, proposer, lot, params)
     return settle(game, received, given, params)
 
 

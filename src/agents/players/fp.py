@@ -34,7 +34,7 @@ from agents.players.vocabulary.reading import NO_LOT, amount_due, asked_lot, che
 from monopoly_env import board
 from monopoly_env.actions import A_BID, A_BUILD, A_BUY, A_JAIL, A_MORTGAGE, A_REPLY, A_SELL, A_TRADE, A_TURN, A_UNMORTGAGE, RAISES
 from monopoly_env.engine import agenda, auction, building, mortgage, players, trade, turn
-from monopoly_env.engine.sets import has, lowest, size
+from monopoly_env.engine.sets import each, has, lowest, size
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Mask, Row, policy_kernel
@@ -44,26 +44,45 @@ from monopoly_env.policy.protocol import Mask, Row, policy_kernel
 class FixedPolicy(Parameters):
     """Parameters of the policies, with the reason for each value; the defaults are those of `fp/a`."""
 
-    salary: float = parameter(
-        200, 0, 2000, DOLLARS, "kept when buying and lifting mortgages; needed to leave jail and to ask for lots: one pass of GO"
-    )
-    floor: float = parameter(100, 0, 2000, DOLLARS, "kept in a trade that brings no group: half a pass of GO")
-    markup: float = parameter(1.5, 0, 10, RATIO, "asked, in list prices, for a lot that completes the buyer's group: the buyer gains more")
-    purse: float = parameter(0.5, 0, 1, SHARE, "of the buyer's cash, asked for such a lot if that is more: what the buyer can still pay")
-    discount: float = parameter(0.75, 0, 10, RATIO, "paid for a lot, in list prices, if the owner gets a group as well")
-    premium: float = parameter(1.5, 0, 10, RATIO, "times the discount, paid if the owner gets only cash: above the list price")
-    bid_step: float = parameter(0.5, 0, 1, SHARE, "of the way to the list price that a bid goes: it may win below the price")
-    completing_step: float = parameter(0.25, 0, 1, SHARE, "of the cash left, added to a bid above list price for a group's last lot")
-    wanted_step: float = parameter(1 / 6, 0, 1, SHARE, "of the cash left, added to each bid for a wanted lot, without a limit")
-    most_houses: float = parameter(5, 0, 5, COUNT, "houses up to which it builds, 5 is the hotel; the third house earns most per dollar")
-    wants_light_blue: bool = switch(False, "buy, bid for and request these streets as wanted lots")
-    wants_orange: bool = switch(False, "buy, bid for and request these streets as wanted lots")
-    wants_dark_blue: bool = switch(False, "buy, bid for and request these streets as wanted lots")
-    wants_railroads: bool = switch(False, "buy, bid for and request railroads as wanted lots")
-    wants_groups: bool = switch(False, "request wanted lots while a wanted colour group is incomplete, not only while owning a railroad")
-    refuses_utilities: bool = switch(False, "neither buy utilities nor bid for them nor accept an offer of one")
-    aggressive: bool = switch(False, "prices of an earlier version: asks a rich buyer for more, pays a rich owner less than the list price")
-    guarded: bool = switch(False, "close the hole in the rule for accepting offers, see above")
+    salary: float = parameter(200, 0, 2000, DOLLARS)
+    """kept when buying and lifting mortgages; needed to leave jail and to ask for lots: one pass of
+    GO"""
+    floor: float = parameter(100, 0, 2000, DOLLARS)
+    """kept in a trade that brings no group: half a pass of GO"""
+    markup: float = parameter(1.5, 0, 10, RATIO)
+    """asked, in list prices, for a lot that completes the buyer's group: the buyer gains more"""
+    purse: float = parameter(0.5, 0, 1, SHARE)
+    """of the buyer's cash, asked for such a lot if that is more: what the buyer can still pay"""
+    discount: float = parameter(0.75, 0, 10, RATIO)
+    """paid for a lot, in list prices, if the owner gets a group as well"""
+    premium: float = parameter(1.5, 0, 10, RATIO)
+    """times the discount, paid if the owner gets only cash: above the list price"""
+    bid_step: float = parameter(0.5, 0, 1, SHARE)
+    """of the way to the list price that a bid goes: it may win below the price"""
+    completing_step: float = parameter(0.25, 0, 1, SHARE)
+    """of the cash left, added to a bid above list price for a group's last lot"""
+    wanted_step: float = parameter(1 / 6, 0, 1, SHARE)
+    """of the cash left, added to each bid for a wanted lot, without a limit"""
+    most_houses: float = parameter(5, 0, 5, COUNT)
+    """houses up to which it builds, 5 is the hotel; the third house earns most per dollar"""
+    wants_light_blue: bool = switch(False)
+    """buy, bid for and request these streets as wanted lots"""
+    wants_orange: bool = switch(False)
+    """buy, bid for and request these streets as wanted lots"""
+    wants_dark_blue: bool = switch(False)
+    """buy, bid for and request these streets as wanted lots"""
+    wants_railroads: bool = switch(False)
+    """buy, bid for and request railroads as wanted lots"""
+    wants_groups: bool = switch(False)
+    """request wanted lots while a wanted colour group is incomplete, not only while owning a
+    railroad"""
+    refuses_utilities: bool = switch(False)
+    """neither buy utilities nor bid for them nor accept an offer of one"""
+    aggressive: bool = switch(False)
+    """prices of an earlier version: asks a rich buyer for more, pays a rich owner less than
+    the list price"""
+    guarded: bool = switch(False)
+    """close the hole in the rule for accepting offers, see above"""
 
 
 AT: Final = FixedPolicy.columns()
@@ -200,9 +219,7 @@ def _building(game: Game, streets: int, params: Row) -> int:
     """The street where the added rent minus the price of a house is highest, or NO_LOT; no cash is kept."""
     best, most = NO_LOT, 0
     edition = int(game.rules.board)
-    while streets:
-        street = lowest(streets)
-        streets &= streets - 1
+    for street in each(streets):
         level, following = int(game.level[street]), building.next_level(game, street)
         if following > params[AT.most_houses]:
             continue

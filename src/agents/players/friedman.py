@@ -25,8 +25,11 @@ from monopoly_env.policy.protocol import Mask, Row, policy_kernel
 class Friedman(Parameters):
     """Parameters of the policy, with the reason for each value."""
 
-    reserve: float = parameter(200, 0, 2000, DOLLARS, "kept while nobody has built: as much as one pass of GO brings")
-    rents: float = parameter(1, 0, 10, RATIO, "times the highest rent it could owe, kept if that is more: no single rent forces it to sell")
+    reserve: float = parameter(200, 0, 2000, DOLLARS)
+    """kept while nobody has built: as much as one pass of GO brings"""
+    rents: float = parameter(1, 0, 10, RATIO)
+    """times the highest rent it could owe, kept if that is more: no single rent forces it to
+    sell"""
 
 
 AT: Final = Friedman.columns()

@@ -30,7 +30,7 @@ from agents.players.vocabulary.reading import NO_LOT, amount_due, asked_lot, che
 from monopoly_env.actions import A_BUILD, A_BUY, A_JAIL, A_MORTGAGE, A_REPLY, A_SELL, A_TRADE, A_TURN, A_UNMORTGAGE
 from monopoly_env.board import ALL_LOTS, GROUP_LOTS, GROUP_OF, GROUP_SIZE, HOTEL, NUM_GROUPS, NUM_LOTS, NUM_STREETS
 from monopoly_env.engine import agenda, building, mortgage, trade, turn
-from monopoly_env.engine.sets import has, lowest, size
+from monopoly_env.engine.sets import each, has, lowest, size
 from monopoly_env.game import MAX_PLAYERS, Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Mask, Row, policy_kernel
@@ -42,14 +42,20 @@ _ALL_GROUPS: Final = (1 << NUM_GROUPS) - 1
 class Gcp(Parameters):
     """Parameters of the policy, with the reason for each value."""
 
-    kept: float = parameter(200, 0, 2000, DOLLARS, "kept when buying, building, lifting mortgages and paying in a trade: one pass of GO")
-    ignored: float = parameter(0, 0, _ALL_GROUPS, "groups", "groups that it neither buys nor bids for, a bit each in board order")
-    bid: float = parameter(1, 0, 10, RATIO, "highest bid in list prices: what it would pay on landing; 0 never bids, as without auctions")
-    difference: float = parameter(200, 0, 5000, DOLLARS, "most by which the list prices of a trade's sides may differ: more is not fair")
-    ratio: float = parameter(2, 1, 100, RATIO, "most that the dearer side's list price may be of the other's, for the same reason")
-    pause: float = parameter(
-        10, 0, 1000, ROUNDS, "between offers to the same player: others refuse by rules of their own and would do so again"
-    )
+    kept: float = parameter(200, 0, 2000, DOLLARS)
+    """kept when buying, building, lifting mortgages and paying in a trade: one pass of GO"""
+    ignored: float = parameter(0, 0, _ALL_GROUPS, "groups")
+    """groups that it neither buys nor bids for, a bit each in board order"""
+    bid: float = parameter(1, 0, 10, RATIO)
+    """highest bid in list prices: what it would pay on landing; 0 never bids, as without
+    auctions"""
+    difference: float = parameter(200, 0, 5000, DOLLARS)
+    """most by which the list prices of a trade's sides may differ: more is not fair"""
+    ratio: float = parameter(2, 1, 100, RATIO)
+    """most that the dearer side's list price may be of the other's, for the same reason"""
+    pause: float = parameter(10, 0, 1000, ROUNDS)
+    """between offers to the same player: others refuse by rules of their own and would do so
+    again"""
 
 
 AT: Final = Gcp.columns()
@@ -110,9 +116,7 @@ def _window(game: Game, seat: int, params: Row, memory: Row) -> int:
 def _cheapest_building(game: Game, streets: int) -> int:
     """The street whose next building costs the least; of several, the one with the fewest houses."""
     best, least = NO_LOT, 0
-    while streets:
-        street = lowest(streets)
-        streets &= streets - 1
+    for street in each(streets):
         rank = building.building_cost(game, street) * (HOTEL + 1) + int(game.level[street])
         if best == NO_LOT or rank < least:
             best, least = street, rank
@@ -137,9 +141,7 @@ def _debt(game: Game, seat: int) -> int:
 def _sale(game: Game, streets: int, missing: int) -> int:
     """The street whose building brings the least of those that bring enough, or the most if none does."""
     best, best_sum, whole = NO_LOT, 0, game.rules.even_build == building.WHOLE_GROUP
-    while streets:
-        street = lowest(streets)
-        streets &= streets - 1
+    for street in each(streets):
         brings = building.refund(game, street, int(game.rules.sell_ratio)) * (int(GROUP_SIZE[GROUP_OF[street]]) if whole else 1)
         nearer = brings < best_sum if best_sum >= missing else brings > best_sum
         if best == NO_LOT or (nearer and (brings >= missing or best_sum < missing)):

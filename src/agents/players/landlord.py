@@ -30,7 +30,7 @@ from agents.players.vocabulary.reading import AVERAGE_THROW, NO_LOT, asked_lot, 
 from monopoly_env import board
 from monopoly_env.actions import A_BUILD, A_BUY, A_JAIL, A_MORTGAGE, A_REPLY, A_TRADE, A_TURN, A_UNMORTGAGE
 from monopoly_env.engine import agenda, building, mortgage, players, rent, trade
-from monopoly_env.engine.sets import lowest, size
+from monopoly_env.engine.sets import each, lowest, size
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Mask, Row, policy_kernel
@@ -40,35 +40,61 @@ from monopoly_env.policy.protocol import Mask, Row, policy_kernel
 class Landlord(Parameters):
     """Parameters of the policy, with the reason for each value; the defaults are those of `landlord/balanced`."""
 
-    reserve: float = parameter(200, 0, 5000, DOLLARS, "base of the reserve R: one pass of GO")
-    worst: float = parameter(0.5, 0, 5, SHARE, "share of the worst rent that R includes: that rent is rare, and lots can be mortgaged")
-    bid: float = parameter(1.1, 0, 10, RATIO, "highest bid for a lot of weight 1, in list prices")
-    unwanted: float = parameter(0.8, 0, 10, RATIO, "highest bid for a lot that is not wanted, in list prices: it can be mortgaged for half")
-    utilities: bool = switch(True, "utilities are wanted; otherwise they are left to auctions")
-    kept: float = parameter(0.5, 0, 5, SHARE, "share of R that is left when bidding and trading: such chances do not come again")
-    rails: float = parameter(1.2, 0.1, 10, RATIO, "weight of a railroad or utility: it earns at once, without houses")
-    blocks: float = parameter(1.5, 0.1, 10, RATIO, "weight of a lot that an opponent needs for a group")
-    nears: float = parameter(1.7, 0.1, 10, RATIO, "weight of a street after which its group of three lacks one: a trade may bring it")
-    completes: float = parameter(2, 0.1, 10, RATIO, "weight of a lot that completes a group")
-    jail: float = parameter(
-        0.25, 0, 1e9, SHARE, "leaves jail while the worst rent is below this share of its cash; at 0 it stays, at a huge value it leaves"
-    )
-    target: float = parameter(5, 0, board.HOTEL, COUNT, "level of a street up to which building leaves R (ours; 5 is a hotel)")
-    past_target: float = parameter(2, 0, 10, RATIO, "reserves that building leaves beyond the target")
-    lifts: float = parameter(1.5, 0, 10, RATIO, "reserves that lifting a mortgage leaves: an unused lot earns less than a house")
-    leverage: bool = switch(True, "mortgage lots for things that are worth more: lots of high weight, and houses")
-    heavy: float = parameter(1.5, 0, 10, RATIO, "least weight of a lot for sale for which other lots are mortgaged")
-    dearer: float = parameter(1.5, 0.1, 100, RATIO, "how many times more a dollar in a house must earn than a dollar of mortgages loses")
-    horizon: float = parameter(25, 0, 500, ROUNDS, "turns of each opponent whose rents count: most of a game is decided by then")
-    squares: float = parameter(1.2, 0, 10, RATIO, "squares that a player lands on in one turn, doubles included")
-    houses: int = parameter(3, 1, 4, COUNT, "houses on each street that the worth of a complete group assumes: the third pays best")
-    houses_cost: float = parameter(0.5, 0, 1, SHARE, "of the price of these houses, set against their rents: a sale returns half")
-    funded: float = parameter(0.2, 0, 1, SHARE, "of the worth of these houses that counts at least, however little cash there is for them")
-    margin: float = parameter(50, 0, 5000, DOLLARS, "least score of a good trade")
-    rival: float = parameter(0.5, 0, 5, SHARE, "weight of all opponents' gains together: at 1, trades of two would be zero-sum games")
-    offers: float = parameter(3, 0, 10, COUNT, "offers in one turn: any further ones would be worse")
-    pause: float = parameter(4, 0, 1000, ROUNDS, "between two offers about a group: the answer would be the same")
-    scarce: float = parameter(1.5, 0, 10, RATIO, "highest bid for a scarce building, in list prices (ours)")
+    reserve: float = parameter(200, 0, 5000, DOLLARS)
+    """base of the reserve R: one pass of GO"""
+    worst: float = parameter(0.5, 0, 5, SHARE)
+    """share of the worst rent that R includes: that rent is rare, and lots can be mortgaged"""
+    bid: float = parameter(1.1, 0, 10, RATIO)
+    """highest bid for a lot of weight 1, in list prices"""
+    unwanted: float = parameter(0.8, 0, 10, RATIO)
+    """highest bid for a lot that is not wanted, in list prices: it can be mortgaged for half"""
+    utilities: bool = switch(True)
+    """utilities are wanted; otherwise they are left to auctions"""
+    kept: float = parameter(0.5, 0, 5, SHARE)
+    """share of R that is left when bidding and trading: such chances do not come again"""
+    rails: float = parameter(1.2, 0.1, 10, RATIO)
+    """weight of a railroad or utility: it earns at once, without houses"""
+    blocks: float = parameter(1.5, 0.1, 10, RATIO)
+    """weight of a lot that an opponent needs for a group"""
+    nears: float = parameter(1.7, 0.1, 10, RATIO)
+    """weight of a street after which its group of three lacks one: a trade may bring it"""
+    completes: float = parameter(2, 0.1, 10, RATIO)
+    """weight of a lot that completes a group"""
+    jail: float = parameter(0.25, 0, 1e9, SHARE)
+    """leaves jail while the worst rent is below this share of its cash; at 0 it stays, at a huge
+    value it leaves"""
+    target: float = parameter(5, 0, board.HOTEL, COUNT)
+    """level of a street up to which building leaves R (ours; 5 is a hotel)"""
+    past_target: float = parameter(2, 0, 10, RATIO)
+    """reserves that building leaves beyond the target"""
+    lifts: float = parameter(1.5, 0, 10, RATIO)
+    """reserves that lifting a mortgage leaves: an unused lot earns less than a house"""
+    leverage: bool = switch(True)
+    """mortgage lots for things that are worth more: lots of high weight, and houses"""
+    heavy: float = parameter(1.5, 0, 10, RATIO)
+    """least weight of a lot for sale for which other lots are mortgaged"""
+    dearer: float = parameter(1.5, 0.1, 100, RATIO)
+    """how many times more a dollar in a house must earn than a dollar of mortgages loses"""
+    horizon: float = parameter(25, 0, 500, ROUNDS)
+    """turns of each opponent whose rents count: most of a game is decided by then"""
+    squares: float = parameter(1.2, 0, 10, RATIO)
+    """squares that a player lands on in one turn, doubles included"""
+    houses: int = parameter(3, 1, 4, COUNT)
+    """houses on each street that the worth of a complete group assumes: the third pays best"""
+    houses_cost: float = parameter(0.5, 0, 1, SHARE)
+    """of the price of these houses, set against their rents: a sale returns half"""
+    funded: float = parameter(0.2, 0, 1, SHARE)
+    """of the worth of these houses that counts at least, however little cash there is for them"""
+    margin: float = parameter(50, 0, 5000, DOLLARS)
+    """least score of a good trade"""
+    rival: float = parameter(0.5, 0, 5, SHARE)
+    """weight of all opponents' gains together: at 1, trades of two would be zero-sum games"""
+    offers: float = parameter(3, 0, 10, COUNT)
+    """offers in one turn: any further ones would be worse"""
+    pause: float = parameter(4, 0, 1000, ROUNDS)
+    """between two offers about a group: the answer would be the same"""
+    scarce: float = parameter(1.5, 0, 10, RATIO)
+    """highest bid for a scarce building, in list prices (ours)"""
 
 
 AT: Final = Landlord.columns()
@@ -171,9 +197,7 @@ def _leaves(game: Game, seat: int, params: Row) -> bool:
 def _below(game: Game, streets: int, level: float) -> int:
     """Those of a set of streets that are below a level."""
     found = 0
-    while streets:
-        street = lowest(streets)
-        streets &= streets - 1
+    for street in each(streets):
         if game.level[street] < level:
             found |= 1 << street
     return found
@@ -206,9 +230,7 @@ def _mortgage_for_house(game: Game, seat: int, reserve: float, params: Row) -> i
     missing = building.building_cost(game, street) + reserve - int(game.cash[seat])
     worth, best, least = 0, NO_LOT, habits.rent_gain(game, street) / params[AT.dearer]
     limit = least
-    while spare:
-        lot = lowest(spare)
-        spare &= spare - 1
+    for lot in each(spare):
         value = int(board.MORTGAGE[game.rules.board, lot])
         lost = rent.ordinary_rent(game, seat, lot, AVERAGE_THROW) / value
         if lost < limit:
@@ -235,9 +257,8 @@ def _rents(game: Game, lots: int, group: int, level: int) -> int:
         return count * int(board.RENT[edition, lowest(lots), count - 1])
     if group == board.UTILITIES:
         return count * int(board.RENT[edition, lowest(lots), count - 1]) * AVERAGE_THROW
-    while lots:
-        total += int(board.RENT[edition, lowest(lots), level])
-        lots &= lots - 1
+    for lot in each(lots):
+        total += int(board.RENT[edition, lot, level])
     return total
 
 

@@ -57,7 +57,7 @@ from agents.players.vocabulary.reading import AVERAGE_THROW, NO_LOT, asked_lot, 
 from monopoly_env import board
 from monopoly_env.actions import A_BUILD, A_BUY, A_JAIL, A_MORTGAGE, A_REPLY, A_TRADE, A_TURN, A_UNMORTGAGE
 from monopoly_env.engine import agenda, building, mortgage, players, trade
-from monopoly_env.engine.sets import lowest, size
+from monopoly_env.engine.sets import each, lowest, size
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Mask, Row, policy_kernel
@@ -67,25 +67,41 @@ from monopoly_env.policy.protocol import Mask, Row, policy_kernel
 class Yasumura(Parameters):
     """Parameters of the policy, with the reason for each value."""
 
-    w1: float = parameter(0.5, 0.01, 1, SHARE, "weight of what the seat owns; the rest is w2, the weight of the rent risk (evolved: 0.725)")
-    threshold: float = parameter(200, -10_000, 10_000, COUNT, "T: the least gain of a good trade, in units of utility (evolved: 400)")
-    alpha: float = parameter(1, 0, 10, RATIO, "weight of the nearer rents of a complete group: houses are built at once")
-    legacy: bool = switch(False, "f(g) is the value of the last lot of g, whoever owns it, as in the program")
-    base: float = parameter(200, 0, 5000, DOLLARS, "minimum cash, whatever the others own: one pass of GO")
-    of_total: float = parameter(0.01, 0, 1, SHARE, "of the worth of all opponents, added to the minimum cash")
-    of_average: float = parameter(0.01, 0, 1, SHARE, "of the average worth of the opponents, added to the minimum cash")
-    of_buildings: float = parameter(0.1, 0, 1, SHARE, "of the price of the opponents' buildings, added to the minimum cash (in 2012: 0.05)")
-    pause: float = parameter(10, 0, 1000, ROUNDS, "between two offers for a lot: the answer would be the same (ours)")
-    rich: float = parameter(
-        2, 0, 20, RATIO, "times the minimum cash, left when lifting a mortgage: an unused lot earns less than a house (ours)"
-    )
-    kept: float = parameter(0.5, 0, 5, SHARE, "of the minimum cash, left when bidding: a lot can be mortgaged for half its price (ours)")
-    built: float = parameter(0.5, 0, 5, SHARE, "of the minimum cash, left when building: houses win games (ours; in the program: 1)")
-    starts: float = parameter(1.2, 0, 10, RATIO, "highest bid, in list prices, for a lot of whose group one is already owned (ours)")
-    blocks: float = parameter(1.5, 0, 10, RATIO, "the same for a lot that an opponent needs to complete a group (ours)")
-    completes: float = parameter(2.5, 0, 20, RATIO, "the same for a lot that completes a group: houses soon earn its price back (ours)")
-    lots_left: float = parameter(8, 0, 29, COUNT, "leaving jail early is worth the fine while this many lots are unowned (ours)")
-    scarce: float = parameter(1.5, 0, 10, RATIO, "highest bid for a scarce building, in list prices (ours)")
+    w1: float = parameter(0.5, 0.01, 1, SHARE)
+    """weight of what the seat owns; the rest is w2, the weight of the rent risk (evolved: 0.725)"""
+    threshold: float = parameter(200, -10_000, 10_000, COUNT)
+    """T: the least gain of a good trade, in units of utility (evolved: 400)"""
+    alpha: float = parameter(1, 0, 10, RATIO)
+    """weight of the nearer rents of a complete group: houses are built at once"""
+    legacy: bool = switch(False)
+    """f(g) is the value of the last lot of g, whoever owns it, as in the program"""
+    base: float = parameter(200, 0, 5000, DOLLARS)
+    """minimum cash, whatever the others own: one pass of GO"""
+    of_total: float = parameter(0.01, 0, 1, SHARE)
+    """of the worth of all opponents, added to the minimum cash"""
+    of_average: float = parameter(0.01, 0, 1, SHARE)
+    """of the average worth of the opponents, added to the minimum cash"""
+    of_buildings: float = parameter(0.1, 0, 1, SHARE)
+    """of the price of the opponents' buildings, added to the minimum cash (in 2012: 0.05)"""
+    pause: float = parameter(10, 0, 1000, ROUNDS)
+    """between two offers for a lot: the answer would be the same (ours)"""
+    rich: float = parameter(2, 0, 20, RATIO)
+    """times the minimum cash, left when lifting a mortgage: an unused lot earns less than a house
+    (ours)"""
+    kept: float = parameter(0.5, 0, 5, SHARE)
+    """of the minimum cash, left when bidding: a lot can be mortgaged for half its price (ours)"""
+    built: float = parameter(0.5, 0, 5, SHARE)
+    """of the minimum cash, left when building: houses win games (ours; in the program: 1)"""
+    starts: float = parameter(1.2, 0, 10, RATIO)
+    """highest bid, in list prices, for a lot of whose group one is already owned (ours)"""
+    blocks: float = parameter(1.5, 0, 10, RATIO)
+    """the same for a lot that an opponent needs to complete a group (ours)"""
+    completes: float = parameter(2.5, 0, 20, RATIO)
+    """the same for a lot that completes a group: houses soon earn its price back (ours)"""
+    lots_left: float = parameter(8, 0, 29, COUNT)
+    """leaving jail early is worth the fine while this many lots are unowned (ours)"""
+    scarce: float = parameter(1.5, 0, 10, RATIO)
+    """highest bid for a scarce building, in list prices (ours)"""
 
 
 AT: Final = Yasumura.columns()
@@ -184,9 +200,8 @@ def _value(game: Game, seat: int, group: int, mine: int, others: int, params: Ro
     counted = 1 << (int(board.GROUP_START[group]) + int(board.GROUP_SIZE[group]) - 1) if params[AT.legacy] else own
     count, cash = size(counted), int(game.cash[seat])
     value = count * _next_lap(game, seat, group, _REST_CASH)
-    while counted:
-        value += price(game, lowest(counted)) // 2
-        counted &= counted - 1
+    for lot in each(counted):
+        value += price(game, lot) // 2
     if case == 1:
         return value
     near = _next_lap(game, seat, group, cash)
@@ -217,9 +232,7 @@ def utility_gain(game: Game, seat: int, received: int, given: int, params: Row) 
 def _risk(game: Game, seat: int, lots: int) -> float:
     """STL + MTL of lots that a seat does not own: the rents that it would pay there without buildings, in dollars."""
     total, square = 0.0, int(game.position[seat])
-    while lots:
-        lot = lowest(lots)
-        lots &= lots - 1
+    for lot in each(lots):
         total += _hit_rent(game, square, lot, 0) + _HIT[board.GROUP_OF[lot]] * _rent(game, lot, 0, AVERAGE_THROW)
     return total
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from numba.extending import overload
+
 from monopoly_env.kernels import kernel
 
 
@@ -26,3 +31,18 @@ def lowest(bits: int) -> int:
 def has(bits: int, member: int) -> bool:
     """Whether a member is in a set."""
     return (int(bits) >> member) & 1 == 1
+
+
+def each(bits: int) -> Iterator[int]:
+    """Go through the members of a set in rising order."""
+    rest = int(bits)
+    while rest:
+        yield lowest(rest)
+        rest &= rest - 1
+
+
+@overload(each, strict=False)  # type: ignore[untyped-decorator]  # Numba's
+def _each(bits: Any) -> Callable[[Any], Iterator[int]]:
+    """Compiled into each kernel with such a loop: Numba keeps no generators on disk."""
+    del bits
+    return each

@@ -96,8 +96,9 @@ class ScriptedGenome(Genome):
         self._low, self._high = np.array([option.metadata["range"] for option in evolved], np.float64).T
         self._multiplied = (self._low >= 0) & (self.start[self._evolved] > 0)
         self.names = tuple(option.name for option in evolved)
+        meanings = FAMILIES[family].meanings()
         self.about = [
-            {"unit": option.metadata["unit"], "range": list(option.metadata["range"]), "meaning": option.metadata["doc"]}
+            {"unit": option.metadata["unit"], "range": list(option.metadata["range"]), "meaning": meanings[option.name]}
             for option in evolved
         ]
 

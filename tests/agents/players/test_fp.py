@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 
 import agents
 import monopoly_env as me
-from agents.players import fp
 from tests.agents.players.trading import asked_of, landed, proposed, trades
 from tests.play import act, asked, offer
 
@@ -299,13 +297,6 @@ def test_they_trade_and_guarded_ones_do_not_pass_deeds_around() -> None:
     concluded, most = trades(["fp/a/guarded", "fp/b/guarded", "fp/c/guarded"], 12)
     assert 2 <= np.mean(concluded) <= 10
     assert max(most) <= 4
-
-
-def test_every_parameter_has_a_reason() -> None:
-    assert all(len(option.metadata["doc"]) > 20 for option in fields(fp.FixedPolicy))
-    row = fp.FixedPolicy(guarded=True, most_houses=3).row()
-    assert len(row) == len(fp.AT)
-    assert (row[fp.AT.guarded], row[fp.AT.most_houses]) == (1, 3)
 
 
 def scarce_house(lots: dict[int, list[str]], buildings: dict[str, int]) -> Any:

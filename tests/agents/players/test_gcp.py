@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 
 import agents
 import monopoly_env as me
-from agents.players import gcp
 from monopoly_env import board
 from monopoly_env.editions import EDITION_NAMES
 from tests.agents.players.trading import asked_of, landed, proposed, trades
@@ -187,13 +185,6 @@ def test_its_trades_are_few_and_final() -> None:
     concluded, most = trades(["gcp", "gcp"], 30)
     assert 1 <= np.mean(concluded) <= 4
     assert max(most) <= 2
-
-
-def test_every_parameter_has_a_reason() -> None:
-    assert all(len(option.metadata["doc"]) > 20 for option in fields(gcp.Gcp))
-    row = gcp.Gcp(pause=7).row()
-    assert len(row) == len(gcp.AT)
-    assert row[gcp.AT.pause] == 7
 
 
 def test_only_who_pays_must_keep_200() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -243,13 +242,6 @@ def test_trades_are_sane() -> None:
     concluded, most = trades(PROFILES, 40)
     assert 2 <= np.mean(concluded) <= 10
     assert max(most) <= 3
-
-
-def test_every_parameter_has_a_reason() -> None:
-    assert all(len(option.metadata["doc"]) > 20 for option in fields(landlord.Landlord))
-    row = landlord.Landlord().row()
-    assert len(row) == len(landlord.AT)
-    assert row[landlord.AT.scarce] == landlord.Landlord().scarce
 
 
 @pytest.mark.parametrize("player", [BALANCED, AGGRESSIVE], ids=lambda player: player.name)

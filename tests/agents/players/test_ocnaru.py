@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -431,9 +430,3 @@ def test_the_duel_as_published() -> None:
     assert wins["name"] == "ocnaru/algorithmic"
     assert 0.86 < wins["win_rate"] < 0.99
     assert results.capped_share == 0
-
-
-@pytest.mark.parametrize("kind", [algorithmic.Algorithmic, random.Random])
-def test_every_parameter_has_a_reason(kind: type) -> None:
-    assert all(len(option.metadata["doc"]) > 20 for option in fields(kind))
-    assert len(kind().row()) == len(fields(kind))

@@ -93,10 +93,8 @@ def test_bad_parameters_are_refused(changes: dict[str, Any], message: str) -> No
         agents.make("strategic", **changes)
 
 
-def test_every_parameter_has_a_meaning_and_six_say_that_nothing_reads_them() -> None:
-    documents = {option.name: option.metadata["doc"] for option in fields(Strategic)}
-    assert all(len(text) > 20 for text in documents.values())
-    assert [name for name, text in documents.items() if "never reads" in text and name != "complete"] == [
+def test_six_parameters_say_that_the_program_never_reads_them() -> None:
+    assert [name for name, text in Strategic.meanings().items() if "never reads" in text and name != "complete"] == [
         "house_build_threshold", "min_houses_before_hotel", "trade_profit_threshold", "trade_monopoly_bonus",
         "bankruptcy_property_value_weight", "risk_tolerance",
     ]  # fmt: skip

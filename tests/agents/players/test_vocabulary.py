@@ -31,7 +31,9 @@ LAYOUTS = [
 
 
 @pytest.mark.parametrize("kind", sorted([*KINDS, mukhar.Scripted], key=lambda kind: kind.__module__), ids=lambda kind: kind.__module__)
-def test_columns_are_the_positions_of_the_fields(kind: Any) -> None:
+def test_every_parameter_has_a_meaning_and_a_column(kind: Any) -> None:
+    assert list(kind.meanings()) == [option.name for option in fields(kind)]
+    assert all(len(meaning) > 20 for meaning in kind.meanings().values())
     columns, defaults = kind.columns(), kind()
     assert list(columns) == list(range(len(fields(kind)))), kind
     for name, value in zip(columns._fields, kind().row(), strict=True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -266,13 +265,6 @@ def test_trades_are_sane() -> None:
     concluded, most = trades([agents.make("yasumura") for _ in range(4)], 40)
     assert 2 <= np.mean(concluded) <= 10
     assert max(most) <= 3
-
-
-def test_every_parameter_has_a_reason() -> None:
-    assert all(len(option.metadata["doc"]) > 20 for option in fields(yasumura.Yasumura))
-    row = yasumura.Yasumura().row()
-    assert len(row) == len(yasumura.AT)
-    assert row[yasumura.AT.scarce] == yasumura.Yasumura().scarce
 
 
 def test_below_zero_nothing_is_planned() -> None:

@@ -9,7 +9,7 @@ from agents.players.vocabulary.reading import NO_LOT, legal
 from monopoly_env.actions import A_BUILD, A_MORTGAGE, A_TURN
 from monopoly_env.board import GROUP_LOTS, GROUP_SIZE, GROUP_START, HOTEL, HOUSE_PRICE, NUM_LOTS, NUM_STREETS, RAILROADS, RENT
 from monopoly_env.engine import building, players
-from monopoly_env.engine.sets import lowest
+from monopoly_env.engine.sets import each, lowest
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Row
@@ -98,9 +98,7 @@ def _place(game: Game, seat: int, streets: int, spare: int, params: Row) -> int:
 @kernel
 def _best_street(game: Game, seat: int, streets: int) -> int:
     edition, best, most = int(game.rules.board), NO_LOT, -1.0
-    while streets:
-        street = lowest(streets)
-        streets &= streets - 1
+    for street in each(streets):
         level = int(game.level[street])
         gain = visits(game, seat, street) * (
             _rent_at(edition, street, building.next_level(game, street)) - _rent_at(edition, street, level)

@@ -12,7 +12,7 @@ from agents.players.vocabulary.reading import AVERAGE_THROW, NO_LOT, legal
 from monopoly_env.actions import A_MORTGAGE, A_SELL, A_TURN, A_UNMORTGAGE
 from monopoly_env.board import ALL_LOTS, HOUSE_PRICE, JAIL_SQUARE, LOT_SQUARE, MORTGAGE, NUM_LOTS, NUM_STREETS, PRICE, RENT
 from monopoly_env.engine import building, mortgage, players, rent, tax
-from monopoly_env.engine.sets import has, lowest, size
+from monopoly_env.engine.sets import each, has, size
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Row
@@ -78,9 +78,7 @@ def risk(game: Game, seat: int, row: int, cash: float, spare: float, rest: float
         lots = int(game.lots[other])
         owned |= lots
         lots &= ~int(game.mortgaged)
-        while lots:
-            lot = lowest(lots)
-            lots &= lots - 1
+        for lot in each(lots):
             chance = odds.NEXT_LOT[edition, row, lot]
             if chance > 0:
                 due = float(rent.ordinary_rent(game, other, lot, AVERAGE_THROW))
@@ -94,9 +92,7 @@ def risk(game: Game, seat: int, row: int, cash: float, spare: float, rest: float
         loss += odds.NEXT[edition, row, _LUXURY_TAX_SQUARE] * _shortfall(luxury_tax, cash, spare, rest, ruin, params)
     free = ALL_LOTS & ~owned
     if free and params[AT.missed] > 0:
-        while free:
-            lot = lowest(free)
-            free &= free - 1
+        for lot in each(free):
             short = int(PRICE[edition, lot]) - cash
             if short > 0:
                 loss += odds.NEXT_LOT[edition, row, lot] * params[AT.missed] * short
@@ -120,9 +116,7 @@ def rents_due(game: Game, seat: int, row: int) -> float:
     for other in range(game.num_players):
         if other != seat and (game.rules.rent_in_jail or game.jail[other] == 0):
             lots = int(game.lots[other]) & ~int(game.mortgaged)
-            while lots:
-                lot = lowest(lots)
-                lots &= lots - 1
+            for lot in each(lots):
                 total += odds.NEXT_LOT[edition, row, lot] * rent.ordinary_rent(game, other, lot, AVERAGE_THROW)
     return total
 
@@ -132,9 +126,7 @@ def rents_coming(game: Game, seat: int) -> float:
     """The rent that a seat expects from the next turn of every other player (dollars)."""
     total = 0.0
     lots = int(game.lots[seat]) & ~int(game.mortgaged)
-    while lots:
-        lot = lowest(lots)
-        lots &= lots - 1
+    for lot in each(lots):
         total += visits(game, seat, lot) * rent.ordinary_rent(game, seat, lot, AVERAGE_THROW)
     return total
 
@@ -163,9 +155,7 @@ def rent_lost(game: Game, seat: int, lot: int, turns: float) -> float:
 def least_loss(game: Game, seat: int, lots: int, turns: float) -> int:
     """The lot whose mortgage loses the least for each dollar that it brings."""
     best, least = NO_LOT, 0.0
-    while lots:
-        lot = lowest(lots)
-        lots &= lots - 1
+    for lot in each(lots):
         loss = rent_lost(game, seat, lot, turns) / int(MORTGAGE[game.rules.board, lot])
         if best == NO_LOT or loss < least:
             best, least = lot, loss
@@ -182,16 +172,12 @@ def raise_cash(game: Game, seat: int, params: Row) -> int:
     if spare:
         return A_MORTGAGE + least_loss(game, seat, spare, turns)
     action, least = A_TURN, 0.0  # give up: nothing else is left but a trade
-    while lots:
-        lot = lowest(lots)
-        lots &= lots - 1
+    for lot in each(lots):
         loss = rent_lost(game, seat, lot, turns) / int(MORTGAGE[edition, lot])
         if action == A_TURN or loss < least:
             action, least = A_MORTGAGE + lot, loss
     streets = legal(game, A_SELL, NUM_STREETS)
-    while streets:
-        street = lowest(streets)
-        streets &= streets - 1
+    for street in each(streets):
         level = int(game.level[street])
         before = int(RENT[edition, street, level - 1]) * (2 if level == 1 else 1)
         lost = turns * odds.LATER_LOT[edition, street] * (int(RENT[edition, street, level]) - before)
@@ -228,9 +214,7 @@ def lift(game: Game, seat: int, params: Row) -> int:
     """Lift the mortgage that earns the most for each dollar, if that is worth its interest and the risk; A_TURN if none is."""
     lots = legal(game, A_UNMORTGAGE, NUM_LOTS) & ~int(game.fresh_mortgages)  # a mortgage that paid for a house stays
     best, most = NO_LOT, 0.0
-    while lots:
-        lot = lowest(lots)
-        lots &= lots - 1
+    for lot in each(lots):
         gain = _earned(game, seat, lot, params) / mortgage.lifting_cost(game, lot)
         if gain > most:
             best, most = lot, gain

@@ -13,57 +13,97 @@ class Expert(Parameters):
     """Parameters of the policy, all of which can be tuned."""
 
     # What things are worth.
-    horizon: float = parameter(60, 1, 200, ROUNDS, "turns of a single opponent whose rents count: about the rest of a game of two")
-    crowd: float = parameter(0.45, 0, 2, RATIO, "power of the number of opponents that multiplies it: more visitors, but a shorter game")
-    top: float = parameter(3, 0, 5, COUNT, "most houses on each street that a group's worth assumes: the third pays best")
-    deed: float = parameter(0.6, 0, 3, SHARE, "worth of any lot in list prices: half can be borrowed on it, the rest is hope")
-    third: float = parameter(0.05, 0, 1, SHARE, "share of a group's worth that one of three lots has: two more must be found")
-    half: float = parameter(0.16, 0, 1, SHARE, "the same for one of two")
-    two_thirds: float = parameter(0.29, 0, 1, SHARE, "the same for two of three: one trade away")
-    held: float = parameter(0.4, 0, 2, RATIO, "factor on these shares if another player owns a missing lot: it will be expensive")
-    rails: float = parameter(0.15, 0, 1, SHARE, "of what one more railroad or utility would add, counted in advance: it may be found")
-    prospects: float = parameter(370, 0, 5000, DOLLARS, "added to the cash that could go into houses: what the next rounds bring")
-    keep: float = parameter(245, 0, 2000, DOLLARS, "of the cash, not counted as money for houses")
-    contrast: float = parameter(
-        2, 0.1, 10, RATIO, "players win in proportion to this power of strength: above 1, the leader has more weight"
-    )
+    horizon: float = parameter(60, 1, 200, ROUNDS)
+    """turns of a single opponent whose rents count: about the rest of a game of two"""
+    crowd: float = parameter(0.45, 0, 2, RATIO)
+    """power of the number of opponents that multiplies it: more visitors, but a shorter game"""
+    top: float = parameter(3, 0, 5, COUNT)
+    """most houses on each street that a group's worth assumes: the third pays best"""
+    deed: float = parameter(0.6, 0, 3, SHARE)
+    """worth of any lot in list prices: half can be borrowed on it, the rest is hope"""
+    third: float = parameter(0.05, 0, 1, SHARE)
+    """share of a group's worth that one of three lots has: two more must be found"""
+    half: float = parameter(0.16, 0, 1, SHARE)
+    """the same for one of two"""
+    two_thirds: float = parameter(0.29, 0, 1, SHARE)
+    """the same for two of three: one trade away"""
+    held: float = parameter(0.4, 0, 2, RATIO)
+    """factor on these shares if another player owns a missing lot: it will be expensive"""
+    rails: float = parameter(0.15, 0, 1, SHARE)
+    """of what one more railroad or utility would add, counted in advance: it may be found"""
+    prospects: float = parameter(370, 0, 5000, DOLLARS)
+    """added to the cash that could go into houses: what the next rounds bring"""
+    keep: float = parameter(245, 0, 2000, DOLLARS)
+    """of the cash, not counted as money for houses"""
+    contrast: float = parameter(2, 0.1, 10, RATIO)
+    """players win in proportion to this power of strength: above 1, the leader has more weight"""
     # Money.
-    cheap: float = parameter(0.2, 0, 5, RATIO, "loss per dollar that mortgages of single lots must raise: interest, and a little rent")
-    dear: float = parameter(1.2, 0, 5, RATIO, "loss per dollar that houses must raise: they sell for half, and their rent is gone")
-    ruin: float = parameter(1.0, 0, 10, RATIO, "loss, in the player's strength, if nothing can raise the sum: the game is over")
-    missed: float = parameter(0.1, 0, 5, RATIO, "loss per dollar missing for a lot that could be bought on the next throw")
-    counted: float = parameter(0.3, 0, 2, SHARE, "of the rents expected before the player's next throw, counted as cash when building")
-    lift: float = parameter(15, 0, 200, ROUNDS, "turns of each opponent within which lifting a mortgage must earn back its interest")
+    cheap: float = parameter(0.2, 0, 5, RATIO)
+    """loss per dollar that mortgages of single lots must raise: interest, and a little rent"""
+    dear: float = parameter(1.2, 0, 5, RATIO)
+    """loss per dollar that houses must raise: they sell for half, and their rent is gone"""
+    ruin: float = parameter(1.0, 0, 10, RATIO)
+    """loss, in the player's strength, if nothing can raise the sum: the game is over"""
+    missed: float = parameter(0.1, 0, 5, RATIO)
+    """loss per dollar missing for a lot that could be bought on the next throw"""
+    counted: float = parameter(0.3, 0, 2, SHARE)
+    """of the rents expected before the player's next throw, counted as cash when building"""
+    lift: float = parameter(15, 0, 200, ROUNDS)
+    """turns of each opponent within which lifting a mortgage must earn back its interest"""
     # Buildings.
-    patience: float = parameter(3, 0, 20, RATIO, "how many times the next round's rent a house may cost in risk: it stays for later rounds")
-    partly: float = parameter(
-        0.7, 0, 1, SHARE, "of its part of the gain, what a level brings if not all of it can be paid: the last house brings most"
-    )
-    scarce: float = parameter(8, 0, 32, COUNT, "houses that must be in the bank for building hotels while a rival lacks houses")
-    piece: float = parameter(1.5, 0, 10, RATIO, "highest bid for a scarce building, in list prices")
+    patience: float = parameter(3, 0, 20, RATIO)
+    """how many times the next round's rent a house may cost in risk: it stays for later rounds"""
+    partly: float = parameter(0.7, 0, 1, SHARE)
+    """of its part of the gain, what a level brings if not all of it can be paid: the last house
+    brings most"""
+    scarce: float = parameter(8, 0, 32, COUNT)
+    """houses that must be in the bank for building hotels while a rival lacks houses"""
+    piece: float = parameter(1.5, 0, 10, RATIO)
+    """highest bid for a scarce building, in list prices"""
     # Auctions and jail.
-    eager: float = parameter(1, 0.1, 5, RATIO, "times a lot's worth: the limit up to which it is bought and bid for")
-    thrift: float = parameter(1.1, 0, 10, SHARE, "of a list price: if nobody else has that much cash, an auction is cheaper")
-    pawned: float = parameter(0.5, 0, 1, SHARE, "of what mortgages of single lots bring, counted as money for a bid")
-    step: float = parameter(0.15, 0.01, 1, SHARE, "of the room below its limit that a bid takes: small steps win cheaply")
-    motion: float = parameter(35, 0, 500, DOLLARS, "what a throw earns a player on the move: salary and cards")
-    bargain: float = parameter(0.5, 0, 5, SHARE, "of an unowned lot's list price: what landing on it is worth, when deciding to leave jail")
-    fine: float = parameter(0.5, 0, 2, SHARE, "of the jail fine that waiting saves: often it falls due in the end")
+    eager: float = parameter(1, 0.1, 5, RATIO)
+    """times a lot's worth: the limit up to which it is bought and bid for"""
+    thrift: float = parameter(1.1, 0, 10, SHARE)
+    """of a list price: if nobody else has that much cash, an auction is cheaper"""
+    pawned: float = parameter(0.5, 0, 1, SHARE)
+    """of what mortgages of single lots bring, counted as money for a bid"""
+    step: float = parameter(0.15, 0.01, 1, SHARE)
+    """of the room below its limit that a bid takes: small steps win cheaply"""
+    motion: float = parameter(35, 0, 500, DOLLARS)
+    """what a throw earns a player on the move: salary and cards"""
+    bargain: float = parameter(0.5, 0, 5, SHARE)
+    """of an unowned lot's list price: what landing on it is worth, when deciding to leave jail"""
+    fine: float = parameter(0.5, 0, 2, SHARE)
+    """of the jail fine that waiting saves: often it falls due in the end"""
     # Trades.
-    margin: float = parameter(0.04, 0, 1, SHARE, "least relative rise of the player's share of all strength by a good trade")
-    naive: float = parameter(0.8, 0.01, 0.99, SHARE, "chance that an unknown partner goes by list prices: its answers soon tell")
-    markup: float = parameter(1.1, 0, 10, RATIO, "list prices that such a partner wants for a plain lot")
-    closing: float = parameter(2.2, 0, 20, RATIO, "list prices that it pays or wants for a lot that closes a group")
-    greed: float = parameter(0.4, -1, 3, RATIO, "how far below its limit the first offer goes, in list prices of the package")
-    bolder: float = parameter(0.5, 0, 2, RATIO, "an acceptance raises that by this")
-    milder: float = parameter(0.15, 0, 2, RATIO, "a refusal lowers it by this")
-    doubt: float = parameter(0.2, 0.01, 5, RATIO, "uncertainty of the limit of a partner that judges like this policy, in values at stake")
-    unsure: float = parameter(0.25, 0.01, 5, RATIO, "the same for one that goes by list prices, in list prices of the package")
-    haste: float = parameter(1.0, -5, 5, RATIO, "uncertainties above the estimated limit that are offered: a turn allows few offers")
-    least: float = parameter(0.05, 0, 1, SHARE, "chance of acceptance below which no offer is made")
-    purse: float = parameter(0.2, 0, 1, SHARE, "of the cash, at most offered: what is bought must be built on")
-    tiring: float = parameter(4, 0.1, 1000, COUNT, "refusals in a row that make the pause twice as long: the answer would be the same")
-    pause: float = parameter(4, 1, 100, ROUNDS, "between two searches for a trade with a partner while no new group can be closed with it")
+    margin: float = parameter(0.04, 0, 1, SHARE)
+    """least relative rise of the player's share of all strength by a good trade"""
+    naive: float = parameter(0.8, 0.01, 0.99, SHARE)
+    """chance that an unknown partner goes by list prices: its answers soon tell"""
+    markup: float = parameter(1.1, 0, 10, RATIO)
+    """list prices that such a partner wants for a plain lot"""
+    closing: float = parameter(2.2, 0, 20, RATIO)
+    """list prices that it pays or wants for a lot that closes a group"""
+    greed: float = parameter(0.4, -1, 3, RATIO)
+    """how far below its limit the first offer goes, in list prices of the package"""
+    bolder: float = parameter(0.5, 0, 2, RATIO)
+    """an acceptance raises that by this"""
+    milder: float = parameter(0.15, 0, 2, RATIO)
+    """a refusal lowers it by this"""
+    doubt: float = parameter(0.2, 0.01, 5, RATIO)
+    """uncertainty of the limit of a partner that judges like this policy, in values at stake"""
+    unsure: float = parameter(0.25, 0.01, 5, RATIO)
+    """the same for one that goes by list prices, in list prices of the package"""
+    haste: float = parameter(1.0, -5, 5, RATIO)
+    """uncertainties above the estimated limit that are offered: a turn allows few offers"""
+    least: float = parameter(0.05, 0, 1, SHARE)
+    """chance of acceptance below which no offer is made"""
+    purse: float = parameter(0.2, 0, 1, SHARE)
+    """of the cash, at most offered: what is bought must be built on"""
+    tiring: float = parameter(4, 0.1, 1000, COUNT)
+    """refusals in a row that make the pause twice as long: the answer would be the same"""
+    pause: float = parameter(4, 1, 100, ROUNDS)
+    """between two searches for a trade with a partner while no new group can be closed with it"""
 
 
 AT: Final = Expert.columns()

@@ -14,7 +14,7 @@ from agents.players.vocabulary.reading import asked_lot, legal, owned_lots, pric
 from monopoly_env.actions import A_BUY, A_CHOICE, A_JAIL, A_MORTGAGE, A_TRADE, A_TURN
 from monopoly_env.board import ALL_LOTS, JAIL_SQUARE, NUM_LOTS, PRICE
 from monopoly_env.engine import agenda, building, liquidation, players
-from monopoly_env.engine.sets import has, lowest
+from monopoly_env.engine.sets import each, has
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Mask, Row, policy_kernel
@@ -100,9 +100,7 @@ def _leaves(game: Game, seat: int, params: Row) -> bool:
     """Whether moving on is worth more than the rents that it costs."""
     edition = int(game.rules.board)
     free, gain = ALL_LOTS & ~owned_lots(game), params[AT.motion]
-    while free:
-        lot = lowest(free)
-        free &= free - 1
+    for lot in each(free):
         gain += params[AT.bargain] * odds.NEXT_LOT[edition, JAIL_SQUARE, lot] * int(PRICE[edition, lot])
     if legal(game, A_JAIL + 1, 1) == 0:
         gain -= params[AT.fine] * int(game.rules.jail_fine)

@@ -24,7 +24,7 @@ from agents.players.vocabulary.reading import of_opponents, price
 from monopoly_env.actions import A_REPLY
 from monopoly_env.board import ALL_LOTS
 from monopoly_env.engine import mortgage, players, trade
-from monopoly_env.engine.sets import has, lowest, size
+from monopoly_env.engine.sets import each, has, size
 from monopoly_env.game import MAX_PLAYERS, Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Row
@@ -138,9 +138,7 @@ def list_value(game: Game, owner: int, taker: int, lots: int, params: Row) -> tu
     paid, wanted = 0.0, 0.0
     whole = groups.complete(int(game.lots[owner]))
     closed = groups.complete(int(game.lots[taker]) | lots)
-    while lots:
-        lot = lowest(lots)
-        lots &= lots - 1
+    for lot in each(lots):
         worth = float(price(game, lot)) * (0.5 if has(game.mortgaged, lot) else 1.0)
         closes = has(closed, lot)
         paid += worth * (params[AT.closing] if closes else 1.0)

@@ -23,7 +23,7 @@ from agents.players.vocabulary.reading import NO_LOT, asked_lot, legal, of_oppon
 from monopoly_env.actions import A_BUY, A_JAIL, A_MORTGAGE, A_SELL, A_TURN
 from monopoly_env.board import GROUP_LOTS, GROUP_OF, GROUP_SIZE, HOTEL, LOT_SQUARE, NUM_LOTS, NUM_SQUARES, NUM_STREETS
 from monopoly_env.engine import agenda, building, liquidation, players, randomness
-from monopoly_env.engine.sets import has, lowest
+from monopoly_env.engine.sets import each, has, lowest
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Mask, Row, policy_kernel
@@ -48,9 +48,12 @@ NARROW_GENES: Final = BUY_GENES + NARROW * NARROW
 class Scripted(yasumura.Yasumura):
     """What is not in the genes: building, mortgages and trades by Yasumura's player, with the numbers of Mukhar's program of 2012."""
 
-    of_buildings: float = parameter(0.05, 0, 1, SHARE, "of the price of the opponents' buildings, added to the minimum cash (thesis: 0.1)")
-    built: float = parameter(1, 0, 5, SHARE, "of the minimum cash, left when building")
-    thesis: bool = switch(False, "bids as in the thesis of 2013; otherwise as in the paper of 2012")
+    of_buildings: float = parameter(0.05, 0, 1, SHARE)
+    """of the price of the opponents' buildings, added to the minimum cash (thesis: 0.1)"""
+    built: float = parameter(1, 0, 5, SHARE)
+    """of the minimum cash, left when building"""
+    thesis: bool = switch(False)
+    """bids as in the thesis of 2013; otherwise as in the paper of 2012"""
 
 
 AT: Final = Scripted.columns()
@@ -163,9 +166,7 @@ def _raise_cash(game: Game, seat: int) -> int:
     if lots == 0:
         return A_TURN
     best = lowest(lots)
-    while lots:
-        lot = lowest(lots)
-        lots &= lots - 1
+    for lot in each(lots):
         if LOT_SQUARE[edition, lot] < LOT_SQUARE[edition, best]:
             best = lot
     return A_MORTGAGE + best
@@ -176,9 +177,7 @@ def _first_spare(game: Game, seat: int) -> int:
     """The lot that is mortgaged before any building is sold, or NO_LOT."""
     best, best_rank = NO_LOT, 1 << 30
     lots = legal(game, A_MORTGAGE, NUM_LOTS)
-    while lots:
-        lot = lowest(lots)
-        lots &= lots - 1
+    for lot in each(lots):
         rank = liquidation.spare_rank(game, seat, lot)
         if rank < best_rank:
             best, best_rank = lot, rank

@@ -13,7 +13,7 @@ from agents.players.vocabulary.reading import NO_LOT, asked_lot, legal, price, w
 from monopoly_env.actions import A_BUILD, A_BUY, A_CHOICE, A_JAIL, A_MORTGAGE, A_REPLY, A_SELL, A_TRADE, A_TURN, A_UNMORTGAGE
 from monopoly_env.board import ALL_LOTS, GROUP_LOTS, GROUP_OF, NUM_LOTS, NUM_STREETS
 from monopoly_env.engine import agenda, building, mortgage, randomness, trade, turn
-from monopoly_env.engine.sets import lowest, size
+from monopoly_env.engine.sets import each, lowest, size
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Mask, Row, policy_kernel
@@ -39,9 +39,7 @@ def _worth(game: Game, lot: int, holding: int, params: Row) -> float:
 def _keenest(game: Game, seat: int, lots: int, start: int, params: Row) -> int:
     """Of the lots whose action (build or lift) passes the test of a purchase, the one with the highest K; or NO_LOT."""
     best = NO_LOT
-    while lots:
-        lot = lowest(lots)
-        lots &= lots - 1
+    for lot in each(lots):
         cost = building.building_cost(game, lot) if start == A_BUILD else mortgage.lifting_cost(game, lot)
         if _affords(game, seat, lot, cost, params) and (best == NO_LOT or params[lot] > params[best]):
             best = lot
@@ -69,9 +67,7 @@ def _better(game: Game, seat: int, own: int, theirs: int, params: Row) -> int:
     """The lots of a set that are worth more to a seat than one of its own, each exchanged for it."""
     mine, found = int(game.lots[seat]), 0
     given = _worth(game, own, mine, params)
-    while theirs:
-        lot = lowest(theirs)
-        theirs &= theirs - 1
+    for lot in each(theirs):
         if _worth(game, lot, (mine & ~(1 << own)) | (1 << lot), params) > given:
             found |= 1 << lot
     return found
@@ -87,9 +83,7 @@ def _offer(game: Game, seat: int, params: Row, memory: Row) -> int:
             if other == seat or not offers.may_offer_to(game, seat, other):
                 continue
             own, theirs = goods, trade.tradable(game, other) & ALL_LOTS
-            while own:
-                lot = lowest(own)
-                own &= own - 1
+            for lot in each(own):
                 better = _better(game, seat, lot, theirs, params)
                 if attempt == 1 and seen <= chosen < seen + size(better):
                     for _ in range(chosen - seen):
@@ -111,13 +105,11 @@ def _reply(game: Game, seat: int, params: Row) -> int:
     after = (mine & ~went & ALL_LOTS) | (came & ALL_LOTS)
     gain = float(int(game.offer_cash) + fine * (size(came & ~ALL_LOTS) - size(went & ~ALL_LOTS)))
     lots = came & ALL_LOTS
-    while lots:
-        gain += _worth(game, lowest(lots), after, params)
-        lots &= lots - 1
+    for lot in each(lots):
+        gain += _worth(game, lot, after, params)
     lots = went & ALL_LOTS
-    while lots:
-        gain -= _worth(game, lowest(lots), mine, params)
-        lots &= lots - 1
+    for lot in each(lots):
+        gain -= _worth(game, lot, mine, params)
     return A_REPLY + 1 if gain > 0 else A_REPLY
 
 
@@ -131,9 +123,7 @@ def _raise_cash(game: Game, params: Row) -> int:
     if lots == 0:
         return A_TURN
     best = lowest(lots)
-    while lots:
-        lot = lowest(lots)
-        lots &= lots - 1
+    for lot in each(lots):
         if params[lot] < params[best]:
             best = lot
     return A_MORTGAGE + best

@@ -14,7 +14,7 @@ from agents.players.vocabulary.reading import NO_LOT, amount_due, asked_lot, leg
 from monopoly_env import board
 from monopoly_env.actions import A_BUILD, A_BUY, A_JAIL, A_MORTGAGE, A_REPLY, A_SELL, A_TURN, A_UNMORTGAGE
 from monopoly_env.engine import agenda, building, mortgage, trade
-from monopoly_env.engine.sets import has, lowest, size
+from monopoly_env.engine.sets import each, has, size
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Mask, Row, policy_kernel
@@ -24,30 +24,55 @@ from monopoly_env.policy.protocol import Mask, Row, policy_kernel
 class Algorithmic(Parameters):
     """The constants of the published program, and two of ours for decisions that it lacks."""
 
-    reserve: float = parameter(200, 0, 2000, DOLLARS, "kept when buying, building, lifting a mortgage and offering cash")
-    emergency: float = parameter(100, 0, 2000, DOLLARS, "at or below this much cash, buildings are sold and lots mortgaged")
-    bargain: float = parameter(1.1, 0, 10, RATIO, "a lot is bought, and counts as valuable, if its value is above this many list prices")
-    house_return: float = parameter(0.12, 0, 10, RATIO, "rent that the next house must add for each dollar of its price")
-    hotel_return: float = parameter(0.15, 0, 10, RATIO, "rent that a hotel must add for each dollar of its price")
-    sell_below: float = parameter(0.7, 0, 10, RATIO, "in an emergency, a building is sold if its return is below this share of these two")
-    at_once: float = parameter(2, 0, 28, COUNT, "most lots mortgaged or lifted in one window")
-    railroads: float = parameter(1.2, 0, 10, RATIO, "a railroad's value is multiplied by this for each railroad owned")
-    utilities: float = parameter(1.5, 0, 10, RATIO, "a utility's value is multiplied by this if one is owned")
-    completes: float = parameter(1.5, 0, 10, RATIO, "the same for a street that completes a group, and for what a trade gains or loses so")
-    landing_6: float = parameter(1.3, 0, 10, RATIO, "the same for the street on square 6: the program's guess at how often it is visited")
-    landing_16: float = parameter(1.2, 0, 10, RATIO, "the same for the streets on squares 16 and 26")
-    landing_9: float = parameter(1.1, 0, 10, RATIO, "the same for the street on square 9 (the program's squares 4 and 10 have no lot)")
-    fines: float = parameter(2, 0, 100, COUNT, "the fine is paid to leave jail with at least this many fines in cash")
-    leaving_streets: float = parameter(2, 0, 22, COUNT, "and with more valuable streets than this")
-    jail_card: float = parameter(50, 0, 1000, DOLLARS, "worth of a jail card in a trade: the fine that it saves")
-    accepts: float = parameter(1.1, 0, 10, RATIO, "a trade is accepted if it brings more than this for each dollar given")
-    danger: float = parameter(1.5, 0, 10, RATIO, "what is given counts this many times if less cash than the emergency's would be left")
-    far_behind: float = parameter(1.5, 0, 10, RATIO, "a proposer that owns more than this many times the seat's lots is far ahead")
-    catching_up: float = parameter(1.2, 0, 10, RATIO, "what such a proposer offers counts this many times")
-    buildings_first: bool = switch(True, "for a debt, buildings are sold before lots are mortgaged")
-    legacy_debts: bool = switch(False, stages.LEGACY_DEBTS)
-    highest_bid: float = parameter(1.5, 0, 10, RATIO, "highest bid in list prices (ours): the value counts hotels that are not built yet")
-    scarce: float = parameter(1.5, 0, 10, RATIO, "highest bid for a scarce building, in list prices (ours)")
+    reserve: float = parameter(200, 0, 2000, DOLLARS)
+    """kept when buying, building, lifting a mortgage and offering cash"""
+    emergency: float = parameter(100, 0, 2000, DOLLARS)
+    """at or below this much cash, buildings are sold and lots mortgaged"""
+    bargain: float = parameter(1.1, 0, 10, RATIO)
+    """a lot is bought, and counts as valuable, if its value is above this many list prices"""
+    house_return: float = parameter(0.12, 0, 10, RATIO)
+    """rent that the next house must add for each dollar of its price"""
+    hotel_return: float = parameter(0.15, 0, 10, RATIO)
+    """rent that a hotel must add for each dollar of its price"""
+    sell_below: float = parameter(0.7, 0, 10, RATIO)
+    """in an emergency, a building is sold if its return is below this share of these two"""
+    at_once: float = parameter(2, 0, 28, COUNT)
+    """most lots mortgaged or lifted in one window"""
+    railroads: float = parameter(1.2, 0, 10, RATIO)
+    """a railroad's value is multiplied by this for each railroad owned"""
+    utilities: float = parameter(1.5, 0, 10, RATIO)
+    """a utility's value is multiplied by this if one is owned"""
+    completes: float = parameter(1.5, 0, 10, RATIO)
+    """the same for a street that completes a group, and for what a trade gains or loses so"""
+    landing_6: float = parameter(1.3, 0, 10, RATIO)
+    """the same for the street on square 6: the program's guess at how often it is visited"""
+    landing_16: float = parameter(1.2, 0, 10, RATIO)
+    """the same for the streets on squares 16 and 26"""
+    landing_9: float = parameter(1.1, 0, 10, RATIO)
+    """the same for the street on square 9 (the program's squares 4 and 10 have no lot)"""
+    fines: float = parameter(2, 0, 100, COUNT)
+    """the fine is paid to leave jail with at least this many fines in cash"""
+    leaving_streets: float = parameter(2, 0, 22, COUNT)
+    """and with more valuable streets than this"""
+    jail_card: float = parameter(50, 0, 1000, DOLLARS)
+    """worth of a jail card in a trade: the fine that it saves"""
+    accepts: float = parameter(1.1, 0, 10, RATIO)
+    """a trade is accepted if it brings more than this for each dollar given"""
+    danger: float = parameter(1.5, 0, 10, RATIO)
+    """what is given counts this many times if less cash than the emergency's would be left"""
+    far_behind: float = parameter(1.5, 0, 10, RATIO)
+    """a proposer that owns more than this many times the seat's lots is far ahead"""
+    catching_up: float = parameter(1.2, 0, 10, RATIO)
+    """what such a proposer offers counts this many times"""
+    buildings_first: bool = switch(True)
+    """for a debt, buildings are sold before lots are mortgaged"""
+    legacy_debts: bool = switch(False)
+    """gives up every debt above the cash in hand if the rules let it: the program of May 2025,
+    which produced the thesis's figures, never raises cash for a debt"""
+    highest_bid: float = parameter(1.5, 0, 10, RATIO)
+    """highest bid in list prices (ours): the value counts hotels that are not built yet"""
+    scarce: float = parameter(1.5, 0, 10, RATIO)
+    """highest bid for a scarce building, in list prices (ours)"""
 
 
 AT: Final = Algorithmic.columns()
@@ -88,9 +113,8 @@ def _landing(game: Game, lot: int, params: Row) -> float:
 @kernel
 def _values(game: Game, seat: int, lots: int, params: Row, memory: Row) -> float:
     total = 0.0
-    while lots:
-        total += _value(game, seat, lowest(lots), params, memory)
-        lots &= lots - 1
+    for lot in each(lots):
+        total += _value(game, seat, lot, params, memory)
     return total
 
 
@@ -143,9 +167,7 @@ def _way_out(game: Game, seat: int, params: Row, memory: Row) -> int:
     if not legal(game, A_JAIL, 1) or game.cash[seat] < params[AT.fines] * game.rules.jail_fine:
         return 0
     valuable, streets = 0, int(game.lots[seat]) & groups.STREETS
-    while streets:
-        street = lowest(streets)
-        streets &= streets - 1
+    for street in each(streets):
         if _value(game, seat, street, params, memory) > params[AT.bargain] * price(game, street):
             valuable += 1
     return 1 if valuable > params[AT.leaving_streets] else 0
@@ -155,9 +177,7 @@ def _way_out(game: Game, seat: int, params: Row, memory: Row) -> int:
 def _weakly_built(game: Game, params: Row) -> int:
     """The streets whose top building may be sold and whose next level would bring too little."""
     weak, streets = 0, legal(game, A_SELL, board.NUM_STREETS)
-    while streets:
-        street = lowest(streets)
-        streets &= streets - 1
+    for street in each(streets):
         hotel = game.level[street] == board.HOTEL
         if _return(game, street, hotel) < params[AT.sell_below] * params[AT.hotel_return if hotel else AT.house_return]:
             weak |= 1 << street
@@ -168,9 +188,7 @@ def _weakly_built(game: Game, params: Row) -> int:
 def _payable(game: Game, funds: float) -> int:
     """The mortgages that cost at most the funds, each on its own."""
     payable, lots = 0, legal(game, A_UNMORTGAGE, board.NUM_LOTS)
-    while lots:
-        lot = lowest(lots)
-        lots &= lots - 1
+    for lot in each(lots):
         if mortgage.lifting_cost(game, lot) <= funds:
             payable |= 1 << lot
     return payable
@@ -183,9 +201,7 @@ def _first(game: Game, seat: int, lots: int, lifting: bool, params: Row, memory:
     while lots and size(chosen) < params[AT.at_once]:
         best, best_rank = 0, 0.0
         left = lots
-        while left:
-            lot = lowest(left)
-            left &= left - 1
+        for lot in each(left):
             rank = _lifting_rank(game, seat, lot, params, memory) if lifting else -_mortgage_rank(game, seat, lot, params, memory)
             if best == 0 or rank > best_rank:
                 best, best_rank = 1 << lot, rank
@@ -211,9 +227,7 @@ def _lifting_rank(game: Game, seat: int, lot: int, params: Row, memory: Row) -> 
 def _worth_building(game: Game, funds: float, params: Row) -> int:
     """The streets to raise by one level: in board order, while the funds last, those with enough return."""
     chosen, streets = 0, legal(game, A_BUILD, board.NUM_STREETS)
-    while streets:
-        street = lowest(streets)
-        streets &= streets - 1
+    for street in each(streets):
         hotel = building.next_level(game, street) == board.HOTEL
         cost = building.building_cost(game, street)
         if cost <= funds and _return(game, street, hotel) > params[AT.hotel_return if hotel else AT.house_return]:
@@ -266,9 +280,8 @@ def _reply(game: Game, seat: int, params: Row, memory: Row) -> int:
     received = max(cash, 0) + params[AT.jail_card] * cards + _values(game, seat, come & board.ALL_LOTS, params, memory)
     given = max(-cash, 0) + params[AT.jail_card] * cards_given + _values(game, seat, go & board.ALL_LOTS, params, memory)
     come &= groups.STREETS
-    while come:
-        group = int(board.GROUP_OF[lowest(come)])
-        come &= come - 1
+    for lot in each(come):
+        group = int(board.GROUP_OF[lot])
         if size(mine & int(board.GROUP_LOTS[group])) == board.GROUP_SIZE[group] - 1:
             received *= params[AT.completes]
     for _ in range(size(go & groups.complete(mine) & groups.STREETS)):
@@ -320,9 +333,7 @@ def _plan(game: Game, seat: int, needed: int, params: Row, memory: Row) -> bool:
 def _next_to_go(game: Game, seat: int, members: int, selling: bool, params: Row, memory: Row) -> int:
     """Of streets to sell from, the one whose group has the lowest value per house; of lots to mortgage, the lowest value per dollar."""
     best, best_rank = NO_LOT, 0.0
-    while members:
-        member = lowest(members)
-        members &= members - 1
+    for member in each(members):
         if selling:
             level = int(game.level[member])
             value = _values(game, seat, int(board.GROUP_LOTS[board.GROUP_OF[member]]), params, memory)

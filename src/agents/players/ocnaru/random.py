@@ -14,7 +14,7 @@ from agents.players.vocabulary.reading import amount_due, legal, price
 from monopoly_env.actions import A_BUILD, A_BUY, A_CHOICE, A_JAIL, A_MORTGAGE, A_REPLY, A_SELL, A_TURN, A_UNMORTGAGE
 from monopoly_env.board import ALL_LOTS, GROUP_LOTS, GROUP_OF, GROUP_SIZE, HOTEL, HOUSE_PRICE, NUM_LOTS, NUM_STREETS
 from monopoly_env.engine import agenda, building, liquidation, mortgage, players, randomness, trade
-from monopoly_env.engine.sets import has, lowest, size
+from monopoly_env.engine.sets import each, has, lowest, size
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Mask, Row, policy_kernel
@@ -24,7 +24,9 @@ from monopoly_env.policy.protocol import Mask, Row, policy_kernel
 class Random(Parameters):
     """The one parameter of a player that tosses coins."""
 
-    legacy_debts: bool = switch(False, stages.LEGACY_DEBTS)
+    legacy_debts: bool = switch(False)
+    """gives up every debt above the cash in hand if the rules let it: the program of May 2025,
+    which produced the thesis's figures, never raises cash for a debt"""
 
 
 AT: Final = Random.columns()
@@ -85,9 +87,7 @@ def _way_out(game: Game, seat: int) -> int:
 def _all_building(game: Game, seat: int) -> int:
     """Every street that can be built on: the program never tosses the coin meant for this. A hotel must be paid for on each street."""
     chosen, funds, streets = 0, int(game.cash[seat]), legal(game, A_BUILD, NUM_STREETS)
-    while streets:
-        street = lowest(streets)
-        streets &= streets - 1
+    for street in each(streets):
         cost = building.building_cost(game, street)
         if game.rules.even_build == building.WHOLE_GROUP:
             cost = int(HOUSE_PRICE[game.rules.board, street]) * int(GROUP_SIZE[GROUP_OF[street]])
@@ -173,9 +173,7 @@ def _debt(game: Game, seat: int, params: Row, memory: Row) -> int:
 def _all_proceeds(game: Game, streets: int) -> int:
     """What selling all houses and one level of each hotel brings (dollars)."""
     total = 0
-    while streets:
-        street = lowest(streets)
-        streets &= streets - 1
+    for street in each(streets):
         level = int(game.level[street])
         total += stages.proceeds(game, street) * (1 if level == HOTEL else level)
     return total

@@ -22,11 +22,6 @@ from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Row
 
-LEGACY_DEBTS: Final = (
-    "gives up every debt above the cash in hand if the rules let it: the program of May 2025, which produced the thesis's figures, "
-    "never raises cash for a debt"
-)
-
 SLOT: Final = memory_slots(
     "window",  # which window is open
     "stage",

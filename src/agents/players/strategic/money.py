@@ -12,7 +12,7 @@ from agents.players.vocabulary.reading import NO_LOT, legal, worst_rent
 from monopoly_env import board
 from monopoly_env.actions import A_BUILD, A_MORTGAGE, A_SELL, A_UNMORTGAGE
 from monopoly_env.engine import building, mortgage, players
-from monopoly_env.engine.sets import has, lowest, size
+from monopoly_env.engine.sets import each, has, lowest, size
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Row
@@ -222,9 +222,7 @@ def to_mortgage(game: Game, seat: int, params: Row, memory: Row) -> int:
 @kernel
 def _least_missed(game: Game, seat: int, lots: int, params: Row, memory: Row) -> tuple[int, float]:
     best, least = NO_LOT, 0.0
-    while lots:
-        lot = lowest(lots)
-        lots &= lots - 1
+    for lot in each(lots):
         score = _mortgage_score(game, seat, lot, params, memory)
         if best == NO_LOT or score < least:
             best, least = lot, score
@@ -234,9 +232,8 @@ def _least_missed(game: Game, seat: int, lots: int, params: Row, memory: Row) ->
 @kernel
 def _mean_score(game: Game, seat: int, lots: int, params: Row, memory: Row) -> float:
     total, count = 0.0, size(lots)
-    while lots:
-        total += _mortgage_score(game, seat, lowest(lots), params, memory)
-        lots &= lots - 1
+    for lot in each(lots):
+        total += _mortgage_score(game, seat, lot, params, memory)
     return total / count
 
 
@@ -305,9 +302,7 @@ def _rescue_by_mortgages(game: Game, need: int, params: Row, memory: Row) -> int
     lots, plan, raised = legal(game, A_MORTGAGE, board.NUM_LOTS), 0, 0
     while lots and raised < need:
         best, least, left = NO_LOT, 0.0, lots
-        while left:
-            lot = lowest(left)
-            left &= left - 1
+        for lot in each(left):
             score = _rescue_value(game, lot, params, memory) / int(board.MORTGAGE[game.rules.board, lot])
             if best == NO_LOT or score < least:
                 best, least = lot, score

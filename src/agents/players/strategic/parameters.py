@@ -9,8 +9,6 @@ import numpy as np
 
 from agents.players.vocabulary.parameters import COUNT, DOLLARS, RATIO, SHARE, Parameters, parameter, switch
 
-_UNREAD: Final = "the published program never reads it; with `complete`: "
-
 FIXED, LATE, DYNAMIC = range(3)  # values of `adaptation`
 
 
@@ -20,74 +18,80 @@ class Strategic(Parameters):
 
     MODES = ("adaptation",)
 
-    min_cash_reserve: float = parameter(
-        150, 50, 500, DOLLARS, "kept when buying, building, lifting mortgages and trading; below it the agent sells"
-    )
-    property_value_multiplier: float = parameter(
-        1.2, 0.8, 2, RATIO, "after the early game, a lot is bought if it is worth this many times its price"
-    )
-    complete_set_bonus: float = parameter(0.4, 0.1, 1, SHARE, "added to a street's value for a complete group, or the owned share of it")
-    railway_value_multiplier: float = parameter(1.3, 0.8, 2, RATIO, "value of a railroad: its price and ten rents times this")
-    utility_value_multiplier: float = parameter(1.1, 0.7, 2, RATIO, "value of a utility: its price and eight rents times this")
-    first_property_eagerness: float = parameter(
-        0.8, 0.3, 1, RATIO, "the value of a street is multiplied by this if none of its group is owned"
-    )
-    min_cash_for_houses: float = parameter(400, 150, 800, DOLLARS, "cash below which the agent does not build")
-    house_build_threshold: float = parameter(
-        0.15, 0.05, 0.4, SHARE, _UNREAD + "a group is raised by a level only if that costs less than this share of the total worth"
-    )
-    min_houses_before_hotel: float = parameter(
-        3, 1, 4, COUNT, _UNREAD + "no hotel while another complete group has fewer houses on its streets"
-    )
-    hotel_roi_threshold: float = parameter(1.4, 0.8, 2, RATIO, "rent that a hotel must add for each dollar of its price")
-    mortgage_emergency_threshold: float = parameter(
-        150, 50, 300, DOLLARS, "cash below which the agent sells and mortgages as much as it takes"
-    )
-    mortgage_property_threshold: float = parameter(
-        0.7, 0.4, 0.9, RATIO, "outside an emergency, only things that score at most this many times the average are sold or mortgaged"
-    )
-    unmortgage_threshold: float = parameter(500, 200, 1000, DOLLARS, "cash at or above which mortgages are lifted")
-    unmortgage_roi_threshold: float = parameter(
-        1.2, 0.8, 1.8, RATIO, "value that a lot must have for each dollar that lifting its mortgage costs"
-    )
-    trade_eagerness: float = parameter(
-        0.5, 0.1, 1, SHARE, "a tenth of the amount by which it exceeds one half is added to the score of an offer"
-    )
-    trade_profit_threshold: float = parameter(
-        1.2, 0.8, 1.8, RATIO, _UNREAD + "an offer is made only if what it brings is worth this many times what it costs"
-    )
-    trade_monopoly_bonus: float = parameter(
-        300, 100, 800, DOLLARS, _UNREAD + "worth of completing or keeping a group in a trade; the trade rules of May read it too"
-    )
-    jail_stay_threshold: float = parameter(0.6, 0.2, 0.9, RATIO, "danger at or above which the fine is not paid")
-    use_jail_card_threshold: float = parameter(0.4, 0.1, 0.8, RATIO, "danger at or above which a jail card is not used")
-    bankruptcy_mortgage_first: bool = switch(True, "for a debt, lots are mortgaged before buildings are sold")
-    bankruptcy_property_value_weight: float = parameter(
-        1.3, 0.8, 2, RATIO, _UNREAD + "power of a lot's value in the order of mortgages for a debt: dear lots go later"
-    )
-    bankruptcy_group_completion_weight: float = parameter(
-        1.5, 0.8, 2.5, RATIO, "in that order, the value of a street of a complete group is multiplied by this"
-    )
-    early_game_turns: float = parameter(15, 5, 30, COUNT, "rounds of purchases in which every lot is bought that leaves the reserve")
-    orange_red_property_bonus: float = parameter(1.2, 0.8, 1.8, RATIO, "the value of orange and red streets is multiplied by this")
-    green_blue_property_bonus: float = parameter(1.1, 0.8, 1.6, RATIO, "the value of green and dark blue streets is multiplied by this")
-    jail_adjacent_bonus: float = parameter(
-        1.15, 0.9, 1.5, RATIO, "the value of streets six to nine squares past jail is multiplied by this"
-    )
-    risk_tolerance: float = parameter(
-        0.6, 0.2, 1, SHARE, _UNREAD + "1 minus this, times the highest rent on the board, is kept as well when buying, building and lifting"
-    )
-    danger_zone_weight: float = parameter(1.2, 0.8, 2, RATIO, "the danger of squares six to nine past jail is multiplied by this")
-    complete: bool = switch(
-        False, "give a meaning to the six parameters that the published program never reads, and put the money of offers on the right side"
-    )
-    legacy_trades: bool = switch(False, "trade like the program of May 2025, which produced the thesis's figures")
-    adaptation: float = parameter(
-        0, 0, 2, COUNT, "how parameters change during a game: 0 not at all, 1 as late_game, 2 as adaptive (see `ADJUSTMENTS`)"
-    )
-    legacy_debts: bool = switch(
-        False, "gives up every debt above the cash in hand if the rules let it: the program of May 2025 never raises cash for a debt"
-    )
+    min_cash_reserve: float = parameter(150, 50, 500, DOLLARS)
+    """kept when buying, building, lifting mortgages and trading; below it the agent sells"""
+    property_value_multiplier: float = parameter(1.2, 0.8, 2, RATIO)
+    """after the early game, a lot is bought if it is worth this many times its price"""
+    complete_set_bonus: float = parameter(0.4, 0.1, 1, SHARE)
+    """added to a street's value for a complete group, or the owned share of it"""
+    railway_value_multiplier: float = parameter(1.3, 0.8, 2, RATIO)
+    """value of a railroad: its price and ten rents times this"""
+    utility_value_multiplier: float = parameter(1.1, 0.7, 2, RATIO)
+    """value of a utility: its price and eight rents times this"""
+    first_property_eagerness: float = parameter(0.8, 0.3, 1, RATIO)
+    """the value of a street is multiplied by this if none of its group is owned"""
+    min_cash_for_houses: float = parameter(400, 150, 800, DOLLARS)
+    """cash below which the agent does not build"""
+    house_build_threshold: float = parameter(0.15, 0.05, 0.4, SHARE)
+    """the published program never reads it; with `complete`: a group is raised by a level only if
+    that costs less than this share of the total worth"""
+    min_houses_before_hotel: float = parameter(3, 1, 4, COUNT)
+    """the published program never reads it; with `complete`: no hotel while another complete group
+    has fewer houses on its streets"""
+    hotel_roi_threshold: float = parameter(1.4, 0.8, 2, RATIO)
+    """rent that a hotel must add for each dollar of its price"""
+    mortgage_emergency_threshold: float = parameter(150, 50, 300, DOLLARS)
+    """cash below which the agent sells and mortgages as much as it takes"""
+    mortgage_property_threshold: float = parameter(0.7, 0.4, 0.9, RATIO)
+    """outside an emergency, only things that score at most this many times the average are sold or
+    mortgaged"""
+    unmortgage_threshold: float = parameter(500, 200, 1000, DOLLARS)
+    """cash at or above which mortgages are lifted"""
+    unmortgage_roi_threshold: float = parameter(1.2, 0.8, 1.8, RATIO)
+    """value that a lot must have for each dollar that lifting its mortgage costs"""
+    trade_eagerness: float = parameter(0.5, 0.1, 1, SHARE)
+    """a tenth of the amount by which it exceeds one half is added to the score of an offer"""
+    trade_profit_threshold: float = parameter(1.2, 0.8, 1.8, RATIO)
+    """the published program never reads it; with `complete`: an offer is made only if what it
+    brings is worth this many times what it costs"""
+    trade_monopoly_bonus: float = parameter(300, 100, 800, DOLLARS)
+    """the published program never reads it; with `complete`: worth of completing or keeping a group
+    in a trade; the trade rules of May read it too"""
+    jail_stay_threshold: float = parameter(0.6, 0.2, 0.9, RATIO)
+    """danger at or above which the fine is not paid"""
+    use_jail_card_threshold: float = parameter(0.4, 0.1, 0.8, RATIO)
+    """danger at or above which a jail card is not used"""
+    bankruptcy_mortgage_first: bool = switch(True)
+    """for a debt, lots are mortgaged before buildings are sold"""
+    bankruptcy_property_value_weight: float = parameter(1.3, 0.8, 2, RATIO)
+    """the published program never reads it; with `complete`: power of a lot's value in the order of
+    mortgages for a debt: dear lots go later"""
+    bankruptcy_group_completion_weight: float = parameter(1.5, 0.8, 2.5, RATIO)
+    """in that order, the value of a street of a complete group is multiplied by this"""
+    early_game_turns: float = parameter(15, 5, 30, COUNT)
+    """rounds of purchases in which every lot is bought that leaves the reserve"""
+    orange_red_property_bonus: float = parameter(1.2, 0.8, 1.8, RATIO)
+    """the value of orange and red streets is multiplied by this"""
+    green_blue_property_bonus: float = parameter(1.1, 0.8, 1.6, RATIO)
+    """the value of green and dark blue streets is multiplied by this"""
+    jail_adjacent_bonus: float = parameter(1.15, 0.9, 1.5, RATIO)
+    """the value of streets six to nine squares past jail is multiplied by this"""
+    risk_tolerance: float = parameter(0.6, 0.2, 1, SHARE)
+    """the published program never reads it; with `complete`: 1 minus this, times the highest
+    rent on the board, is kept as well when buying, building and lifting"""
+    danger_zone_weight: float = parameter(1.2, 0.8, 2, RATIO)
+    """the danger of squares six to nine past jail is multiplied by this"""
+    complete: bool = switch(False)
+    """give a meaning to the six parameters that the published program never reads, and put the
+    money of offers on the right side"""
+    legacy_trades: bool = switch(False)
+    """trade like the program of May 2025, which produced the thesis's figures"""
+    adaptation: float = parameter(0, 0, 2, COUNT)
+    """how parameters change during a game: 0 not at all, 1 as late_game, 2 as adaptive (see
+    `ADJUSTMENTS`)"""
+    legacy_debts: bool = switch(False)
+    """gives up every debt above the cash in hand if the rules let it: the program of May 2025 never
+    raises cash for a debt"""
 
 
 AT: Final = Strategic.columns()

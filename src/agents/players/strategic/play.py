@@ -14,7 +14,7 @@ from agents.players.vocabulary.reading import NO_LOT, amount_due, asked_lot, leg
 from monopoly_env.actions import A_BUILD, A_BUY, A_CHOICE, A_JAIL, A_MORTGAGE, A_SELL, A_TRADE, A_TURN, A_UNMORTGAGE
 from monopoly_env.board import NUM_LOTS, NUM_STREETS
 from monopoly_env.engine import agenda, building, liquidation, mortgage, players, turn
-from monopoly_env.engine.sets import lowest
+from monopoly_env.engine.sets import each, lowest
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Mask, Row, policy_kernel
@@ -175,9 +175,7 @@ def _buy(game: Game, seat: int, params: Row, memory: Row) -> int:
 @kernel
 def _least_valued(game: Game, lots: int, params: Row, memory: Row) -> int:
     best = lowest(lots)
-    while lots:
-        lot = lowest(lots)
-        lots &= lots - 1
+    for lot in each(lots):
         if seen_value(game, lot, params, memory) < seen_value(game, best, params, memory):
             best = lot
     return best

@@ -16,7 +16,7 @@ from agents.players.vocabulary import groups, offers
 from agents.players.vocabulary.reading import NO_LOT, of_opponents, price
 from monopoly_env.board import ALL_LOTS, GROUP_LOTS, GROUP_OF, GROUP_SIZE, NUM_LOTS
 from monopoly_env.engine import building, players, trade
-from monopoly_env.engine.sets import has, lowest, size
+from monopoly_env.engine.sets import each, has, size
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Row
@@ -41,9 +41,7 @@ def plan_offers(game: Game, seat: int, params: Row, memory: Row) -> None:
         return
     ranks = np.full(MOST_PLANS, _NO_OFFER)
     most = _MOST_PLANS_IN_MAY if legacy else MOST_PLANS
-    while lots:
-        ask = lowest(lots)
-        lots &= lots - 1
+    for ask in each(lots):
         partner = players.owner_of(game, ask)
         if not offers.may_offer_to(game, seat, partner) or game.cash[partner] < _POOR_PARTNER:
             continue
@@ -59,9 +57,7 @@ def plan_offers(game: Game, seat: int, params: Row, memory: Row) -> None:
 def _taken_since(game: Game, seat: int, memory: Row) -> int:
     """The streets that opponents have acquired since the agent last looked, in groups that it then thought it could complete."""
     lots, open_lots = of_opponents(game, seat) & ~int(memory[SLOT.others_seen]) & ~int(memory[SLOT.own_seen]), 0
-    while lots:
-        lot = lowest(lots)
-        lots &= lots - 1
+    for lot in each(lots):
         group = int(GROUP_OF[lot])
         if group < building.COLOURS and int(memory[SLOT.others_seen]) & int(GROUP_LOTS[group]) == 0:
             open_lots |= 1 << lot
@@ -157,9 +153,7 @@ def _plan_later(game: Game, seat: int, partner: int, ask: int, params: Row, memo
 def _cheapest_spare(game: Game, seat: int, limit: float, memory: Row) -> int:
     """The cheapest street up to a price limit that may be given and was in no complete group, or NO_LOT."""
     lots, best = trade.tradable(game, seat) & ALL_LOTS & ~groups.complete(int(memory[SLOT.own_seen])), NO_LOT
-    while lots:
-        lot = lowest(lots)
-        lots &= lots - 1
+    for lot in each(lots):
         cost = price(game, lot)
         if GROUP_OF[lot] < building.COLOURS and cost <= limit and (best == NO_LOT or cost < price(game, best)):
             best = lot
@@ -189,9 +183,7 @@ def _nearest_lot(game: Game, seat: int, wanted: float, params: Row, memory: Row)
     """The lot that may be given whose value is nearest to a sum, and the distance; none of a group that lacked at most one lot."""
     lots, best, least = trade.tradable(game, seat) & ALL_LOTS, NO_LOT, 0.0
     own, others = int(memory[SLOT.own_seen]), int(memory[SLOT.others_seen])
-    while lots:
-        lot = lowest(lots)
-        lots &= lots - 1
+    for lot in each(lots):
         group = int(GROUP_OF[lot])
         if group < building.COLOURS and others & int(GROUP_LOTS[group]) == 0 and missing(group, own) <= 1:
             continue
@@ -223,9 +215,7 @@ def _plan_complete(game: Game, seat: int, params: Row, memory: Row) -> None:
     own = int(game.lots[seat])
     for group in range(building.COLOURS):
         lots = int(GROUP_LOTS[group]) & ~own
-        while lots:
-            ask = lowest(lots)
-            lots &= lots - 1
+        for ask in each(lots):
             partner = players.owner_of(game, ask)
             if partner < 0 or (own & int(GROUP_LOTS[group]) == 0 and not whole_of_one(game, group)):
                 continue

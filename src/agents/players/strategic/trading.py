@@ -15,7 +15,7 @@ from agents.players.vocabulary.reading import of_opponents, price, total_price
 from monopoly_env.actions import A_REPLY
 from monopoly_env.board import ALL_LOTS, GROUP_LOTS, GROUP_OF, GROUP_SIZE
 from monopoly_env.engine import building, players, randomness
-from monopoly_env.engine.sets import has, lowest, size
+from monopoly_env.engine.sets import each, has, size
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Row
@@ -44,9 +44,7 @@ def whole_of_one(game: Game, group: int) -> bool:
 def pack_value(game: Game, lots: int, own: int, others: int, params: Row, memory: Row) -> float:
     """What the lots of one side of an offer are worth (dollars)."""
     worth = 0.0
-    while lots:
-        lot = lowest(lots)
-        lots &= lots - 1
+    for lot in each(lots):
         group = int(GROUP_OF[lot])
         weight, bonus = 1.0, 0.0
         if group < building.COLOURS:
@@ -115,9 +113,7 @@ def _refuses(game: Game, seat: int, params: Row, memory: Row) -> bool:
         return True
     own, others = _seen(game, seat, params, memory)
     broken = given & groups.complete(own)
-    while broken:
-        street = lowest(broken)
-        broken &= broken - 1
+    for street in each(broken):
         if GROUP_OF[street] < building.COLOURS:
             worth = pack_value(game, received, own, others, params, memory) + max(0, net)
             if worth < 3 * price(game, street):
@@ -152,18 +148,16 @@ def _progress(received: int, given: int, own: int, others: int) -> float:
     By the published rule, a street completes a group only if no opponent owned a lot of it at the last look, as in `pack_value`.
     """
     score = 0.0
-    while received:
-        group = int(GROUP_OF[lowest(received)])
-        received &= received - 1
+    for lot in each(received):
+        group = int(GROUP_OF[lot])
         if group < building.COLOURS:
             count = int(GROUP_SIZE[group])
             owned = count - missing(group, own)
             score += 0.4 if owned == count - 1 and others & int(GROUP_LOTS[group]) == 0 else 0.2 * (owned + 1) / count
     broken = given & groups.complete(own)
-    while broken:
-        if GROUP_OF[lowest(broken)] < building.COLOURS:
+    for lot in each(broken):
+        if GROUP_OF[lot] < building.COLOURS:
             score -= 0.3
-        broken &= broken - 1
     return score
 
 
@@ -174,13 +168,11 @@ def _accepts_in_may(game: Game, seat: int, params: Row, memory: Row) -> bool:
     own = int(memory[SLOT.own_seen])
     gain = float(game.offer_cash) + _CARD_IN_MAY * (size(give & ~ALL_LOTS) - size(ask & ~ALL_LOTS))
     lots = give & ALL_LOTS
-    while lots:
-        gain += wanted_in_may(game, lowest(lots), params, memory)
-        lots &= lots - 1
+    for lot in each(lots):
+        gain += wanted_in_may(game, lot, params, memory)
     lots = ask & ALL_LOTS
-    while lots:
-        group = int(GROUP_OF[lowest(lots)])
+    for lot in each(lots):
+        group = int(GROUP_OF[lot])
         whole = group < building.COLOURS and missing(group, own) == 0
-        gain -= seen_value(game, lowest(lots), params, memory) + (params[AT.trade_monopoly_bonus] if whole else 0.0)
-        lots &= lots - 1
+        gain -= seen_value(game, lot, params, memory) + (params[AT.trade_monopoly_bonus] if whole else 0.0)
     return gain > 0 or (gain >= -50 and randomness.policy_draw(game, seat, _FRACTION) < 0.9 * params[AT.trade_eagerness] * _FRACTION)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from monopoly_env.board import GROUP_LOTS, GROUP_OF, HOUSE_PRICE, NUM_STREETS
-from monopoly_env.engine.sets import lowest
+from monopoly_env.engine.sets import each
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 
@@ -47,7 +47,6 @@ def started(game: Game, seat: int, lot: int) -> bool:
 def dearest_house(game: Game, seat: int) -> int:
     """The highest house price among a seat's complete groups (dollars)."""
     lots, most = complete(int(game.lots[seat])) & STREETS, 0
-    while lots:
-        most = max(most, int(HOUSE_PRICE[game.rules.board, lowest(lots)]))
-        lots &= lots - 1
+    for lot in each(lots):
+        most = max(most, int(HOUSE_PRICE[game.rules.board, lot]))
     return most

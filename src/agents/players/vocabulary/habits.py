@@ -7,7 +7,7 @@ from agents.players.vocabulary.reading import NO_LOT, asked_lot, cheapest, legal
 from monopoly_env.actions import A_BID, A_BUILD, A_CHOICE, A_JAIL, A_MORTGAGE, A_SELL, A_TURN, RAISES
 from monopoly_env.board import GROUP_LOTS, GROUP_OF, HOUSE_PRICE, NUM_LOTS, NUM_STREETS, RENT
 from monopoly_env.engine import agenda, auction, building, mortgage, players, tax
-from monopoly_env.engine.sets import lowest, size
+from monopoly_env.engine.sets import each, lowest, size
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 
@@ -67,9 +67,7 @@ def lift_first(game: Game, seat: int, lots: int) -> int:
     """The mortgage to lift first: in a complete group, because that can be built on; the dearest of these."""
     lots = lots & groups.complete(int(game.lots[seat])) or lots
     best = lowest(lots)
-    while lots:
-        lot = lowest(lots)
-        lots &= lots - 1
+    for lot in each(lots):
         if price(game, lot) > price(game, best):
             best = lot
     return best
@@ -87,9 +85,7 @@ def rent_gain(game: Game, street: int) -> float:
 def best_building(game: Game, streets: int, funds: float) -> int:
     """The street whose next building adds the most rent for each dollar and costs no more than the funds, or NO_LOT."""
     best, best_gain = NO_LOT, 0.0
-    while streets:
-        street = lowest(streets)
-        streets &= streets - 1
+    for street in each(streets):
         gain = rent_gain(game, street)
         if gain > best_gain and building.building_cost(game, street) <= funds:
             best, best_gain = street, gain
@@ -101,9 +97,7 @@ def place_piece(game: Game) -> int:
     """Put a scarce building on the street that gains the most, whatever was paid for it."""
     streets = legal(game, A_BUILD, NUM_STREETS)
     best = lowest(streets)
-    while streets:
-        street = lowest(streets)
-        streets &= streets - 1
+    for street in each(streets):
         if rent_gain(game, street) > rent_gain(game, best):
             best = street
     return A_BUILD + best
@@ -129,9 +123,7 @@ def raise_cash(game: Game) -> int:
 def least_wanted(game: Game, seat: int, lots: int) -> int:
     """The lot of whose group the seat owns the fewest; of several the cheapest."""
     best, least = NO_LOT, 0
-    while lots:
-        lot = lowest(lots)
-        lots &= lots - 1
+    for lot in each(lots):
         rank = size(int(game.lots[seat]) & int(GROUP_LOTS[GROUP_OF[lot]])) * 10_000 + price(game, lot)
         if best == NO_LOT or rank < least:
             best, least = lot, rank
@@ -143,9 +135,7 @@ def least_built(game: Game, streets: int) -> int:
     """The street whose top building earns the least for each dollar of its price."""
     best, least = NO_LOT, 0.0
     edition = int(game.rules.board)
-    while streets:
-        street = lowest(streets)
-        streets &= streets - 1
+    for street in each(streets):
         level = int(game.level[street])
         lost = (int(RENT[edition, street, level]) - int(RENT[edition, street, level - 1])) / int(HOUSE_PRICE[edition, street])
         if best == NO_LOT or lost < least:

@@ -1,21 +1,20 @@
-"""Parameters of a family of policies: a frozen dataclass of numbers with the unit, range and meaning of each.
+"""Parameters of a family of policies: a frozen dataclass of numbers, each with its unit and range.
 
-The row that a kernel reads holds the fields in their order, switches as 0 or 1. `columns()` gives the position of each by name:
-
-    AT: Final = Friedman.columns()
-    ...
-    reserve = params[AT.reserve]
-
-A population of tuned policies is an array with one such row for each.
+The string under a field is its meaning. The row that a kernel reads holds the fields in their order,
+switches as 0 or 1. `columns()` gives the position of each by name: after `AT = Friedman.columns()`,
+a kernel reads `params[AT.reserve]`. A population of tuned policies is an array with a row for each.
 """
 
 from __future__ import annotations
 
+import ast
+import inspect
 import math
 from collections import namedtuple
 from copy import copy
 from dataclasses import dataclass, field, fields
 from functools import partial
+from itertools import pairwise
 from typing import Any, ClassVar, Final, Self, cast
 
 import numpy as np
@@ -31,14 +30,14 @@ ROUNDS: Final = "rounds"
 COUNT: Final = "count"
 
 
-def parameter(default: float, low: float, high: float, unit: str, doc: str) -> Any:
+def parameter(default: float, low: float, high: float, unit: str) -> Any:
     """A field that holds a number from `low` to `high`."""
-    return field(default=default, metadata={"range": (low, high), "unit": unit, "doc": doc})
+    return field(default=default, metadata={"range": (low, high), "unit": unit})
 
 
-def switch(default: bool, doc: str) -> Any:
+def switch(default: bool) -> Any:
     """A field that is True or False."""
-    return field(default=default, metadata={"unit": "switch", "doc": doc})
+    return field(default=default, metadata={"unit": "switch"})
 
 
 @dataclass(frozen=True)
@@ -85,6 +84,17 @@ class Parameters:
         """The position of each field in the row: a namedtuple of integers, which are constants to compiled code."""
         names = [option.name for option in fields(cls)]
         return cast(Any, namedtuple)(f"{cls.__name__}Columns", names)(*range(len(names)))
+
+    @classmethod
+    def meanings(cls) -> dict[str, str]:
+        """The string under each field by name, read from the source."""
+        found = {}
+        for kind in (kind for kind in reversed(cls.__mro__) if issubclass(kind, Parameters)):
+            body = ast.parse(inspect.cleandoc(inspect.getsource(kind))).body[0].body  # type: ignore[attr-defined]
+            for above, below in pairwise(body):
+                if isinstance(above, ast.AnnAssign) and isinstance(below, ast.Expr):
+                    found[above.target.id] = " ".join(ast.literal_eval(below.value).split())  # type: ignore[union-attr]
+        return found
 
     @classmethod
     def quantities(cls) -> dict[str, int]:

@@ -7,7 +7,7 @@ from typing import Final
 from monopoly_env.board import NUM_LOTS, PRICE
 from monopoly_env.engine.mortgage import lifting_cost
 from monopoly_env.engine.rent import ordinary_rent
-from monopoly_env.engine.sets import lowest, size
+from monopoly_env.engine.sets import each, lowest, size
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 
@@ -53,9 +53,8 @@ def price(game: Game, lot: int) -> int:
 def total_price(game: Game, lots: int) -> int:
     """The printed prices of a set of lots (dollars)."""
     total = 0
-    while lots:
-        total += price(game, lowest(lots))
-        lots &= lots - 1
+    for lot in each(lots):
+        total += price(game, lot)
     return total
 
 
@@ -63,9 +62,8 @@ def total_price(game: Game, lots: int) -> int:
 def lifting_costs(game: Game, lots: int) -> int:
     """What lifting all mortgages in a set of lots costs (dollars)."""
     lots, total = lots & int(game.mortgaged), 0
-    while lots:
-        total += lifting_cost(game, lowest(lots))
-        lots &= lots - 1
+    for lot in each(lots):
+        total += lifting_cost(game, lot)
     return total
 
 
@@ -73,9 +71,7 @@ def lifting_costs(game: Game, lots: int) -> int:
 def cheapest(game: Game, lots: int) -> int:
     """The lot of the lowest printed price; the first of several."""
     best = lowest(lots)
-    while lots:
-        lot = lowest(lots)
-        lots &= lots - 1
+    for lot in each(lots):
         if price(game, lot) < price(game, best):
             best = lot
     return best
@@ -109,8 +105,6 @@ def worst_rent(game: Game, seat: int) -> int:
     for other in range(game.num_players):
         if other != seat:
             lots = int(game.lots[other]) & ~int(game.mortgaged)
-            while lots:
-                lot = lowest(lots)
-                lots &= lots - 1
+            for lot in each(lots):
                 worst = max(worst, ordinary_rent(game, other, lot, 12))
     return worst
