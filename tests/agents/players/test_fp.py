@@ -283,22 +283,6 @@ def test_a_guarded_policy_keeps_what_it_wants() -> None:
 # --- whole games --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("stronger", "weaker", "least"), [("fp/a", "random", 0.9), ("fp/c", "algorithmic", 0.5)])
-def test_strength(stronger: str, weaker: str, least: float) -> None:
-    """Measured shares of 2,000 games: above .99, and .62; at 800 games a share below these bounds has a chance below 1e-6."""
-    row = agents.arena.play([stronger, weaker], 800, seed=3).rows()[0]
-    assert row["name"] == stronger
-    assert row["win_rate"] > least
-
-
-def test_they_trade_and_guarded_ones_do_not_pass_deeds_around() -> None:
-    concluded, _ = trades(["fp/a", "fp/b"], 30)
-    assert 1 <= np.mean(concluded) <= 5
-    concluded, most = trades(["fp/a/guarded", "fp/b/guarded", "fp/c/guarded"], 12)
-    assert 2 <= np.mean(concluded) <= 10
-    assert max(most) <= 4
-
-
 def scarce_house(lots: dict[int, list[str]], buildings: dict[str, int]) -> Any:
     """Seat 1 opens the auction of the last house; seat 0 is to bid."""
     rules = me.Rules(houses=1 + sum(buildings.values()))

@@ -11,7 +11,7 @@ import agents
 import monopoly_env as me
 from monopoly_env import board
 from monopoly_env.editions import EDITION_NAMES
-from tests.agents.players.trading import asked_of, landed, proposed, trades
+from tests.agents.players.trading import asked_of, landed, proposed
 from tests.play import act, asked, offer
 
 PLAYER = agents.make("gcp")
@@ -170,21 +170,6 @@ def test_a_player_gets_no_second_offer_for_a_while() -> None:
 
 
 # --- whole games --------------------------------------------------------------------------------------------------------
-
-
-def test_strength() -> None:
-    """Measured shares 1.00 and .44 of 2,000 games; without bids .30. At 400 games these bounds fail with a chance below 1e-6."""
-    row = agents.arena.play(["gcp", "random"], 400, seed=3).rows()[0]
-    assert row["name"] == "gcp"
-    assert row["win_rate"] > 0.95
-    rows = agents.arena.play(["gcp", "algorithmic"], 400, seed=3).rows()
-    assert 0.31 < next(row["win_rate"] for row in rows if row["name"] == "gcp") < 0.57
-
-
-def test_its_trades_are_few_and_final() -> None:
-    concluded, most = trades(["gcp", "gcp"], 30)
-    assert 1 <= np.mean(concluded) <= 4
-    assert max(most) <= 2
 
 
 def test_only_who_pays_must_keep_200() -> None:

@@ -11,7 +11,7 @@ import agents
 import monopoly_env as me
 from agents.players import landlord
 from monopoly_env import board
-from tests.agents.players.trading import asked_of, landed, proposed, trades
+from tests.agents.players.trading import asked_of, landed, proposed
 from tests.play import act, asked, offer
 
 PROFILES = tuple(landlord.POLICIES)
@@ -226,22 +226,6 @@ def test_a_refused_offer_is_not_made_again_for_a_while() -> None:
 
 
 # --- whole games --------------------------------------------------------------------------------------------------------
-
-
-def test_strength() -> None:
-    """Measured shares .59 of 4,000 games and 1.00 of 2,000: here a share below these bounds has a chance below 1e-6."""
-    against_plain = agents.arena.play(["landlord/aggressive", "algorithmic"], 2000, seed=3)
-    assert against_plain.rows()[0]["name"] == "landlord/aggressive"
-    assert against_plain.rows()[0]["win_rate"] > 0.52
-    against_random = agents.arena.play(["landlord/balanced", "random"], 200, seed=3)
-    assert against_random.rows()[0]["name"] == "landlord/balanced"
-    assert against_random.rows()[0]["win_rate"] > 0.95
-
-
-def test_trades_are_sane() -> None:
-    concluded, most = trades(PROFILES, 40)
-    assert 2 <= np.mean(concluded) <= 10
-    assert max(most) <= 3
 
 
 @pytest.mark.parametrize("player", [BALANCED, AGGRESSIVE], ids=lambda player: player.name)

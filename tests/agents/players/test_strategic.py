@@ -459,9 +459,3 @@ def test_the_quirks_of_the_program_are_played_too() -> None:
     assert (results.turns == again.turns).all()
     assert (results.place == again.place).all()
     assert 0 < results.capped.mean() < 0.3  # 0.14 of the program's; six standard deviations are 0.15
-
-
-def test_it_beats_random() -> None:
-    results = agents.arena.play([PLAYER, "random"], games=400, seed=11)
-    assert results.rows()[0]["name"] == "strategic"
-    assert results.rows()[0]["low"] > 0.9
