@@ -26,7 +26,7 @@ _LATE: Final = "stays in jail as soon as somebody else has one"
 
 def genomes() -> dict[tuple[str, ...], NDArray[np.float64]]:
     """(176,) genes by what they refuse: nothing; the lots of a group in a situation; to leave jail."""
-    yes = np.ones(mukhar.NARROW_GENES)
+    yes = np.ones(mukhar.BUY_GENES + mukhar.NARROW**2)
     found = {(): yes, (_EARLY,): yes.copy(), (_LATE,): yes.copy()}
     found[_EARLY,][mukhar.BUY_GENES] = 0
     found[_LATE,][mukhar.BUY_GENES + 1 :] = 0

@@ -17,7 +17,7 @@ from agents.players.expert.packages import COLUMNS, FEES, GIVEN, JUDGED_GIVEN, J
 from agents.players.expert.parameters import Expert
 from agents.players.expert.trading import SLOT, Sides
 from agents.players.expert.values import fill_strengths, turns_left
-from agents.players.vocabulary.offers import OFFICIAL
+from agents.players.vocabulary.offers import OFFICIAL, was_refused
 from agents.players.vocabulary.parts import PART_GROUPS, PARTS
 from monopoly_env.board import NUM_GROUPS
 from monopoly_env.game import Game
@@ -119,7 +119,7 @@ def _keep(game: Game, two: Sides, asked: Any, gives: Any, rated: Any, most: floa
         promise = rated[RISE, j]
         if promise > table[-1, PROMISE] and rated[DOLLARS, j] <= most and not int(asked[GROUPS]) & int(gives[GROUPS, j]):
             ask, give, price = int(asked[PART]), int(gives[PART, j]), rated[DOLLARS, j]
-            if ask | give and not trading.was_refused(game, two.seat, two.partner, ask, give, price):
+            if ask | give and not was_refused(game, two.seat, two.partner, ask, give, price, np.inf):
                 row = table[make_room(table, PROMISE, promise)]
                 row[ASKED], row[LENT], row[RATED_AT], row[PROMISE] = ask, give, price, promise
                 row[OWN_GAIN], row[THEIR_GAIN] = asked[TAKEN] + gives[GIVEN, j], asked[GIVEN] + gives[TAKEN, j]

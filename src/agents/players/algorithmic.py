@@ -1,9 +1,11 @@
-"""`algorithmic`: a plain scripted player that goes by thresholds on cash and on what a lot is worth to each player.
+"""`algorithmic`: a plain player by thresholds on cash and the worth of lots to each player.
 
-It buys and bids as long as it keeps a reserve, which it gives up for a lot that completes or blocks a group. It builds where a dollar
-adds the most rent, raises cash by what is missed least, and leaves jail while there is something left to buy. It makes one kind of
-offer: for a lot that completes one of its groups, it gives a lot that does the same for the partner, or cash, or both. It makes at
-most one offer in a turn and then none for a while. It answers offers by the same values and never makes a counter-offer.
+It buys and bids as long as it keeps a reserve, which it gives up for a lot that completes or blocks
+a group. It builds where a dollar adds the most rent, raises cash by what is missed least, and
+leaves jail while there is something left to buy. It makes one kind of offer: for a lot that
+completes one of its groups, it gives a lot that does the same for the partner, or cash, or both. It
+makes at most one offer in a turn and then none for a while. It answers offers by the same values
+and never makes a counter-offer.
 """
 
 from __future__ import annotations
@@ -13,13 +15,14 @@ from typing import Final
 
 import numpy as np
 
-from agents.players.vocabulary import groups, habits, offers
+from agents.players.vocabulary import groups, habits, offers, reading
 from agents.players.vocabulary.memory import memory_slots
-from agents.players.vocabulary.parameters import COUNT, DOLLARS, RATIO, ROUNDS, Parameters, family, parameter
-from agents.players.vocabulary.reading import NO_LOT, asked_lot, cheapest, legal, price
-from monopoly_env.actions import A_BUILD, A_BUY, A_JAIL, A_MORTGAGE, A_REPLY, A_TRADE, A_TURN, A_UNMORTGAGE
-from monopoly_env.board import ALL_LOTS, GROUP_LOTS, NUM_LOTS, NUM_STREETS, RAILROADS
-from monopoly_env.engine import agenda, building, mortgage, players
+from agents.players.vocabulary.parameters import Parameters, family, parameter
+from agents.players.vocabulary.reading import NO_LOT, asked_lot, cheapest, price
+from agents.players.vocabulary.skeleton import decide
+from monopoly_env.actions import A_BUILD, A_BUY, A_MORTGAGE, A_TURN, A_UNMORTGAGE
+from monopoly_env.board import ALL_LOTS, GROUP_LOTS, RAILROADS
+from monopoly_env.engine import building, mortgage, players
 from monopoly_env.engine.sets import each, has, lowest, size
 from monopoly_env.game import Game
 from monopoly_env.kernels import inlined, kernel
@@ -30,29 +33,29 @@ from monopoly_env.policy.protocol import Mask, Row, policy_kernel
 class Algorithmic(Parameters):
     """Parameters of the policy, with the reason for each value."""
 
-    reserve: float = parameter(200, 0, 2000, DOLLARS)
+    reserve: float = parameter(200, 0, 2000, "dollars")
     """kept when buying and building: one pass of GO, or the rent of a street with two houses"""
-    rich: float = parameter(500, 0, 5000, DOLLARS)
+    rich: float = parameter(500, 0, 5000, "dollars")
     """kept when lifting a mortgage: an unused lot earns less than a house"""
-    started: float = parameter(1.2, 0, 10, RATIO)
+    started: float = parameter(1.2, 0, 10, "ratio")
     """worth, in list prices, of a lot of whose group one is already owned: it is on the way to a
     group"""
-    blocks: float = parameter(1.5, 0, 10, RATIO)
+    blocks: float = parameter(1.5, 0, 10, "ratio")
     """worth, in list prices, of a lot that an opponent needs to complete a group"""
-    completes: float = parameter(3, 0, 20, RATIO)
+    completes: float = parameter(3, 0, 20, "ratio")
     """worth, in list prices, of a lot that completes a group: three houses soon earn its price
     back"""
-    denies: float = parameter(2, 0, 20, RATIO)
+    denies: float = parameter(2, 0, 20, "ratio")
     """wanted, in list prices, for a lot that completes an opponent's group: less than its worth
     there, so trades happen"""
-    margin: float = parameter(1.1, 0, 10, RATIO)
+    margin: float = parameter(1.1, 0, 10, "ratio")
     """what a trade must bring for each dollar given: at 1, it would help the partner as much"""
-    offer_pause: float = parameter(10, 0, 1000, ROUNDS)
+    offer_pause: float = parameter(10, 0, 1000, "rounds")
     """between two offers: a refused offer would be refused again"""
-    lots_left: float = parameter(8, 0, 29, COUNT)
+    lots_left: float = parameter(8, 0, 29, "count")
     """leaving jail early is worth the fine while this many lots are unowned: there is still
     something to buy"""
-    scarce: float = parameter(1.5, 0, 10, RATIO)
+    scarce: float = parameter(1.5, 0, 10, "ratio")
     """highest bid for a scarce building, in list prices"""
 
 
@@ -78,22 +81,22 @@ def worth_of(game: Game, seat: int, lot: int, params: Row) -> float:
 
 @kernel
 def loss_of(game: Game, seat: int, other: int, lot: int, params: Row) -> float:
-    """What giving a lot to another seat costs: its worth to the giver, or what must be paid for completing a group, in dollars."""
+    """The cost of giving a lot: its worth, or the price of completing a group, in dollars."""
     value = worth_of(game, seat, lot, params)
     if groups.completes(game, other, lot):
         value = max(value, params[AT.denies] * price(game, lot))
     return value
 
 
-# --- lots for sale ------------------------------------------------------------------------------------------------------
+# --- lots for sale --------------------------------------------------------------------------------
 
 
 @kernel
-def _buy(game: Game, seat: int, params: Row) -> int:
+def _buy(game: Game, seat: int, params: Row, memory: Row) -> int:
     lot = asked_lot(game)
     cost, cash = price(game, lot), int(game.cash[seat])
     needed = groups.completes(game, seat, lot)
-    if legal(game, A_BUY + 1, 1):
+    if reading.may_buy(game):
         wanted = cash - cost >= params[AT.reserve] or needed or groups.blocks(game, seat, lot)
         return A_BUY + 1 if wanted else A_BUY
     if needed:  # worth mortgaging lots outside complete groups for, if that raises enough
@@ -104,30 +107,38 @@ def _buy(game: Game, seat: int, params: Row) -> int:
 
 
 @kernel
-def _bid_limit(game: Game, seat: int, params: Row) -> float:
-    """The highest bid: what the lot is worth, but half the reserve is kept (nothing for a lot that completes a group)."""
+def _bid(game: Game, seat: int, params: Row, memory: Row) -> int:
+    """Bid up to the lot's worth; keep half the reserve unless it completes a group."""
     cash, lot = float(game.cash[seat]), int(game.auction_lot)
     if lot >= building.HOUSE_LOT:
-        return min(params[AT.scarce] * groups.dearest_house(game, seat), cash - params[AT.reserve])
-    if groups.completes(game, seat, lot):
-        return min(worth_of(game, seat, lot, params), cash)
-    return min(worth_of(game, seat, lot, params), cash - params[AT.reserve] / 2)
-
-
-# --- windows of the turn ------------------------------------------------------------------------------------------------
+        limit = params[AT.scarce] * groups.dearest_house(game, seat)
+        return habits.bid(game, min(limit, cash - params[AT.reserve]))
+    kept = 0.0 if groups.completes(game, seat, lot) else params[AT.reserve] / 2
+    return habits.bid(game, min(worth_of(game, seat, lot, params), cash - kept))
 
 
 @kernel
-def _turn(game: Game, seat: int, params: Row, memory: Row) -> int:
-    if legal(game, A_JAIL, 2) and habits.leaves_early(game, params[AT.lots_left], params[AT.reserve]):
-        return habits.leave_jail(game)
-    mortgaged = legal(game, A_UNMORTGAGE, NUM_LOTS)
+def _leaves(game: Game, seat: int, params: Row, memory: Row) -> bool:
+    return habits.leaves_early(game, params[AT.lots_left], params[AT.reserve])
+
+
+@kernel
+def _lifts(game: Game, seat: int, params: Row, memory: Row) -> bool:
+    return habits.lifts_at_once(game, params[AT.reserve], params[AT.rich])
+
+
+# --- windows of the turn --------------------------------------------------------------------------
+
+
+@kernel
+def _window(game: Game, seat: int, params: Row, memory: Row) -> int:
+    mortgaged = reading.liftable(game)
     if mortgaged:
         lot = habits.lift_first(game, seat, mortgaged)
         kept = params[AT.reserve] if groups.completes(game, seat, lot) else params[AT.rich]
         if int(game.cash[seat]) - mortgage.lifting_cost(game, lot) >= kept:
             return A_UNMORTGAGE + lot
-    streets = legal(game, A_BUILD, NUM_STREETS)
+    streets = reading.buildable(game)
     if streets:
         street = habits.best_building(game, streets, int(game.cash[seat]) - params[AT.reserve])
         if street != NO_LOT:
@@ -135,22 +146,22 @@ def _turn(game: Game, seat: int, params: Row, memory: Row) -> int:
     return offer(game, seat, params, memory) if may_offer(game, seat, memory) else A_TURN
 
 
-# --- offers -------------------------------------------------------------------------------------------------------------
+# --- offers ---------------------------------------------------------------------------------------
 
 
 @inlined
 def may_offer(game: Game, seat: int, memory: Row) -> bool:
     """Whether it looks for an offer again."""
-    return game.turns >= memory[SLOT.next_offer] and game.offers[seat] == 0 and legal(game, A_TRADE, 7) != 0
+    return game.turns >= memory[SLOT.next_offer] and game.offers[seat] == 0 and reading.may_trade(game)
 
 
 @kernel
 def offer(game: Game, seat: int, params: Row, memory: Row) -> int:
-    """Begin an offer that both sides gain by, or end the window; the next search comes after a pause."""
+    """Begin an offer that both sides gain by, or end the window; then pause."""
     memory[SLOT.next_offer] = game.turns + params[AT.offer_pause] * game.num_players
     owned = int(game.lots[seat])
     for group in range(RAILROADS):
-        missing = int(GROUP_LOTS[group]) & ~owned
+        missing = GROUP_LOTS[group] & ~owned
         if size(missing) != 1:
             continue
         ask = lowest(missing)
@@ -166,8 +177,8 @@ def offer(game: Game, seat: int, params: Row, memory: Row) -> int:
 
 @kernel
 def _swap(game: Game, seat: int, partner: int, but: int) -> int:
-    """A street of this seat that completes a group of the partner, outside the group `but`; or NO_LOT."""
-    streets = int(game.lots[seat]) & groups.STREETS & ~int(GROUP_LOTS[but])
+    """A street that completes a group of the partner, outside the group `but`; or NO_LOT."""
+    streets = int(game.lots[seat]) & groups.STREETS & ~GROUP_LOTS[but]
     for street in each(streets):
         if groups.completes(game, partner, street):
             return street
@@ -176,7 +187,7 @@ def _swap(game: Game, seat: int, partner: int, but: int) -> int:
 
 @kernel
 def _fair_cash(game: Game, seat: int, partner: int, ask: int, give: int, params: Row) -> int:
-    """The dollars that make the partner accept, rounded up to tens; -1 if that is too much or not allowed."""
+    """The dollars that make the partner accept, in tens; -1 if too much or not allowed."""
     due = params[AT.margin] * loss_of(game, partner, seat, ask, params)
     loss = 0.0
     if give != NO_LOT:
@@ -192,7 +203,7 @@ def _fair_cash(game: Game, seat: int, partner: int, ask: int, give: int, params:
 
 
 @kernel
-def _reply(game: Game, seat: int, params: Row) -> int:
+def _accepts(game: Game, seat: int, params: Row, memory: Row) -> bool:
     proposer = int(game.offer_from)
     received, given = 0.0, 0.0
     lots = int(game.offer_give) & ALL_LOTS
@@ -201,12 +212,12 @@ def _reply(game: Game, seat: int, params: Row) -> int:
     lots = int(game.offer_ask) & ALL_LOTS
     for lot in each(lots):
         given += loss_of(game, seat, proposer, lot, params)
-    return settle(game, received, given, params)
+    return suits(game, received, given, params)
 
 
 @kernel
-def settle(game: Game, received: float, given: float, params: Row) -> int:
-    """Accept an offer that brings the margin and leaves half the reserve in cash.
+def suits(game: Game, received: float, given: float, params: Row) -> bool:
+    """Whether an offer brings the margin and leaves half the reserve in cash.
 
     Args:
         game: It waits for a reply.
@@ -223,32 +234,13 @@ def settle(game: Game, received: float, given: float, params: Row) -> int:
     else:
         given -= cash
     affordable = cash >= 0 or int(game.cash[seat]) + cash >= params[AT.reserve] / 2
-    if legal(game, A_REPLY + 1, 1) and affordable and received > 0 and received >= params[AT.margin] * given:
-        return A_REPLY + 1
-    return A_REPLY
+    return affordable and received > 0 and received >= params[AT.margin] * given
 
 
 @inlined
 def answer(game: Game, params: Row, memory: Row) -> int:
     """The action of the seat that decides; policies that build on this one call it too."""
-    seat, decision = int(game.player), int(game.decision)
-    if decision == agenda.WINDOW:
-        return _turn(game, seat, params, memory)
-    if decision == agenda.BUY:
-        return _buy(game, seat, params)
-    if decision == agenda.BID or decision == agenda.SEALED_BID:
-        return habits.bid(game, _bid_limit(game, seat, params))
-    if decision == agenda.JAIL:
-        return habits.answer_jail(game, habits.leaves_early(game, params[AT.lots_left], params[AT.reserve]))
-    if agenda.ASK <= decision <= agenda.CASH:
-        return offers.compose(game, memory)
-    if decision == agenda.REPLY:
-        return _reply(game, seat, params)
-    if decision == agenda.DEBT:
-        return habits.raise_cash(game)
-    if decision == agenda.TAKEOVER:
-        return habits.take_over(game, params[AT.reserve], params[AT.rich])
-    return habits.routine(game)
+    return decide(game, params, memory, _window, _buy, _bid, _leaves, _accepts, lifts=_lifts)
 
 
 @policy_kernel

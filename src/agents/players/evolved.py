@@ -1,6 +1,7 @@
-"""Families with parameters that evolution found, as presets: `<family>/evolved` for four players, `<family>/evolved/two` for two.
+"""Presets found by evolution: `<family>/evolved` for four players, `/evolved/two` for two.
 
-They were found by `python -m training.evolve`; docs/results/evolution.md has the commands, and how much stronger they are.
+They were found by `python -m training.evolve`; docs/results/evolution.md has the commands, and how
+much stronger they are.
 """
 
 from __future__ import annotations

@@ -1,23 +1,30 @@
-"""`fp/a`, `fp/b`, `fp/c`: the fixed policies of Bonjour et al. (IEEE TETCI 2022), decision by decision as their programs play.
+"""`fp/a`, `fp/b`, `fp/c`: the fixed policies of Bonjour et al. (IEEE TETCI 2022).
 
-A has no preferences. B wants railroads and the dark blue streets and refuses utilities. C wants railroads, orange and light blue
-and builds at most three houses. All keep a GO salary when buying, build without a reserve, and trade for complete groups.
+A has no preferences. B wants railroads and the dark blue streets and refuses utilities. C wants
+railroads, orange and light blue and builds at most three houses. All keep a GO salary when buying,
+build without a reserve, and trade for complete groups.
 
-Their rule for accepting an offer has a hole: with a salary in cash, a policy accepts anything that loses no group, so one dollar buys
-a lot. It is played as published unless `guarded` is set. If a trade brings it no group, a guarded policy demands at least the list
-price of what it gives, gives no lot that completes a group of the partner and none that it wants itself. It keeps half a salary in
-cash in every trade, and makes no plain sales. By the published rule, a lot that two policies want goes back and forth between them,
-often dozens of times in a game with several C; guarded, it does not. A refused offer is made again in the next turn, as published.
+Their rule for accepting an offer has a hole: with a salary in cash, a policy accepts anything that
+loses no group, so one dollar buys a lot. It is played as published unless `guarded` is set. If a
+trade brings it no group, a guarded policy demands at least the list price of what it gives, gives
+no lot that completes a group of the partner and none that it wants itself. It keeps half a salary
+in cash in every trade, and makes no plain sales. By the published rule, a lot that two policies
+want goes back and forth between them, often dozens of times in a game with several C; guarded, it
+does not. A refused offer is made again in the next turn, as published.
 
 Their programs play by other rules; each decision is mapped to the nearest legal one:
 
-- Players act between turns: they build and lift mortgages before another player's throw, and make offers before their own. Where the
-  rules open windows only in the own turn, offers come before the throw and building after the last throw.
-- The bank does not buy lots back: a debtor mortgages where their programs sell, and sells buildings where they do.
-- Bids and prices are whole dollars, and bids go up by the raises that exist. A sealed bid is the amount at which their programs would
-  stop. They have no auctions of scarce buildings: here a policy bids the list price of a building that it would build.
-- Offers go to one player after another, not to all at once, and each player gets one per turn. Groups gained and lost are counted
-  as they stand after the whole exchange. A jail card, which their programs do not trade, counts as much as the fine.
+- Players act between turns: they build and lift mortgages before another player's throw, and make
+  offers before their own. Where the rules open windows only in the own turn, offers come before the
+  throw and building after the last throw.
+- The bank does not buy lots back: a debtor mortgages where their programs sell, and sells buildings
+  where they do.
+- Bids and prices are whole dollars, and bids go up by the raises that exist. A sealed bid is the
+  amount at which their programs would stop. They have no auctions of scarce buildings: here a
+  policy bids the list price of a building that it would build.
+- Offers go to one player after another, not to all at once, and each player gets one per turn.
+  Groups gained and lost are counted as they stand after the whole exchange. A jail card, which
+  their programs do not trade, counts as much as the fine.
 """
 
 from __future__ import annotations
@@ -27,12 +34,13 @@ from typing import Final
 
 import numpy as np
 
-from agents.players.vocabulary import groups, habits, offers
+from agents.players.vocabulary import groups, habits, offers, reading
 from agents.players.vocabulary.memory import memory_slots
-from agents.players.vocabulary.parameters import COUNT, DOLLARS, RATIO, SHARE, Parameters, family, parameter, switch
-from agents.players.vocabulary.reading import NO_LOT, amount_due, asked_lot, cheapest, legal, price, total_price, window_kind
+from agents.players.vocabulary.parameters import Parameters, family, parameter, switch
+from agents.players.vocabulary.reading import NO_LOT, asked_lot, cheapest, price
+from agents.players.vocabulary.skeleton import decide
 from monopoly_env import board
-from monopoly_env.actions import A_BID, A_BUILD, A_BUY, A_JAIL, A_MORTGAGE, A_REPLY, A_SELL, A_TRADE, A_TURN, A_UNMORTGAGE, RAISES
+from monopoly_env.actions import A_BID, A_BUILD, A_BUY, A_MORTGAGE, A_SELL, A_TURN, A_UNMORTGAGE
 from monopoly_env.engine import agenda, auction, building, mortgage, players, trade, turn
 from monopoly_env.engine.sets import each, has, lowest, size
 from monopoly_env.game import Game
@@ -42,28 +50,28 @@ from monopoly_env.policy.protocol import Mask, Row, policy_kernel
 
 @dataclass(frozen=True)
 class FixedPolicy(Parameters):
-    """Parameters of the policies, with the reason for each value; the defaults are those of `fp/a`."""
+    """Parameters of the policies; the defaults are those of `fp/a`."""
 
-    salary: float = parameter(200, 0, 2000, DOLLARS)
+    salary: float = parameter(200, 0, 2000, "dollars")
     """kept when buying and lifting mortgages; needed to leave jail and to ask for lots: one pass of
     GO"""
-    floor: float = parameter(100, 0, 2000, DOLLARS)
+    floor: float = parameter(100, 0, 2000, "dollars")
     """kept in a trade that brings no group: half a pass of GO"""
-    markup: float = parameter(1.5, 0, 10, RATIO)
+    markup: float = parameter(1.5, 0, 10, "ratio")
     """asked, in list prices, for a lot that completes the buyer's group: the buyer gains more"""
-    purse: float = parameter(0.5, 0, 1, SHARE)
+    purse: float = parameter(0.5, 0, 1, "share")
     """of the buyer's cash, asked for such a lot if that is more: what the buyer can still pay"""
-    discount: float = parameter(0.75, 0, 10, RATIO)
+    discount: float = parameter(0.75, 0, 10, "ratio")
     """paid for a lot, in list prices, if the owner gets a group as well"""
-    premium: float = parameter(1.5, 0, 10, RATIO)
+    premium: float = parameter(1.5, 0, 10, "ratio")
     """times the discount, paid if the owner gets only cash: above the list price"""
-    bid_step: float = parameter(0.5, 0, 1, SHARE)
+    bid_step: float = parameter(0.5, 0, 1, "share")
     """of the way to the list price that a bid goes: it may win below the price"""
-    completing_step: float = parameter(0.25, 0, 1, SHARE)
+    completing_step: float = parameter(0.25, 0, 1, "share")
     """of the cash left, added to a bid above list price for a group's last lot"""
-    wanted_step: float = parameter(1 / 6, 0, 1, SHARE)
+    wanted_step: float = parameter(1 / 6, 0, 1, "share")
     """of the cash left, added to each bid for a wanted lot, without a limit"""
-    most_houses: float = parameter(5, 0, 5, COUNT)
+    most_houses: float = parameter(5, 0, 5, "count")
     """houses up to which it builds, 5 is the hotel; the third house earns most per dollar"""
     wants_light_blue: bool = switch(False)
     """buy, bid for and request these streets as wanted lots"""
@@ -106,7 +114,7 @@ _FAVOURITES: Final = (
     (AT.wants_dark_blue, _lots_of("dark_blue")),
     (AT.wants_railroads, _RAILROAD_LOTS),
 )
-_PURSES: Final = (0.7, 0.6)  # shares of a buyer's cash that the aggressive version asks for if the rest is more than a salary
+_PURSES: Final = (0.7, 0.6)  # of a buyer's cash, asked by `aggressive` if the rest exceeds a salary
 # [edition, place] -> lot: mortgages are lifted in alphabetical order
 _ALPHABET: Final = np.array(
     [sorted(range(board.NUM_LOTS), key=board.LOT_NAME[edition].__getitem__) for edition in range(board.NUM_EDITIONS)]
@@ -124,30 +132,32 @@ def _wanted(params: Row) -> int:
     return wanted
 
 
-# --- lots for sale ------------------------------------------------------------------------------------------------------
+# --- lots for sale --------------------------------------------------------------------------------
 
 
 @kernel
-def _buy(game: Game, seat: int, params: Row) -> int:
+def _buy(game: Game, seat: int, params: Row, memory: Row) -> int:
     lot, cash = asked_lot(game), int(game.cash[seat])
     cost, needed = price(game, lot), groups.completes(game, seat, lot)
     if params[AT.refuses_utilities] and has(_UTILITY_LOTS, lot):
         return A_BUY
-    if legal(game, A_BUY + 1, 1):
-        return A_BUY + 1 if needed or has(_wanted(params), lot) or cash - cost >= params[AT.salary] else A_BUY
+    if reading.may_buy(game):
+        if needed or has(_wanted(params), lot) or cash - cost >= params[AT.salary]:
+            return A_BUY + 1
+        return A_BUY
     if needed:  # one lot must bring the whole price: their programs hardly ever find one
-        lots = legal(game, A_MORTGAGE, board.NUM_LOTS)
+        lots = reading.mortgageable(game)
         while lots:
             other = cheapest(game, lots)
-            if int(board.MORTGAGE[game.rules.board, other]) >= cost:
+            if board.MORTGAGE[game.rules.board, other] >= cost:
                 return A_MORTGAGE + other
             lots &= ~(1 << other)
     return A_BUY
 
 
 @kernel
-def _bid(game: Game, seat: int, params: Row) -> int:
-    """A bid goes a share of the way to the list price, or takes a share of the cash that is left."""
+def _bid(game: Game, seat: int, params: Row, memory: Row) -> int:
+    """Bid a share of the way to the list price, or a share of the cash that is left."""
     cash, lot = int(game.cash[seat]), int(game.auction_lot)
     if game.decision == agenda.SEALED_BID or lot >= building.HOUSE_LOT:
         return habits.bid_up_to(game, _highest_bid(game, seat, lot, params), 1.0)
@@ -155,19 +165,19 @@ def _bid(game: Game, seat: int, params: Row) -> int:
     if params[AT.refuses_utilities] and has(_UTILITY_LOTS, lot):
         return A_BID
     if has(_wanted(params), lot):
-        return _raise(game, params[AT.wanted_step] * (cash - bid), cash - bid)
+        return habits.raise_by(game, params[AT.wanted_step] * (cash - bid), cash - bid)
     room = price(game, lot) - bid
     if room > 0:
         step = params[AT.bid_step] * room
-        return _raise(game, step, min(room, cash - bid)) if bid + step < cash else A_BID
+        return habits.raise_by(game, step, min(room, cash - bid)) if bid + step < cash else A_BID
     if groups.completes(game, seat, lot):
-        return _raise(game, params[AT.completing_step] * (cash - bid), cash - bid)
+        return habits.raise_by(game, params[AT.completing_step] * (cash - bid), cash - bid)
     return A_BID
 
 
 @kernel
 def _highest_bid(game: Game, seat: int, lot: int, params: Row) -> float:
-    """The amount at which their programs would stop: the list price, or all cash for what they want."""
+    """The amount at which their programs stop: the list price, or all cash for wanted lots."""
     cash = float(game.cash[seat])
     if lot >= building.HOUSE_LOT:
         street = _building(game, building.placeable(game, seat, lot, _ANY_PRICE), params)
@@ -179,26 +189,17 @@ def _highest_bid(game: Game, seat: int, lot: int, params: Row) -> float:
     return min(cash, float(price(game, lot)))
 
 
+# --- windows and debts ----------------------------------------------------------------------------
+
+
 @kernel
-def _raise(game: Game, step: float, room: int) -> int:
-    """The largest raise within a step, else the smallest within the room; fold if none fits."""
-    for i in range(len(RAISES) - 1, -1, -1):
-        if RAISES[i] <= step and RAISES[i] <= room and legal(game, A_BID + 1 + i, 1):
-            return A_BID + 1 + i
-    for i in range(len(RAISES)):
-        if RAISES[i] <= room and legal(game, A_BID + 1 + i, 1):
-            return A_BID + 1 + i
-    return A_BID
-
-
-# --- windows and debts --------------------------------------------------------------------------------------------------
+def _leaves(game: Game, seat: int, params: Row, memory: Row) -> bool:
+    return bool(game.cash[seat] >= params[AT.salary])
 
 
 @kernel
 def _window(game: Game, seat: int, params: Row, memory: Row) -> int:
-    when = window_kind(game)
-    if legal(game, A_JAIL, 2) and game.cash[seat] >= params[AT.salary]:
-        return habits.leave_jail(game)
+    when = reading.window_kind(game)
     only_window = game.rules.build_window == turn.AFTER_SETTLEMENT
     if when == agenda.BEFORE_THROW or only_window:
         action = _propose(game, seat, params, memory)
@@ -206,7 +207,7 @@ def _window(game: Game, seat: int, params: Row, memory: Row) -> int:
             return action
     if when == agenda.BEFORE_THROW:
         return A_TURN
-    streets = legal(game, A_BUILD, board.NUM_STREETS)
+    streets = reading.buildable(game)
     if streets:
         street = _building(game, streets, params)
         if street != NO_LOT:
@@ -216,15 +217,15 @@ def _window(game: Game, seat: int, params: Row, memory: Row) -> int:
 
 @kernel
 def _building(game: Game, streets: int, params: Row) -> int:
-    """The street where the added rent minus the price of a house is highest, or NO_LOT; no cash is kept."""
+    """The street where added rent minus house price is highest, or NO_LOT; no cash is kept."""
     best, most = NO_LOT, 0
     edition = int(game.rules.board)
     for street in each(streets):
         level, following = int(game.level[street]), building.next_level(game, street)
         if following > params[AT.most_houses]:
             continue
-        now = int(board.RENT[edition, street, level]) * (2 if level == 0 else 1)  # a complete group doubles the base rent
-        gain = int(board.RENT[edition, street, following]) - now - int(board.HOUSE_PRICE[edition, street])
+        now = board.RENT[edition, street, level] * (2 if level == 0 else 1)  # a complete group doubles the base rent
+        gain = board.RENT[edition, street, following] - now - board.HOUSE_PRICE[edition, street]
         if best == NO_LOT or gain > most:
             best, most = street, gain
     return best
@@ -233,7 +234,7 @@ def _building(game: Game, streets: int, params: Row) -> int:
 @kernel
 def _lift(game: Game, seat: int, params: Row) -> int:
     """Lift the first mortgage, in alphabetical order, that leaves a salary."""
-    lots = legal(game, A_UNMORTGAGE, board.NUM_LOTS)
+    lots = reading.liftable(game)
     if lots and game.cash[seat] > params[AT.salary]:
         for place in range(board.NUM_LOTS):
             lot = int(_ALPHABET[game.rules.board, place])
@@ -243,28 +244,28 @@ def _lift(game: Game, seat: int, params: Row) -> int:
 
 
 @kernel
-def _debt(game: Game, seat: int) -> int:
-    """If mortgages suffice, mortgage the cheapest lot; else first lots outside complete groups, then strip the cheapest groups."""
-    lots = legal(game, A_MORTGAGE, board.NUM_LOTS)
+def _debt(game: Game, seat: int, params: Row, memory: Row) -> int:
+    """The cheapest lot if mortgages suffice; else lots outside complete groups; else groups."""
+    lots = reading.mortgageable(game)
     singles = habits.spare_lots(game, seat)
-    if lots and int(game.cash[seat]) + players.mortgage_values(game, lots) >= amount_due(game):
+    if lots and int(game.cash[seat]) + players.mortgage_values(game, lots) >= reading.amount_due(game):
         return A_MORTGAGE + cheapest(game, lots)
     if singles:
         return A_MORTGAGE + cheapest(game, singles)
-    streets = legal(game, A_SELL, board.NUM_STREETS)
+    streets = reading.sellable(game)
     if lots | streets == 0:
         return A_TURN
     lot = cheapest(game, lots | streets)
     return A_SELL + lot if has(streets, lot) else A_MORTGAGE + lot
 
 
-# --- offers -------------------------------------------------------------------------------------------------------------
+# --- offers ---------------------------------------------------------------------------------------
 
 
 @kernel
 def _propose(game: Game, seat: int, params: Row, memory: Row) -> int:
     """Begin the next offer of this turn, one to each player, or go on."""
-    if legal(game, A_TRADE, 7) == 0:
+    if not reading.may_trade(game):
         return A_TURN
     if memory[SLOT.batch] != game.turns + 1:
         memory[SLOT.batch] = game.turns + 1
@@ -295,7 +296,7 @@ def _propose(game: Game, seat: int, params: Row, memory: Row) -> int:
 
 @kernel
 def _kinds_of_offer(game: Game, seat: int, params: Row) -> tuple[bool, bool, bool]:
-    """Whether there is a lot to sell, one to request, and a player with whom both can be exchanged."""
+    """Whether any player offers a lot to sell, one to request, and an exchange of both."""
     sells, requests, exchanges = False, False, False
     for partner in range(game.num_players):
         if partner != seat and game.place[partner] == 0:
@@ -308,13 +309,13 @@ def _kinds_of_offer(game: Game, seat: int, params: Row) -> tuple[bool, bool, boo
 
 @kernel
 def _sale(game: Game, seat: int, partner: int, ask: int, params: Row) -> int:
-    """The seat's only lot of a colour of which the partner owns the rest and can pay for it, the dearest of these; or NO_LOT."""
+    """The dearest lot that completes a colour of the partner, who can pay for it; or NO_LOT."""
     if params[AT.guarded] and (ask == NO_LOT or not groups.completes(game, seat, ask)):
         return NO_LOT
     mine, theirs = trade.tradable(game, seat) & ~int(game.mortgaged), int(game.lots[partner])
     best, most = NO_LOT, 0
     for group in range(building.COLOURS):
-        members = int(board.GROUP_LOTS[group])
+        members = board.GROUP_LOTS[group]
         missing = members & ~theirs
         if size(missing) != 1 or missing & mine == 0 or (ask != NO_LOT and has(members, ask)):
             continue
@@ -327,14 +328,14 @@ def _sale(game: Game, seat: int, partner: int, ask: int, params: Row) -> int:
 
 @kernel
 def _request(game: Game, seat: int, partner: int, params: Row) -> int:
-    """The partner's only lot of a colour of which this seat owns the rest, or a wanted lot, the cheapest of these; or NO_LOT."""
+    """The cheapest of the partner's lots that is wanted or completes a colour; or NO_LOT."""
     cash = int(game.cash[seat])
     if cash < params[AT.salary]:
         return NO_LOT
     mine, lots = int(game.lots[seat]), 0
     theirs = trade.tradable(game, partner) & board.ALL_LOTS & ~int(game.mortgaged)
     for group in range(building.COLOURS):
-        missing = int(board.GROUP_LOTS[group]) & ~mine
+        missing = board.GROUP_LOTS[group] & ~mine
         if size(missing) == 1:
             lots |= missing & theirs
     if _requests_wanted(mine, params):
@@ -376,7 +377,7 @@ def _cash(game: Game, seat: int, partner: int, ask: int, give: int, params: Row)
 
 @kernel
 def _is_possible(game: Game, seat: int, ask: int, give: int, cash: int, params: Row) -> bool:
-    """Whether the rules and the cash in hand allow an offer: a request alone must leave more than half a salary."""
+    """Whether rules and cash allow an offer: a request alone must leave half a salary."""
     if game.rules.trade != offers.OFFICIAL and (ask == NO_LOT or give == NO_LOT):
         return False
     if give == NO_LOT:
@@ -385,26 +386,26 @@ def _is_possible(game: Game, seat: int, ask: int, give: int, cash: int, params: 
 
 
 @kernel
-def _reply(game: Game, seat: int, params: Row) -> int:
+def _accepts(game: Game, seat: int, params: Row, memory: Row) -> bool:
     received, given = int(game.offer_give), int(game.offer_ask)
     cash = int(game.offer_cash)
     left = int(game.cash[seat]) + cash
     if cash <= 0 and received == 0:
-        return A_REPLY
+        return False
     if (received | given) & board.ALL_LOTS & int(game.mortgaged) or left < 0:
-        return A_REPLY
+        return False
     if params[AT.refuses_utilities] and received & _UTILITY_LOTS:
-        return A_REPLY
+        return False
     lots = int(game.lots[seat])
-    gain = _complete_groups(lots & ~given | received & board.ALL_LOTS) - _complete_groups(lots)
+    gain = groups.count_complete(lots & ~given | received & board.ALL_LOTS) - groups.count_complete(lots)
     if gain < 0:
-        return A_REPLY
+        return False
     worth = _list_worth(game, received) - _list_worth(game, given) + cash
     if params[AT.guarded] and not _passes_guard(game, gain, worth, left, params):
-        return A_REPLY
+        return False
     if gain > 0:
-        return A_REPLY + 1
-    return A_REPLY + 1 if left >= params[AT.salary] or (left >= params[AT.floor] and worth > 0) else A_REPLY
+        return True
+    return left >= params[AT.salary] or (left >= params[AT.floor] and worth > 0)
 
 
 @kernel
@@ -416,51 +417,28 @@ def _passes_guard(game: Game, gain: int, worth: int, left: int, params: Row) -> 
         return True
     given = int(game.offer_ask) & board.ALL_LOTS
     theirs = int(game.lots[game.offer_from])
-    completed = _complete_groups(theirs & ~int(game.offer_give) | given) - _complete_groups(theirs)
+    completed = groups.count_complete(theirs & ~int(game.offer_give) | given) - groups.count_complete(theirs)
     return worth >= 0 and completed <= 0 and given & _wanted(params) == 0
-
-
-@kernel
-def _complete_groups(lots: int) -> int:
-    """How many complete groups are in a set of lots, including railroads and utilities."""
-    count = 0
-    for group in range(len(board.GROUP_LOTS)):
-        members = int(board.GROUP_LOTS[group])
-        if lots & members == members:
-            count += 1
-    return count
 
 
 @kernel
 def _list_worth(game: Game, goods: int) -> int:
     """Printed prices of lots; a jail card counts as the fine."""
-    return int(game.rules.jail_fine) * size(goods & ~board.ALL_LOTS) + total_price(game, goods & board.ALL_LOTS)
+    return int(game.rules.jail_fine) * size(goods & ~board.ALL_LOTS) + reading.total_price(game, goods & board.ALL_LOTS)
+
+
+@kernel
+def _lifts(game: Game, seat: int, params: Row, memory: Row) -> bool:
+    return habits.lifts_at_once(game, params[AT.salary], params[AT.salary])
 
 
 @policy_kernel
 def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
-    seat, decision = int(game.player), int(game.decision)
-    if decision == agenda.WINDOW:
-        return _window(game, seat, params, memory)
-    if decision == agenda.BUY:
-        return _buy(game, seat, params)
-    if decision == agenda.BID or decision == agenda.SEALED_BID:
-        return _bid(game, seat, params)
-    if decision == agenda.JAIL:
-        return habits.answer_jail(game, game.cash[seat] >= params[AT.salary])
-    if agenda.ASK <= decision <= agenda.CASH:
-        return offers.compose(game, memory)
-    if decision == agenda.REPLY:
-        return _reply(game, seat, params)
-    if decision == agenda.DEBT:
-        return _debt(game, seat)
-    if decision == agenda.TAKEOVER:
-        return habits.take_over(game, params[AT.salary], params[AT.salary])
-    if decision == agenda.PLACE:
-        street = _building(game, legal(game, A_BUILD, board.NUM_STREETS), params)
+    if game.decision == agenda.PLACE:
+        street = _building(game, reading.buildable(game), params)
         if street != NO_LOT:
             return A_BUILD + street
-    return habits.routine(game)
+    return decide(game, params, memory, _window, _buy, _bid, _leaves, _accepts, _debt, _lifts)
 
 
 _TASTES: Final[dict[str, dict[str, bool | int]]] = {

@@ -1,19 +1,24 @@
-"""`landlord/*`: four temperaments of one player that keeps a reserve, prices groups by the rent they bring, and trades.
+"""`landlord/*`: four temperaments of a player that keeps a reserve and prices groups by rent.
 
-The constants are those of landlord-sim's profiles as far as they are known. The description of these leaves some out, which are ours and
-marked so. All four play by one kernel: a profile is a row of numbers.
+The constants are those of landlord-sim's profiles as far as they are known. The description of
+these leaves some out, which are ours and marked so. All four play by one kernel: a profile is a row
+of numbers.
 
-- *Reserve* R: a base and a share of the worst rent that could fall due. It buys, builds and lifts mortgages as long as R is left.
-- *Weight* w of a lot for sale: 1 for a plain lot; more for a railroad or utility, for a lot that an opponent needs, and for one after
-  which a single street of its group is missing; most for one that completes a group. The higher the weight, the less cash it must
-  leave and the more is bid.
-- *Worth* of a seat's part of a group: list prices, and base rents over some turns of the opponents. A complete group counts the
-  rents of three houses minus half their cost, as far as there is cash for them.
-- *Score* of a trade: the gain in worth minus a share of the partner's gain. The policy asks for the streets that a group lacks, all from
-  one owner, for cash or for the streets that complete a group of that owner. The price is the middle of what both may agree to.
-  It answers offers by the same score and never makes a counter-offer.
+- *Reserve* R: a base and a share of the worst rent that could fall due. It buys, builds and lifts
+  mortgages as long as R is left.
+- *Weight* w of a lot for sale: 1 for a plain lot; more for a railroad or utility, for a lot that an
+  opponent needs, and for one after which a single street of its group is missing; most for one that
+  completes a group. The higher the weight, the less cash it must leave and the more is bid.
+- *Worth* of a seat's part of a group: list prices, and base rents over some turns of the opponents.
+  A complete group counts the rents of three houses minus half their cost, as far as there is cash
+  for them.
+- *Score* of a trade: the gain in worth minus a share of the partner's gain. The policy asks for the
+  streets that a group lacks, all from one owner, for cash or for the streets that complete a group
+  of that owner. The price is the middle of what both may agree to. It answers offers by the same
+  score and never makes a counter-offer.
 
-It asks only for streets that complete a group. The owner of a complete group lacks nothing of it, so lots do not go around in circles.
+It asks only for streets that complete a group. The owner of a complete group lacks nothing of it,
+so lots do not go around in circles.
 """
 
 from __future__ import annotations
@@ -23,13 +28,14 @@ from typing import Final
 
 import numpy as np
 
-from agents.players.vocabulary import groups, habits, offers
+from agents.players.vocabulary import groups, habits, offers, reading
 from agents.players.vocabulary.memory import memory_slots
-from agents.players.vocabulary.parameters import COUNT, DOLLARS, RATIO, ROUNDS, SHARE, Parameters, family, parameter, switch
-from agents.players.vocabulary.reading import AVERAGE_THROW, NO_LOT, asked_lot, legal, lifting_costs, price, total_price, worst_rent
+from agents.players.vocabulary.parameters import Parameters, family, parameter, switch
+from agents.players.vocabulary.reading import NO_LOT, asked_lot, price
+from agents.players.vocabulary.skeleton import decide
 from monopoly_env import board
-from monopoly_env.actions import A_BUILD, A_BUY, A_JAIL, A_MORTGAGE, A_REPLY, A_TRADE, A_TURN, A_UNMORTGAGE
-from monopoly_env.engine import agenda, building, mortgage, players, rent, trade
+from monopoly_env.actions import A_BUILD, A_BUY, A_MORTGAGE, A_TURN, A_UNMORTGAGE
+from monopoly_env.engine import building, mortgage, players, rent, trade
 from monopoly_env.engine.sets import each, lowest, size
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
@@ -38,62 +44,62 @@ from monopoly_env.policy.protocol import Mask, Row, policy_kernel
 
 @dataclass(frozen=True)
 class Landlord(Parameters):
-    """Parameters of the policy, with the reason for each value; the defaults are those of `landlord/balanced`."""
+    """Parameters of the policy; the defaults are those of `landlord/balanced`."""
 
-    reserve: float = parameter(200, 0, 5000, DOLLARS)
+    reserve: float = parameter(200, 0, 5000, "dollars")
     """base of the reserve R: one pass of GO"""
-    worst: float = parameter(0.5, 0, 5, SHARE)
+    worst: float = parameter(0.5, 0, 5, "share")
     """share of the worst rent that R includes: that rent is rare, and lots can be mortgaged"""
-    bid: float = parameter(1.1, 0, 10, RATIO)
+    bid: float = parameter(1.1, 0, 10, "ratio")
     """highest bid for a lot of weight 1, in list prices"""
-    unwanted: float = parameter(0.8, 0, 10, RATIO)
+    unwanted: float = parameter(0.8, 0, 10, "ratio")
     """highest bid for a lot that is not wanted, in list prices: it can be mortgaged for half"""
     utilities: bool = switch(True)
     """utilities are wanted; otherwise they are left to auctions"""
-    kept: float = parameter(0.5, 0, 5, SHARE)
+    kept: float = parameter(0.5, 0, 5, "share")
     """share of R that is left when bidding and trading: such chances do not come again"""
-    rails: float = parameter(1.2, 0.1, 10, RATIO)
+    rails: float = parameter(1.2, 0.1, 10, "ratio")
     """weight of a railroad or utility: it earns at once, without houses"""
-    blocks: float = parameter(1.5, 0.1, 10, RATIO)
+    blocks: float = parameter(1.5, 0.1, 10, "ratio")
     """weight of a lot that an opponent needs for a group"""
-    nears: float = parameter(1.7, 0.1, 10, RATIO)
+    nears: float = parameter(1.7, 0.1, 10, "ratio")
     """weight of a street after which its group of three lacks one: a trade may bring it"""
-    completes: float = parameter(2, 0.1, 10, RATIO)
+    completes: float = parameter(2, 0.1, 10, "ratio")
     """weight of a lot that completes a group"""
-    jail: float = parameter(0.25, 0, 1e9, SHARE)
+    jail: float = parameter(0.25, 0, 1e9, "share")
     """leaves jail while the worst rent is below this share of its cash; at 0 it stays, at a huge
     value it leaves"""
-    target: float = parameter(5, 0, board.HOTEL, COUNT)
+    target: float = parameter(5, 0, board.HOTEL, "count")
     """level of a street up to which building leaves R (ours; 5 is a hotel)"""
-    past_target: float = parameter(2, 0, 10, RATIO)
+    past_target: float = parameter(2, 0, 10, "ratio")
     """reserves that building leaves beyond the target"""
-    lifts: float = parameter(1.5, 0, 10, RATIO)
+    lifts: float = parameter(1.5, 0, 10, "ratio")
     """reserves that lifting a mortgage leaves: an unused lot earns less than a house"""
     leverage: bool = switch(True)
     """mortgage lots for things that are worth more: lots of high weight, and houses"""
-    heavy: float = parameter(1.5, 0, 10, RATIO)
+    heavy: float = parameter(1.5, 0, 10, "ratio")
     """least weight of a lot for sale for which other lots are mortgaged"""
-    dearer: float = parameter(1.5, 0.1, 100, RATIO)
+    dearer: float = parameter(1.5, 0.1, 100, "ratio")
     """how many times more a dollar in a house must earn than a dollar of mortgages loses"""
-    horizon: float = parameter(25, 0, 500, ROUNDS)
+    horizon: float = parameter(25, 0, 500, "rounds")
     """turns of each opponent whose rents count: most of a game is decided by then"""
-    squares: float = parameter(1.2, 0, 10, RATIO)
+    squares: float = parameter(1.2, 0, 10, "ratio")
     """squares that a player lands on in one turn, doubles included"""
-    houses: int = parameter(3, 1, 4, COUNT)
+    houses: int = parameter(3, 1, 4, "count")
     """houses on each street that the worth of a complete group assumes: the third pays best"""
-    houses_cost: float = parameter(0.5, 0, 1, SHARE)
+    houses_cost: float = parameter(0.5, 0, 1, "share")
     """of the price of these houses, set against their rents: a sale returns half"""
-    funded: float = parameter(0.2, 0, 1, SHARE)
+    funded: float = parameter(0.2, 0, 1, "share")
     """of the worth of these houses that counts at least, however little cash there is for them"""
-    margin: float = parameter(50, 0, 5000, DOLLARS)
+    margin: float = parameter(50, 0, 5000, "dollars")
     """least score of a good trade"""
-    rival: float = parameter(0.5, 0, 5, SHARE)
+    rival: float = parameter(0.5, 0, 5, "share")
     """weight of all opponents' gains together: at 1, trades of two would be zero-sum games"""
-    offers: float = parameter(3, 0, 10, COUNT)
+    offers: float = parameter(3, 0, 10, "count")
     """offers in one turn: any further ones would be worse"""
-    pause: float = parameter(4, 0, 1000, ROUNDS)
+    pause: float = parameter(4, 0, 1000, "rounds")
     """between two offers about a group: the answer would be the same"""
-    scarce: float = parameter(1.5, 0, 10, RATIO)
+    scarce: float = parameter(1.5, 0, 10, "ratio")
     """highest bid for a scarce building, in list prices (ours)"""
 
 
@@ -101,7 +107,7 @@ AT: Final = Landlord.columns()
 
 SLOT: Final = memory_slots(
     "nothing_found",  # the turn in which it found nothing to offer
-    next_offer=board.RAILROADS,  # for each colour, the first turn in which it may make another offer about it
+    next_offer=board.RAILROADS,  # for each colour, the first turn of another offer about it
 )
 _NO_DEAL: Final = 1 << 30
 _ROUND_TO: Final = 10  # dollars
@@ -110,10 +116,10 @@ _ROUND_TO: Final = 10  # dollars
 @kernel
 def _reserve(game: Game, seat: int, params: Row) -> float:
     """R, in dollars."""
-    return params[AT.reserve] + params[AT.worst] * worst_rent(game, seat)
+    return params[AT.reserve] + params[AT.worst] * reading.worst_rent(game, seat)
 
 
-# --- lots for sale ------------------------------------------------------------------------------------------------------
+# --- lots for sale --------------------------------------------------------------------------------
 
 
 @kernel
@@ -126,8 +132,9 @@ def _weight(game: Game, seat: int, lot: int, params: Row) -> float:
     """How much more this lot is wanted than a plain one."""
     if groups.completes(game, seat, lot):
         return params[AT.completes]
-    group = int(board.GROUP_OF[lot])
-    if group < board.RAILROADS and board.GROUP_SIZE[group] == 3 and int(game.lots[seat]) & int(board.GROUP_LOTS[group]) != 0:
+    group = board.GROUP_OF[lot]
+    owned = int(game.lots[seat]) & board.GROUP_LOTS[group]
+    if group < board.RAILROADS and board.GROUP_SIZE[group] == 3 and owned:
         return params[AT.nears]
     if groups.blocks(game, seat, lot):
         return params[AT.blocks]
@@ -135,7 +142,7 @@ def _weight(game: Game, seat: int, lot: int, params: Row) -> float:
 
 
 @kernel
-def _buy(game: Game, seat: int, params: Row) -> int:
+def _buy(game: Game, seat: int, params: Row, memory: Row) -> int:
     lot = asked_lot(game)
     if not _wanted(lot, params):
         return A_BUY
@@ -144,53 +151,53 @@ def _buy(game: Game, seat: int, params: Row) -> int:
     if missing <= 0:
         return A_BUY + 1
     if params[AT.leverage] and weight >= params[AT.heavy]:
-        spare = habits.spare_lots(game, seat) & ~int(board.GROUP_LOTS[board.GROUP_OF[lot]])
+        spare = habits.spare_lots(game, seat) & ~board.GROUP_LOTS[board.GROUP_OF[lot]]
         if spare and players.mortgage_values(game, spare) >= missing:
             return A_MORTGAGE + habits.least_wanted(game, seat, spare)
     return A_BUY
 
 
 @kernel
-def _bid_limit(game: Game, seat: int, params: Row) -> float:
-    """The highest bid: list price times weight, while a part of the reserve is kept."""
+def _bid(game: Game, seat: int, params: Row, memory: Row) -> int:
+    """Bid up to list price times weight, while a part of the reserve is kept."""
     lot, reserve = int(game.auction_lot), _reserve(game, seat, params)
-    funds = int(game.cash[seat]) - params[AT.kept] * reserve
     if lot >= building.HOUSE_LOT:
-        return min(params[AT.scarce] * groups.dearest_house(game, seat), int(game.cash[seat]) - reserve)
-    if not _wanted(lot, params):
-        return min(params[AT.unwanted] * price(game, lot), funds)
-    return min(params[AT.bid] * _weight(game, seat, lot, params) * price(game, lot), funds)
+        return habits.bid(game, min(params[AT.scarce] * groups.dearest_house(game, seat), int(game.cash[seat]) - reserve))
+    times = params[AT.unwanted]
+    if _wanted(lot, params):
+        times = params[AT.bid] * _weight(game, seat, lot, params)
+    return habits.bid(game, min(times * price(game, lot), int(game.cash[seat]) - params[AT.kept] * reserve))
 
 
-# --- windows of the turn, jail ------------------------------------------------------------------------------------------
+# --- windows of the turn, jail --------------------------------------------------------------------
 
 
 @kernel
-def _turn(game: Game, seat: int, params: Row, memory: Row) -> int:
-    if legal(game, A_JAIL, 2) and _leaves(game, seat, params):
-        return habits.leave_jail(game)
+def _window(game: Game, seat: int, params: Row, memory: Row) -> int:
     if groups.complete(int(game.lots[seat])) & groups.STREETS:
         action = _build(game, seat, _reserve(game, seat, params), params)
         if action != A_TURN:
             return action
-    mortgaged = legal(game, A_UNMORTGAGE, board.NUM_LOTS) & ~int(game.fresh_mortgages)  # a mortgage that paid for a house stays
+    # A mortgage that paid for a house stays.
+    mortgaged = reading.liftable(game) & ~int(game.fresh_mortgages)
     if mortgaged:
         lot = habits.lift_first(game, seat, mortgaged)
         if int(game.cash[seat]) - mortgage.lifting_cost(game, lot) >= params[AT.lifts] * _reserve(game, seat, params):
             return A_UNMORTGAGE + lot
-    if legal(game, A_TRADE, 7) and memory[SLOT.nothing_found] != game.turns and game.offers[seat] < params[AT.offers]:
+    searches = memory[SLOT.nothing_found] != game.turns and game.offers[seat] < params[AT.offers]
+    if searches and reading.may_trade(game):
         return _offer(game, seat, params, memory)
     return A_TURN
 
 
 @kernel
-def _leaves(game: Game, seat: int, params: Row) -> bool:
-    """Whether to leave jail although it may stay: with a card, or with a fine that leaves the reserve."""
-    worst = worst_rent(game, seat)
+def _leaves(game: Game, seat: int, params: Row, memory: Row) -> bool:
+    """Leave by a card, or by a fine that leaves the reserve, while rents are low."""
+    worst = reading.worst_rent(game, seat)
     if worst >= params[AT.jail] * max(1, int(game.cash[seat])):
         return False
     reserve = params[AT.reserve] + params[AT.worst] * worst
-    return legal(game, A_JAIL + 1, 1) != 0 or int(game.cash[seat]) - int(game.rules.jail_fine) >= reserve
+    return reading.has_card(game) or int(game.cash[seat]) - int(game.rules.jail_fine) >= reserve
 
 
 @kernel
@@ -205,8 +212,8 @@ def _below(game: Game, streets: int, level: float) -> int:
 
 @kernel
 def _build(game: Game, seat: int, reserve: float, params: Row) -> int:
-    """The next building that leaves the reserve, or a mortgage to pay for one; A_TURN if there is neither."""
-    streets = legal(game, A_BUILD, board.NUM_STREETS)
+    """The next building that leaves the reserve, or a mortgage to pay for one; else A_TURN."""
+    streets = reading.buildable(game)
     if streets:
         cash = int(game.cash[seat])
         street = habits.best_building(game, _below(game, streets, params[AT.target]), cash - reserve)
@@ -220,7 +227,7 @@ def _build(game: Game, seat: int, reserve: float, params: Row) -> int:
 
 @kernel
 def _mortgage_for_house(game: Game, seat: int, reserve: float, params: Row) -> int:
-    """The lot to mortgage for the best building, or NO_LOT. Lots that earn much less than the building must bring enough together."""
+    """The lot to mortgage for the best building, if lots that earn much less pay it; or NO_LOT."""
     spare = habits.spare_lots(game, seat)
     if spare == 0:
         return NO_LOT
@@ -231,8 +238,8 @@ def _mortgage_for_house(game: Game, seat: int, reserve: float, params: Row) -> i
     worth, best, least = 0, NO_LOT, habits.rent_gain(game, street) / params[AT.dearer]
     limit = least
     for lot in each(spare):
-        value = int(board.MORTGAGE[game.rules.board, lot])
-        lost = rent.ordinary_rent(game, seat, lot, AVERAGE_THROW) / value
+        value = board.MORTGAGE[game.rules.board, lot]
+        lost = rent.ordinary_rent(game, seat, lot, reading.AVERAGE_THROW) / value
         if lost < limit:
             worth += value
         if lost < least:
@@ -240,58 +247,54 @@ def _mortgage_for_house(game: Game, seat: int, reserve: float, params: Row) -> i
     return best if 0 < missing <= worth else NO_LOT
 
 
-# --- what trades are worth ----------------------------------------------------------------------------------------------
+# --- what trades are worth ------------------------------------------------------------------------
 
 
 @kernel
 def _landings(game: Game, params: Row) -> float:
     """How often opponents land on one square within the horizon."""
-    return (size(players.solvent_seats(game)) - 1) * params[AT.squares] * params[AT.horizon] / board.NUM_SQUARES
+    opponents = size(players.solvent_seats(game)) - 1
+    return opponents * params[AT.squares] * params[AT.horizon] / board.NUM_SQUARES
 
 
 @kernel
 def _rents(game: Game, lots: int, group: int, level: int) -> int:
-    """The sum of the rents of one seat's lots in a group: streets at a level, utilities at an average throw (dollars)."""
+    """The rents of one seat's lots in a group: streets at a level, utilities at a throw of 7."""
     edition, count, total = int(game.rules.board), size(lots), 0
     if group == board.RAILROADS:
-        return count * int(board.RENT[edition, lowest(lots), count - 1])
+        return count * board.RENT[edition, lowest(lots), count - 1]
     if group == board.UTILITIES:
-        return count * int(board.RENT[edition, lowest(lots), count - 1]) * AVERAGE_THROW
+        return count * board.RENT[edition, lowest(lots), count - 1] * reading.AVERAGE_THROW
     for lot in each(lots):
-        total += int(board.RENT[edition, lot, level])
+        total += board.RENT[edition, lot, level]
     return total
 
 
 @kernel
-def _list_price(game: Game, lots: int) -> int:
-    """Printed prices minus the cost of lifting the mortgages (dollars)."""
-    return total_price(game, lots) - lifting_costs(game, lots)
-
-
-@kernel
 def _worth(game: Game, lots: int, group: int, cash: int, landings: float, params: Row) -> float:
-    """What the lots of a group are worth to a seat that owns `lots` and has this much cash, in dollars."""
-    mine = lots & int(board.GROUP_LOTS[group])
+    """The worth of a group's lots to a seat that owns `lots` and this much cash (dollars)."""
+    mine = lots & board.GROUP_LOTS[group]
     if mine == 0:
         return 0.0
-    worth = float(_list_price(game, mine))
+    worth = float(reading.total_price(game, mine) - reading.lifting_costs(game, mine))
     if group >= board.RAILROADS or mine != board.GROUP_LOTS[group]:
         return worth + _rents(game, mine, group, 0) * landings
     houses = int(params[AT.houses])
-    cost = float(houses * int(board.HOUSE_PRICE[game.rules.board, board.GROUP_START[group]]) * int(board.GROUP_SIZE[group]))
+    house = board.HOUSE_PRICE[game.rules.board, board.GROUP_START[group]]
+    cost = float(houses * house * board.GROUP_SIZE[group])
     funded = min(1.0, max(params[AT.funded], cash / cost))
     return worth + funded * max(0.0, _rents(game, mine, group, houses) * landings - params[AT.houses_cost] * cost)
 
 
 @kernel
 def _gain(game: Game, seat: int, received: int, given: int, params: Row) -> float:
-    """How much the worth of a seat's lots rises by receiving and giving these goods, in dollars; a jail card counts as a fine."""
+    """The rise of a seat's worth by an exchange, in dollars; a jail card counts as a fine."""
     cards = size(received & ~board.ALL_LOTS) - size(given & ~board.ALL_LOTS)
     gain = float(cards * int(game.rules.jail_fine))
     now, cash, landings = int(game.lots[seat]), int(game.cash[seat]), _landings(game, params)
     then = (now & ~given) | (received & board.ALL_LOTS)
     for group in range(len(board.GROUP_LOTS)):
-        if (received | given) & int(board.GROUP_LOTS[group]):
+        if (received | given) & board.GROUP_LOTS[group]:
             gain += _worth(game, then, group, cash, landings, params) - _worth(game, now, group, cash, landings, params)
     return gain
 
@@ -304,7 +307,7 @@ def _share(game: Game, params: Row) -> float:
 
 @kernel
 def _fair_cash(game: Game, seat: int, partner: int, mine: float, theirs: float, params: Row) -> int:
-    """The dollars to pay in a trade with these gains: the middle of what both may agree to, rounded; or _NO_DEAL."""
+    """The price with these gains: the middle of what both may agree to; or _NO_DEAL."""
     share, margin = _share(game, params), params[AT.margin]
     most = min(
         (mine - share * theirs - margin) / (1 + share), max(0.0, int(game.cash[seat]) - params[AT.kept] * _reserve(game, seat, params))
@@ -312,8 +315,10 @@ def _fair_cash(game: Game, seat: int, partner: int, mine: float, theirs: float, 
     least = (margin + share * mine - theirs) / (1 + share)
     if least > most:
         return _NO_DEAL
-    least = max(least, min(0.0, params[AT.kept] * _reserve(game, partner, params) - int(game.cash[partner])))  # what the payer can spare
-    high, low = int(np.floor(most / _ROUND_TO)) * _ROUND_TO, int(np.ceil(least / _ROUND_TO)) * _ROUND_TO
+    # What the payer can spare.
+    least = max(least, min(0.0, params[AT.kept] * _reserve(game, partner, params) - int(game.cash[partner])))
+    high = int(np.floor(most / _ROUND_TO)) * _ROUND_TO
+    low = int(np.ceil(least / _ROUND_TO)) * _ROUND_TO
     if low > high:
         return _NO_DEAL
     if game.rules.trade == offers.ONE_FOR_ONE:
@@ -321,7 +326,7 @@ def _fair_cash(game: Game, seat: int, partner: int, mine: float, theirs: float, 
     return min(high, max(low, int(np.round((mine - theirs) / 2 / _ROUND_TO)) * _ROUND_TO))
 
 
-# --- offers -------------------------------------------------------------------------------------------------------------
+# --- offers ---------------------------------------------------------------------------------------
 
 
 @kernel
@@ -340,7 +345,8 @@ def _offer(game: Game, seat: int, params: Row, memory: Row) -> int:
             swap = 0 if other == group else _lacks(game, owner, other)
             if (other != group and swap == 0) or swap & ~mine or not _allowed(game, missing, swap):
                 continue
-            gain, theirs = _gain(game, seat, missing, swap, params), _gain(game, owner, swap, missing, params)
+            gain = _gain(game, seat, missing, swap, params)
+            theirs = _gain(game, owner, swap, missing, params)
             dollars = _fair_cash(game, seat, owner, gain, theirs, params)
             score = gain - dollars - _share(game, params) * (theirs + dollars)
             if dollars != _NO_DEAL and (partner < 0 or score > best):
@@ -355,7 +361,7 @@ def _offer(game: Game, seat: int, params: Row, memory: Row) -> int:
 @kernel
 def _lacks(game: Game, seat: int, group: int) -> int:
     """What a seat lacks of a group that it owns a part of; nothing if it owns none of the group."""
-    missing = int(board.GROUP_LOTS[group]) & ~int(game.lots[seat])
+    missing = board.GROUP_LOTS[group] & ~int(game.lots[seat])
     return 0 if missing == board.GROUP_LOTS[group] else missing
 
 
@@ -366,39 +372,27 @@ def _allowed(game: Game, ask: int, give: int) -> bool:
 
 
 @kernel
-def _reply(game: Game, seat: int, params: Row) -> int:
+def _accepts(game: Game, seat: int, params: Row, memory: Row) -> bool:
     """Accept what brings the margin and leaves a part of the reserve in cash."""
     proposer, cash = int(game.offer_from), int(game.offer_cash)
     received, given = int(game.offer_give), int(game.offer_ask)
     if cash < 0 and int(game.cash[seat]) + cash < params[AT.kept] * _reserve(game, seat, params):
-        return A_REPLY
+        return False
     mine = _gain(game, seat, received, given, params) + cash
     theirs = _gain(game, proposer, given, received, params) - cash
     score = mine - _share(game, params) * theirs
-    return A_REPLY + 1 if score >= params[AT.margin] and mine > 0 else A_REPLY
+    return score >= params[AT.margin] and mine > 0
+
+
+@kernel
+def _lifts(game: Game, seat: int, params: Row, memory: Row) -> bool:
+    reserve = _reserve(game, seat, params)
+    return habits.lifts_at_once(game, reserve, params[AT.lifts] * reserve)
 
 
 @policy_kernel
 def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
-    seat, decision = int(game.player), int(game.decision)
-    if decision == agenda.WINDOW:
-        return _turn(game, seat, params, memory)
-    if decision == agenda.BUY:
-        return _buy(game, seat, params)
-    if decision == agenda.BID or decision == agenda.SEALED_BID:
-        return habits.bid(game, _bid_limit(game, seat, params))
-    if decision == agenda.JAIL:
-        return habits.answer_jail(game, _leaves(game, seat, params))
-    if agenda.ASK <= decision <= agenda.CASH:
-        return offers.compose(game, memory)
-    if decision == agenda.REPLY:
-        return _reply(game, seat, params)
-    if decision == agenda.DEBT:
-        return habits.raise_cash(game)
-    if decision == agenda.TAKEOVER:
-        reserve = _reserve(game, seat, params)
-        return habits.take_over(game, reserve, params[AT.lifts] * reserve)
-    return habits.routine(game)
+    return decide(game, params, memory, _window, _buy, _bid, _leaves, _accepts, lifts=_lifts)
 
 
 _STAYS: Final = 0.0

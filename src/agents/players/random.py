@@ -1,6 +1,7 @@
 """Policies that choose at random: the first opponents against which every other policy is measured.
 
-`random`: every legal action is equally likely. `random/no_trades` never begins an offer, but answers offers at random.
+`random`: every legal action is equally likely. `random/no_trades` never begins an offer, but
+answers offers at random.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ _WORDS: Final = (NUM_ACTIONS + 31) // 32
 
 def _words(*left_out: str) -> NDArray[np.int64]:
     """All actions except those of some heads, as bits of 32-bit words."""
-    actions = [a for a in range(NUM_ACTIONS) if not any(HEADS[name].start <= a < HEADS[name].stop for name in left_out)]
+    ruled_out = {a for name in left_out for a in range(HEADS[name].start, HEADS[name].stop)}
+    actions = set(range(NUM_ACTIONS)) - ruled_out
     return np.array([sum(1 << (a & 31) for a in actions if a >> 5 == word) for word in range(_WORDS)])
 
 
@@ -66,7 +68,7 @@ def uniform() -> CompiledPolicy:
 
 
 def no_trades() -> CompiledPolicy:
-    """`random/no_trades`: uniform over the legal actions except those that begin an offer; it answers offers at random."""
+    """`random/no_trades`: uniform, but begins no offer; it answers offers at random."""
     return CompiledPolicy("random/no_trades", _no_trades, reads_mask=False)
 
 

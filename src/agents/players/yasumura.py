@@ -1,46 +1,59 @@
-"""`yasumura`: negotiation by the valuation of Yasumura, Oguchi and Nitta (2001), as in Mukhar's program of 2013.
+"""`yasumura`: negotiation by Yasumura, Oguchi and Nitta (2001), as in Mukhar's program of 2013.
 
-The valuation. g is a colour group, the railroads or the utilities; a seat owns s of its lots, others own o, and M is the seat's cash.
+The valuation. g is a colour group, the railroads or the utilities; a seat owns s of its lots,
+others own o, and M is the seat's cash.
 
 - n(g, M) = min(5, floor(floor(M / house price) / size)): the houses on each lot that M pays for.
-- R(l, n, d): the printed rent with n houses (n = 0: the doubled base rent); 200 for a railroad; 10 d for a utility.
+- R(l, n, d): the printed rent with n houses (n = 0: the doubled base rent); 200 for a railroad; 10
+  d for a utility.
 - p(i, l): the chance that two dice lead from square i to lot l.
-- STG(g, M), the next throw: the sum over opponents and lots of g of p(square of the opponent, l) R(l, n(g, M), distance).
-- MTG(g, M), the next lap: the sum over opponents of q_g R(first lot of g, n(g, M), 7); q_g is the chance to hit g on one lap.
+- STG(g, M), the next throw: the sum over opponents and lots of g of p(square of the opponent, l)
+  R(l, n(g, M), distance).
+- MTG(g, M), the next lap: the sum over opponents of q_g R(first lot of g, n(g, M), 7); q_g is the
+  chance to hit g on one lap.
 - LTG(g) = MTG(g, 1000), the rest of the game.
 - A1(l) = floor(price / 2) + LTG; A2 = 2 A1 + MTG; A3 = A2 + STG; A4 = 3 A1 + alpha (MTG + STG).
-- f(g) sums one of A1 to A4, chosen by (s, o), over the seat's own lots; U = w1 (the sum of all f(g) + M).
-- dU of a swap = the change of U + w2 (the rent risk of the lot received, which the seat no longer pays), w2 = 1 - w1.
+- f(g) sums one of A1 to A4, chosen by (s, o), over the seat's own lots; U = w1 (M + the
+  sum of all f(g)).
+- dU of a swap = the change of U + w2 (the rent risk of the lot received, which the seat no longer
+  pays), w2 = 1 - w1.
 
-The negotiation is about swaps of one lot for one, with a side payment that gives both players the same gain. A seat agrees if its gain
-reaches T and its cash stays above a minimum; both lots are in different groups; it owns something in the group of the lot that it gets;
-the lot that it gives is its only one of the group, unless the swap completes a group for it; and the swap completes no group for
-the other player without completing one for itself. A proposer also gives no lot of a complete group and pays less than half its cash.
-It tests the partner's side as well, because it knows what the partner would answer.
+The negotiation is about swaps of one lot for one, with a side payment that gives both players the
+same gain. A seat agrees if its gain reaches T and its cash stays above a minimum; both lots are in
+different groups; it owns something in the group of the lot that it gets; the lot that it gives is
+its only one of the group, unless the swap completes a group for it; and the swap completes no group
+for the other player without completing one for itself. A proposer also gives no lot of a complete
+group and pays less than half its cash. It tests the partner's side as well, because it knows what
+the partner would answer.
 
-The program has eight defects, and it is not known which of them are in the paper's program too. Each is decided here by the likely intent:
+The program has eight defects, and it is not known which of them are in the paper's program too.
+Each is decided here by the likely intent:
 
-1. Its f(g) is overwritten in the loop over the lots of g: only the last lot counts, whoever owns it. Here f(g) is the sum over the seat's
-   own lots; with `legacy=True` it is the last lot's value. Then A4 - A3 = A1 for a group of three: a swap that completes two such
-   groups gives one seat what it costs the other, and such players hardly trade.
+1. Its f(g) is overwritten in the loop over the lots of g: only the last lot counts, whoever owns
+   it. Here f(g) is the sum over the seat's own lots; with `legacy=True` it is the last lot's value.
+   Then A4 - A3 = A1 for a group of three: a swap that completes two such groups gives one seat what
+   it costs the other, and such players hardly trade.
 2. Three railroads fall through to A4. Here (3, 0) is A2 and (3, 1) is A3.
 3. The house prices of red and orange are swapped in n. Here they are those of the board.
-4. The table of single throws goes by steps of 1, 2, 3, ... squares. Here every distance from 2 to 12 has its chance.
-5. The rent risk of the lot received is subtracted, although its comment speaks of the risk "if they do not trade for" it. Here it is
-   added: the owner of a lot pays no rent there.
+4. The table of single throws goes by steps of 1, 2, 3, ... squares. Here every distance from 2 to
+   12 has its chance.
+5. The rent risk of the lot received is subtracted, although its comment speaks of the risk "if they
+   do not trade for" it. Here it is added: the owner of a lot pays no rent there.
 6. Visitors in jail count as jailed. Here only players in jail are left out of STG and MTG.
-7. dU is in units of utility, of which a dollar has w1, but it is added to cash. Here a payment of c dollars is w1 c units of utility: the
-   side payment is c = (dU of the proposer - dU of the partner) / (2 w1), and T is in units of utility.
+7. dU is in units of utility, of which a dollar has w1, but it is added to cash. Here a payment of c
+   dollars is w1 c units of utility: the side payment is c = (dU of the proposer - dU of the
+   partner) / (2 w1), and T is in units of utility.
 8. The partner counts the payment twice, in its cash and beside dU. Here it counts once.
 
-Values are not rounded to whole numbers on the way, as the program's are. T and w1 are the program's defaults; its evolved players
-have w1 = 0.725 and T = 400.
+Values are not rounded to whole numbers on the way, as the program's are. T and w1 are the program's
+defaults; its evolved players have w1 = 0.725 and T = 400.
 
-What the valuation leaves open is ours. Offers that are not swaps of one for one are answered by the same rules, lot by lot; a mortgage
-counts as what lifting it costs, and a jail card as the fine. After an offer for a lot, the policy asks for that lot again only after a
-pause. Everything else is played plainly: it buys while it keeps the minimum cash, which it gives up for a lot that completes or blocks
-a group; it bids up to a multiple of the list price; it builds where a dollar adds the most rent while it keeps half the minimum; and it
-leaves jail while there are lots to buy.
+What the valuation leaves open is ours. Offers that are not swaps of one for one are answered by the
+same rules, lot by lot; a mortgage counts as what lifting it costs, and a jail card as the fine.
+After an offer for a lot, the policy asks for that lot again only after a pause. Everything else is
+played plainly: it buys while it keeps the minimum cash, which it gives up for a lot that completes
+or blocks a group; it bids up to a multiple of the list price; it builds where a dollar adds the
+most rent while it keeps half the minimum; and it leaves jail while there are lots to buy.
 """
 
 from __future__ import annotations
@@ -50,13 +63,14 @@ from typing import Final
 
 import numpy as np
 
-from agents.players.vocabulary import groups, habits, offers
+from agents.players.vocabulary import groups, habits, offers, reading
 from agents.players.vocabulary.memory import memory_slots
-from agents.players.vocabulary.parameters import COUNT, DOLLARS, RATIO, ROUNDS, SHARE, Parameters, family, parameter, switch
-from agents.players.vocabulary.reading import AVERAGE_THROW, NO_LOT, asked_lot, cheapest, legal, lifting_costs, of_opponents, price
+from agents.players.vocabulary.parameters import Parameters, family, parameter, switch
+from agents.players.vocabulary.reading import NO_LOT, asked_lot, cheapest, price
+from agents.players.vocabulary.skeleton import decide
 from monopoly_env import board
-from monopoly_env.actions import A_BUILD, A_BUY, A_JAIL, A_MORTGAGE, A_REPLY, A_TRADE, A_TURN, A_UNMORTGAGE
-from monopoly_env.engine import agenda, building, mortgage, players, trade
+from monopoly_env.actions import A_BUILD, A_BUY, A_MORTGAGE, A_TURN, A_UNMORTGAGE
+from monopoly_env.engine import building, mortgage, players, trade
 from monopoly_env.engine.sets import each, lowest, size
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
@@ -67,40 +81,40 @@ from monopoly_env.policy.protocol import Mask, Row, policy_kernel
 class Yasumura(Parameters):
     """Parameters of the policy, with the reason for each value."""
 
-    w1: float = parameter(0.5, 0.01, 1, SHARE)
+    w1: float = parameter(0.5, 0.01, 1, "share")
     """weight of what the seat owns; the rest is w2, the weight of the rent risk (evolved: 0.725)"""
-    threshold: float = parameter(200, -10_000, 10_000, COUNT)
+    threshold: float = parameter(200, -10_000, 10_000, "count")
     """T: the least gain of a good trade, in units of utility (evolved: 400)"""
-    alpha: float = parameter(1, 0, 10, RATIO)
+    alpha: float = parameter(1, 0, 10, "ratio")
     """weight of the nearer rents of a complete group: houses are built at once"""
     legacy: bool = switch(False)
     """f(g) is the value of the last lot of g, whoever owns it, as in the program"""
-    base: float = parameter(200, 0, 5000, DOLLARS)
+    base: float = parameter(200, 0, 5000, "dollars")
     """minimum cash, whatever the others own: one pass of GO"""
-    of_total: float = parameter(0.01, 0, 1, SHARE)
+    of_total: float = parameter(0.01, 0, 1, "share")
     """of the worth of all opponents, added to the minimum cash"""
-    of_average: float = parameter(0.01, 0, 1, SHARE)
+    of_average: float = parameter(0.01, 0, 1, "share")
     """of the average worth of the opponents, added to the minimum cash"""
-    of_buildings: float = parameter(0.1, 0, 1, SHARE)
+    of_buildings: float = parameter(0.1, 0, 1, "share")
     """of the price of the opponents' buildings, added to the minimum cash (in 2012: 0.05)"""
-    pause: float = parameter(10, 0, 1000, ROUNDS)
+    pause: float = parameter(10, 0, 1000, "rounds")
     """between two offers for a lot: the answer would be the same (ours)"""
-    rich: float = parameter(2, 0, 20, RATIO)
+    rich: float = parameter(2, 0, 20, "ratio")
     """times the minimum cash, left when lifting a mortgage: an unused lot earns less than a house
     (ours)"""
-    kept: float = parameter(0.5, 0, 5, SHARE)
+    kept: float = parameter(0.5, 0, 5, "share")
     """of the minimum cash, left when bidding: a lot can be mortgaged for half its price (ours)"""
-    built: float = parameter(0.5, 0, 5, SHARE)
+    built: float = parameter(0.5, 0, 5, "share")
     """of the minimum cash, left when building: houses win games (ours; in the program: 1)"""
-    starts: float = parameter(1.2, 0, 10, RATIO)
+    starts: float = parameter(1.2, 0, 10, "ratio")
     """highest bid, in list prices, for a lot of whose group one is already owned (ours)"""
-    blocks: float = parameter(1.5, 0, 10, RATIO)
+    blocks: float = parameter(1.5, 0, 10, "ratio")
     """the same for a lot that an opponent needs to complete a group (ours)"""
-    completes: float = parameter(2.5, 0, 20, RATIO)
+    completes: float = parameter(2.5, 0, 20, "ratio")
     """the same for a lot that completes a group: houses soon earn its price back (ours)"""
-    lots_left: float = parameter(8, 0, 29, COUNT)
+    lots_left: float = parameter(8, 0, 29, "count")
     """leaving jail early is worth the fine while this many lots are unowned (ours)"""
-    scarce: float = parameter(1.5, 0, 10, RATIO)
+    scarce: float = parameter(1.5, 0, 10, "ratio")
     """highest bid for a scarce building, in list prices (ours)"""
 
 
@@ -114,7 +128,8 @@ _RAILROAD_RENT: Final = 200
 _UTILITY_TIMES: Final = 10
 _REST_CASH: Final = 1000  # M of LTG
 _HITS: Final = {
-    "brown": 0.24, "light_blue": 0.39, "pink": 0.43, "orange": 0.50, "red": 0.49, "yellow": 0.45, "green": 0.44, "dark_blue": 0.27,
+    "brown": 0.24, "light_blue": 0.39, "pink": 0.43, "orange": 0.50, "red": 0.49, "yellow": 0.45,
+    "green": 0.44, "dark_blue": 0.27,
     "railroad": 0.64, "utility": 0.32,
 }  # fmt: skip
 _HIT: Final = np.array([_HITS[name] for name in board.GROUPS])  # q_g
@@ -132,7 +147,7 @@ for _size, _table in _CASES.items():
         _CASE[_size, _s, _o] = _number
 
 
-# --- the valuation ------------------------------------------------------------------------------------------------------
+# --- the valuation --------------------------------------------------------------------------------
 
 
 @kernel
@@ -140,25 +155,25 @@ def _planned(game: Game, group: int, cash: int) -> int:
     """n(g, M)."""
     if group >= board.RAILROADS:
         return 0
-    house_price = int(board.HOUSE_PRICE[game.rules.board, board.GROUP_START[group]])
-    return min(board.HOTEL, max(0, cash) // house_price // int(board.GROUP_SIZE[group]))
+    house_price = board.HOUSE_PRICE[game.rules.board, board.GROUP_START[group]]
+    return min(board.HOTEL, max(0, cash) // house_price // board.GROUP_SIZE[group])
 
 
 @kernel
 def _rent(game: Game, lot: int, houses: int, distance: int) -> int:
     """R(l, n, d), in dollars."""
-    group = int(board.GROUP_OF[lot])
+    group = board.GROUP_OF[lot]
     if group == board.RAILROADS:
         return _RAILROAD_RENT
     if group == board.UTILITIES:
         return _UTILITY_TIMES * distance
-    return int(board.RENT[game.rules.board, lot, houses]) * (2 if houses == 0 else 1)
+    return board.RENT[game.rules.board, lot, houses] * (2 if houses == 0 else 1)
 
 
 @kernel
 def _hit_rent(game: Game, square: int, lot: int, houses: int) -> float:
-    """p(i, l) R(l, n, d): what a token on a square is expected to pay on a lot with its next throw (dollars)."""
-    distance = (int(board.LOT_SQUARE[game.rules.board, lot]) - square) % board.NUM_SQUARES
+    """p(i, l) R(l, n, d): the expected rent of a token's next throw on a lot (dollars)."""
+    distance = (board.LOT_SQUARE[game.rules.board, lot] - square) % board.NUM_SQUARES
     return _CHANCE[distance] * _rent(game, lot, houses, distance) if distance < len(_CHANCE) else 0.0
 
 
@@ -171,10 +186,10 @@ def _pays(game: Game, seat: int, other: int) -> bool:
 @kernel
 def _next_throw(game: Game, seat: int, group: int, cash: int) -> float:
     """STG(g, M), in dollars."""
-    total, houses, start = 0.0, _planned(game, group, cash), int(board.GROUP_START[group])
+    total, houses, start = 0.0, _planned(game, group, cash), board.GROUP_START[group]
     for other in range(game.num_players):
         if _pays(game, seat, other):
-            for lot in range(start, start + int(board.GROUP_SIZE[group])):
+            for lot in range(start, start + board.GROUP_SIZE[group]):
                 total += _hit_rent(game, int(game.position[other]), lot, houses)
     return total
 
@@ -186,18 +201,18 @@ def _next_lap(game: Game, seat: int, group: int, cash: int) -> float:
     for other in range(game.num_players):
         if _pays(game, seat, other):
             payers += 1
-    return payers * _HIT[group] * _rent(game, int(board.GROUP_START[group]), _planned(game, group, cash), AVERAGE_THROW)
+    return payers * _HIT[group] * _rent(game, board.GROUP_START[group], _planned(game, group, cash), reading.AVERAGE_THROW)
 
 
 @kernel
 def _value(game: Game, seat: int, group: int, mine: int, others: int, params: Row) -> float:
     """f(g) of a seat that owns the lots `mine` while others own `others`, in dollars."""
-    members = int(board.GROUP_LOTS[group])
+    members = board.GROUP_LOTS[group]
     own = mine & members
     case = int(_CASE[board.GROUP_SIZE[group], size(own), size(others & members)])
     if case == 0:
         return 0.0
-    counted = 1 << (int(board.GROUP_START[group]) + int(board.GROUP_SIZE[group]) - 1) if params[AT.legacy] else own
+    counted = 1 << (board.GROUP_START[group] + board.GROUP_SIZE[group] - 1) if params[AT.legacy] else own
     count, cash = size(counted), int(game.cash[seat])
     value = count * _next_lap(game, seat, group, _REST_CASH)
     for lot in each(counted):
@@ -216,24 +231,24 @@ def _value(game: Game, seat: int, group: int, mine: int, others: int, params: Ro
 @kernel
 def utility_gain(game: Game, seat: int, received: int, given: int, params: Row) -> float:
     """The gain dU of an exchange of goods without cash, in units of utility."""
-    mine, others = int(game.lots[seat]), of_opponents(game, seat)
+    mine, others = int(game.lots[seat]), reading.of_opponents(game, seat)
     came, went = received & board.ALL_LOTS, given & board.ALL_LOTS
     dollars = 0.0
     for group in range(board.NUM_GROUPS):
-        if (came | went) & int(board.GROUP_LOTS[group]):
+        if (came | went) & board.GROUP_LOTS[group]:
             dollars += _value(game, seat, group, (mine & ~went) | came, (others & ~came) | went, params)
             dollars -= _value(game, seat, group, mine, others, params)
     dollars += int(game.rules.jail_fine) * (size(received & ~board.ALL_LOTS) - size(given & ~board.ALL_LOTS))
-    dollars += lifting_costs(game, went) - lifting_costs(game, came)
+    dollars += reading.lifting_costs(game, went) - reading.lifting_costs(game, came)
     return params[AT.w1] * dollars + (1 - params[AT.w1]) * _risk(game, seat, came)
 
 
 @kernel
 def _risk(game: Game, seat: int, lots: int) -> float:
-    """STL + MTL of lots that a seat does not own: the rents that it would pay there without buildings, in dollars."""
+    """STL + MTL: the rents without buildings on lots that a seat does not own, in dollars."""
     total, square = 0.0, int(game.position[seat])
     for lot in each(lots):
-        total += _hit_rent(game, square, lot, 0) + _HIT[board.GROUP_OF[lot]] * _rent(game, lot, 0, AVERAGE_THROW)
+        total += _hit_rent(game, square, lot, 0) + _HIT[board.GROUP_OF[lot]] * _rent(game, lot, 0, reading.AVERAGE_THROW)
     return total
 
 
@@ -250,7 +265,7 @@ def minimum_cash(game: Game, seat: int, params: Row) -> float:
     return params[AT.base] + (params[AT.of_total] + params[AT.of_average] / max(1, opponents)) * worth + params[AT.of_buildings] * buildings
 
 
-# --- the negotiation ----------------------------------------------------------------------------------------------------
+# --- the negotiation ------------------------------------------------------------------------------
 
 
 @kernel
@@ -261,13 +276,13 @@ def _completed(lots: int, came: int, went: int) -> int:
 
 @kernel
 def _agrees(game: Game, seat: int, other: int, received: int, given: int) -> bool:
-    """Whether a seat may give and receive these lots: all rules of agreement except those about gain and cash."""
+    """Whether a seat agrees to an exchange of lots, gain and cash apart."""
     mine, came, went = int(game.lots[seat]), received & board.ALL_LOTS, given & board.ALL_LOTS
     completing = _completed(mine, came, went) != 0
     if not completing and _completed(int(game.lots[other]), went, came):
         return False
     for group in range(board.NUM_GROUPS):
-        members = int(board.GROUP_LOTS[group])
+        members = board.GROUP_LOTS[group]
         if came & members and (went & members or mine & members == 0):
             return False
         if went & members and not completing and size(mine & members) > 1:
@@ -293,7 +308,8 @@ def offer(game: Game, seat: int, params: Row, memory: Row) -> int:
                 y = left & -left
                 left &= left - 1
                 if _agrees(game, seat, other, x, y) and _agrees(game, other, seat, y, x):
-                    gain, theirs = utility_gain(game, seat, x, y, params), utility_gain(game, other, y, x, params)
+                    gain = utility_gain(game, seat, x, y, params)
+                    theirs = utility_gain(game, other, y, x, params)
                     dollars = _side_payment(game, gain, theirs, params)
                     net = gain - params[AT.w1] * dollars
                     if net > best and _settles(game, seat, other, gain, theirs, dollars, params):
@@ -310,20 +326,22 @@ def _in_groups_of(lots: int) -> int:
     """All lots of the groups in which a set of lots has a member."""
     touched = 0
     for group in range(board.NUM_GROUPS):
-        if lots & int(board.GROUP_LOTS[group]):
-            touched |= int(board.GROUP_LOTS[group])
+        if lots & board.GROUP_LOTS[group]:
+            touched |= board.GROUP_LOTS[group]
     return touched
 
 
 @kernel
 def _side_payment(game: Game, mine: float, theirs: float, params: Row) -> int:
-    """c: the dollars from the proposer to the partner that give both the same gain; negative: from the partner."""
-    return 0 if game.rules.trade == offers.ONE_FOR_ONE else int(np.round((mine - theirs) / (2 * params[AT.w1])))
+    """c: the dollars from proposer to partner that give both the same gain."""
+    if game.rules.trade == offers.ONE_FOR_ONE:
+        return 0
+    return int(np.round((mine - theirs) / (2 * params[AT.w1])))
 
 
 @kernel
 def _settles(game: Game, seat: int, other: int, gain: float, theirs: float, cash: int, params: Row) -> bool:
-    """Whether a swap with this payment brings both players enough gain and leaves both enough cash."""
+    """Whether a swap with this payment leaves both players enough gain and cash."""
     enough = gain - params[AT.w1] * cash >= params[AT.threshold] and theirs + params[AT.w1] * cash >= params[AT.threshold]
     if not enough or int(game.cash[seat]) <= 2 * cash or int(game.cash[seat]) - cash < minimum_cash(game, seat, params):
         return False
@@ -331,27 +349,28 @@ def _settles(game: Game, seat: int, other: int, gain: float, theirs: float, cash
 
 
 @kernel
-def reply(game: Game, seat: int, params: Row) -> int:
+def accepts(game: Game, seat: int, params: Row, memory: Row) -> bool:
     """Accept what gains T and meets the rules of agreement."""
     proposer, cash = int(game.offer_from), int(game.offer_cash)
     received, given = int(game.offer_give), int(game.offer_ask)
     if int(game.cash[seat]) + cash < minimum_cash(game, seat, params) or not _agrees(game, seat, proposer, received, given):
-        return A_REPLY
-    return A_REPLY + 1 if utility_gain(game, seat, received, given, params) + params[AT.w1] * cash >= params[AT.threshold] else A_REPLY
+        return False
+    gain = utility_gain(game, seat, received, given, params)
+    return gain + params[AT.w1] * cash >= params[AT.threshold]
 
 
-# --- everything but trades: ours ----------------------------------------------------------------------------------------
+# --- everything but trades: ours ------------------------------------------------------------------
 
 
 @kernel
-def _buy(game: Game, seat: int, params: Row) -> int:
+def _buy(game: Game, seat: int, params: Row, memory: Row) -> int:
     lot = asked_lot(game)
     cost, cash = price(game, lot), int(game.cash[seat])
-    if legal(game, A_BUY + 1, 1):
+    if reading.may_buy(game):
         wanted = groups.completes(game, seat, lot) or groups.blocks(game, seat, lot) or cash - cost >= minimum_cash(game, seat, params)
         return A_BUY + 1 if wanted else A_BUY
-    if groups.completes(game, seat, lot):  # worth mortgaging lots outside complete groups for, if that raises enough
-        spare = habits.spare_lots(game, seat) & ~int(board.GROUP_LOTS[board.GROUP_OF[lot]])
+    if groups.completes(game, seat, lot):  # worth mortgaging other lots for
+        spare = habits.spare_lots(game, seat) & ~board.GROUP_LOTS[board.GROUP_OF[lot]]
         if spare and cash + players.mortgage_values(game, spare) >= cost:
             return A_MORTGAGE + cheapest(game, spare)
     return A_BUY
@@ -364,11 +383,11 @@ def piece_limit(game: Game, seat: int, params: Row) -> float:
 
 
 @kernel
-def _bid_limit(game: Game, seat: int, params: Row) -> float:
-    """The highest bid: a multiple of the list price, from the cash above a part of the minimum."""
+def _bid(game: Game, seat: int, params: Row, memory: Row) -> int:
+    """Bid up to a multiple of the list price, from the cash above a part of the minimum."""
     lot = int(game.auction_lot)
     if lot >= building.HOUSE_LOT:
-        return piece_limit(game, seat, params)
+        return habits.bid(game, piece_limit(game, seat, params))
     least = minimum_cash(game, seat, params)
     times = 1.0
     if groups.completes(game, seat, lot):
@@ -377,20 +396,18 @@ def _bid_limit(game: Game, seat: int, params: Row) -> float:
         times = params[AT.blocks]
     elif groups.started(game, seat, lot):
         times = params[AT.starts]
-    return min(times * price(game, lot), int(game.cash[seat]) - params[AT.kept] * least)
+    return habits.bid(game, min(times * price(game, lot), int(game.cash[seat]) - params[AT.kept] * least))
 
 
 @kernel
-def _turn(game: Game, seat: int, params: Row, memory: Row) -> int:
-    if legal(game, A_JAIL, 2) and habits.leaves_early(game, params[AT.lots_left], params[AT.base]):
-        return habits.leave_jail(game)
-    return manage(game, seat, params, memory)
+def _leaves(game: Game, seat: int, params: Row, memory: Row) -> bool:
+    return habits.leaves_early(game, params[AT.lots_left], params[AT.base])
 
 
 @kernel
 def manage(game: Game, seat: int, params: Row, memory: Row) -> int:
-    """What the policy does in a window apart from leaving jail: build, lift a mortgage, offer a swap, or go on."""
-    streets, mortgaged = legal(game, A_BUILD, board.NUM_STREETS), legal(game, A_UNMORTGAGE, board.NUM_LOTS)
+    """Build, lift a mortgage, offer a swap, or go on."""
+    streets, mortgaged = reading.buildable(game), reading.liftable(game)
     if streets or mortgaged:
         least, cash = minimum_cash(game, seat, params), int(game.cash[seat])
         street = habits.best_building(game, streets, cash - params[AT.built] * least)
@@ -401,38 +418,21 @@ def manage(game: Game, seat: int, params: Row, memory: Row) -> int:
             kept = least * (1.0 if groups.completes(game, seat, lot) else params[AT.rich])
             if cash - mortgage.lifting_cost(game, lot) >= kept:
                 return A_UNMORTGAGE + lot
-    if legal(game, A_TRADE, 7) and memory[SLOT.nothing_found] != game.turns:
+    if reading.may_trade(game) and memory[SLOT.nothing_found] != game.turns:
         return offer(game, seat, params, memory)
     return A_TURN
 
 
 @kernel
-def take_mortgaged(game: Game, seat: int, params: Row) -> int:
-    """Lift the mortgage of a received lot, or keep it."""
+def lifts(game: Game, seat: int, params: Row, memory: Row) -> bool:
+    """Whether to lift the mortgage of a received lot at once."""
     least = minimum_cash(game, seat, params)
-    return habits.take_over(game, least, params[AT.rich] * least)
+    return habits.lifts_at_once(game, least, params[AT.rich] * least)
 
 
 @policy_kernel
 def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
-    seat, decision = int(game.player), int(game.decision)
-    if decision == agenda.WINDOW:
-        return _turn(game, seat, params, memory)
-    if decision == agenda.BUY:
-        return _buy(game, seat, params)
-    if decision == agenda.BID or decision == agenda.SEALED_BID:
-        return habits.bid(game, _bid_limit(game, seat, params))
-    if decision == agenda.JAIL:
-        return habits.answer_jail(game, habits.leaves_early(game, params[AT.lots_left], params[AT.base]))
-    if agenda.ASK <= decision <= agenda.CASH:
-        return offers.compose(game, memory)
-    if decision == agenda.REPLY:
-        return reply(game, seat, params)
-    if decision == agenda.DEBT:
-        return habits.raise_cash(game)
-    if decision == agenda.TAKEOVER:
-        return take_mortgaged(game, seat, params)
-    return habits.routine(game)
+    return decide(game, params, memory, manage, _buy, _bid, _leaves, accepts, lifts=lifts)
 
 
 POLICIES: Final = {"yasumura": family("yasumura", _play, Yasumura)}

@@ -15,7 +15,7 @@ from agents.players.expert import Bargainer
 from agents.players.expert.parameters import NAMES, Expert
 from agents.players.genetic.kinds import KINDS, PREFIX, GeneticPolicy, GenomeKind, kind_of
 from agents.players.strategic import Strategic
-from agents.players.vocabulary.parameters import SHARE, Parameters
+from agents.players.vocabulary.parameters import Parameters
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.policy.protocol import CompiledPolicy, Policy, Row
 from monopoly_env.policy.resolve import PolicyLike, make, resolve
@@ -158,7 +158,7 @@ class GeneticGenome(Genome):
         places = {name: place for place, name in enumerate(kind.names)}
         self._evolved = _evolving(kind.name, "gene", kind.names, places, fixed)
         self.names = tuple(kind.names[place] for place in self._evolved)
-        self.about = [{"unit": SHARE, "range": [0, 1], "meaning": "a gene"}] * len(self.names)
+        self.about = [{"unit": "share", "range": [0, 1], "meaning": "a gene"}] * len(self.names)
 
     def values(self, vector: Vector) -> Vector:
         """(D,) the genes that evolve, from 0 to 1."""

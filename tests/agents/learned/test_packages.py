@@ -24,7 +24,7 @@ from agents.learned.menu import (
 from agents.learned.options import worked_out
 from agents.learned.packages import ASKED, FIELDS, LENT, OWN_GAIN, PROMISE, RATED_AT, WINS
 from agents.learned.valued import is_asked_now
-from agents.players.vocabulary.parts import groups_of
+from agents.players.vocabulary.groups import groups_of
 from monopoly_env import actions
 from monopoly_env.board import ALL_LOTS, GROUP_LOTS, GROUPS
 from monopoly_env.engine import agenda, trade

@@ -19,7 +19,7 @@ from agents.players.algorithmic import AT, SLOT
 from agents.players.vocabulary import groups, habits, offers
 from agents.players.vocabulary.memory import memory_slots
 from agents.players.vocabulary.reading import NO_LOT, asked_lot, legal, price
-from monopoly_env.actions import A_BUILD, A_BUY, A_JAIL, A_MORTGAGE, A_SELL, A_TURN, A_UNMORTGAGE
+from monopoly_env.actions import A_BUILD, A_BUY, A_JAIL, A_MORTGAGE, A_REPLY, A_SELL, A_TURN, A_UNMORTGAGE
 from monopoly_env.board import ALL_LOTS, GROUP_LOTS, GROUP_OF, HOUSE_PRICE, NUM_LOTS, NUM_STREETS, RENT
 from monopoly_env.engine import agenda, building, mortgage
 from monopoly_env.engine.sets import lowest, size
@@ -138,7 +138,7 @@ def _reply(game: Game, seat: int, seen: Any, own: Row, params: Row, memory: Row)
         lot = lowest(lots)
         given += algorithmic.loss_of(game, seat, proposer, lot, own) * _factor(game, seat, WORTH, lot, seen, params, memory, True)
         lots &= lots - 1
-    return algorithmic.settle(game, received, given, own)
+    return A_REPLY + 1 if algorithmic.suits(game, received, given, own) else A_REPLY
 
 
 # --- the own turn ---------------------------------------------------------------------------------------------------------

@@ -1,24 +1,31 @@
-"""`expert`, our strongest player written by hand, and the standard by which learned players are measured.
+"""`expert`: the strongest player written by hand, against which learned players are measured.
 
-`odds` has tables of where tokens land, `values` says what players are worth, `money` what being short of cash costs, `building`, `trading`
-and `packages` choose houses and trades, `play` answers every decision, and `parameters` holds all constants.
+`odds` has tables of where tokens land, `values` says what players are worth, `money` what being
+short of cash costs, `building`, `trading` and `packages` choose houses and trades, `play` answers
+every decision, and `parameters` holds all constants.
 
-*Strength.* A player is worth its cash, a share of the list prices of its lots, the rents of its groups over the turns left with the
-houses that it has or can pay for, and shares of that for parts of groups. Players win in proportion to a power of their strengths. The
-constants were first fitted to that by maximum likelihood, on 61,000 positions of games between scripted players and the winners of
-these games. Then they were tuned one by one, against a field of scripted players and against the previous version, on equal seeds.
+*Strength.* A player is worth its cash, a share of the list prices of its lots, the rents of its
+groups over the turns left with the houses that it has or can pay for, and shares of that for parts
+of groups. Players win in proportion to a power of their strengths. The constants were first fitted
+to that by maximum likelihood, on 61,000 positions of games between scripted players and the winners
+of these games. Then they were tuned one by one, against a field of scripted players and against the
+previous version, on equal seeds.
 
-*Decisions.* Every decision compares gains in strength, the player's own and others', with what it adds to the risk of the next turn. The
-policy buys and bids up to the price at which it makes no difference whether it or the keenest rival gets the lot. After its own throw,
-it builds what earns more in the next round, given where the others are, than its price adds to the risk. It offers packages of lots that
-raise its share of all strength, at a price that the partner may accept, judging by what the partner has accepted and refused so far.
+*Decisions.* Every decision compares gains in strength, the player's own and others', with what it
+adds to the risk of the next turn. The policy buys and bids up to the price at which it makes no
+difference whether it or the keenest rival gets the lot. After its own throw, it builds what earns
+more in the next round, given where the others are, than its price adds to the risk. It offers
+packages of lots that raise its share of all strength, at a price that the partner may accept,
+judging by what the partner has accepted and refused so far.
 
-`expert/bargaining` (`bargainer`) plays with numbers that evolution found, one set for tables of two and one for larger ones, and has a
-model of its partners: it assumes that they judge as `expert` does, and asks for the price at which they just agree (`bargaining`). Who
-refuses such a price is of another kind, and from then on gets the offers that it would get without the model, as everybody does where
-two players are left. `expert/bargaining/ocnaru` has numbers for tables of two by the rules `ocnaru`, and no model. `bargains=False` and
-`bargains=True` turn the model off and on; `agents.make("bargainer", tables=[{"keep": 100}])` makes one of other numbers. The numbers are
-in `bargaining.json`; docs/results/bargaining.md says how they were found and how strong they are.
+`expert/bargaining` (`bargainer`) plays with numbers that evolution found, one set for tables of two
+and one for larger ones, and has a model of its partners: it assumes that they judge as `expert`
+does, and asks for the price at which they just agree (`bargaining`). Who refuses such a price is of
+another kind, and from then on gets the offers that it would get without the model, as everybody
+does where two players are left. `expert/bargaining/ocnaru` has numbers for tables of two by the
+rules `ocnaru`, and no model. `bargains=False` and `bargains=True` turn the model off and on;
+`agents.make("bargainer", tables=[{"keep": 100}])` makes one of other numbers. The numbers are in
+`bargaining.json`; docs/results/bargaining.md says how they were found and how strong they are.
 """
 
 from collections.abc import Callable

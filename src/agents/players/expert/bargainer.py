@@ -1,4 +1,4 @@
-"""Bargainers: `expert` with parameters for each size of table, and a model of its partners that sets the prices of trades."""
+"""Bargainers: `expert` with numbers by table size, and a model of partners for prices."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from monopoly_env.policy.protocol import CompiledPolicy, Mask, Row, policy_kerne
 
 KIND: Final = "bargainer"
 
-# The row: the parameters at tables of 2, of 3, and of more; those of the model of partners; whether the model is used.
+# The row: the parameters at tables of 2, of 3, of more, of the model; whether the model is used.
 SIZES: Final = (2, 3, 4)
 WIDTH: Final = len(NAMES)
 MODEL: Final = len(SIZES) * WIDTH
@@ -40,7 +40,8 @@ def at_this_table(game: Game, params: Row) -> Row:
 def play(game: Game, params: Row, memory: Row) -> int:
     """Answer as `expert`, at prices that the model of partners has set.
 
-    Where two players are left, what one gains the other loses, so that neither agrees: `expert` then answers alone.
+    Where two players are left, what one gains the other loses, so that neither agrees: `expert`
+    then answers alone.
     """
     own = at_this_table(game, params)
     if params[BARGAINS] == 0 or size(solvent_seats(game)) == 2:
@@ -55,7 +56,7 @@ def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
 
 
 class Bargainer(CompiledPolicy):
-    """A player of the family `expert` with parameters for each size of table, and a model of its partners."""
+    """`expert` with parameters for each table size, and a model of its partners."""
 
     def __init__(
         self,
@@ -67,13 +68,15 @@ class Bargainer(CompiledPolicy):
         """Make one; parameters that are not named are those of `expert`.
 
         Args:
-            tables: Its parameters by name at tables of 2, of 3, and of 4 and more players; the last ones hold for all that are missing.
+            tables: Its parameters by name at tables of 2, of 3, and of 4 and more players; the last
+                ones hold for all that are missing.
             model: The parameters by which it believes its partners judge trades.
             bargains: Whether the model sets the prices of trades.
             name: What tables call it.
 
         Raises:
-            ConfigurationError: A parameter is unknown or out of its range, or there are not 1 to 3 tables.
+            ConfigurationError: A parameter is unknown or out of its range, or there are not 1 to 3
+                tables.
         """
         if not 1 <= len(tables) <= len(SIZES):
             raise ConfigurationError(f"A bargainer has parameters for 1 to {len(SIZES)} sizes of tables, not for {len(tables)}.")
@@ -87,7 +90,7 @@ class Bargainer(CompiledPolicy):
         return bool(self.params[BARGAINS])
 
     def at(self, players: int) -> Row:
-        """(P,) float64, its parameters at tables of so many players, in the order of `Expert`: a view of its row."""
+        """(P,) float64, its parameters at a table of this size: a view of its row."""
         place = min(players, SIZES[-1]) - SIZES[0]
         return self.params[place * WIDTH : (place + 1) * WIDTH]
 
@@ -112,7 +115,8 @@ def _factory(name: str) -> Callable[..., Bargainer]:
     def make(bargains: bool | None = None) -> Bargainer:
         """The player of a name; `bargains=False` makes it play without its model of partners."""
         numbers = NUMBERS[name]
-        return Bargainer(numbers["tables"], bargains=numbers["bargains"] if bargains is None else bargains, name=name)
+        models = numbers["bargains"] if bargains is None else bargains
+        return Bargainer(numbers["tables"], bargains=models, name=name)
 
     return make
 

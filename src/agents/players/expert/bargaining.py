@@ -1,8 +1,9 @@
 """Bargaining: the price that a partner just agrees to, where a model of the partner is known.
 
-The parent finds out which goods should change hands and guesses a price. A partner of a kind that was met in training can be
-modelled: asking the model finds the partner's limit. An offer is made exactly at the limit, and an offer of the partner is answered by
-a counter-offer at it. A partner that refuses what the model would accept is of another kind; from then on the parent sets the prices
+The parent finds out which goods should change hands and guesses a price. A partner of a kind that
+was met in training can be modelled: asking the model finds the partner's limit. An offer is made
+exactly at the limit, and an offer of the partner is answered by a counter-offer at it. A partner
+that refuses what the model would accept is of another kind; from then on the parent sets the prices
 for it, as it always does where two players are left (`bargainer`).
 """
 
@@ -12,22 +13,11 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from agents.players.expert import trading
 from agents.players.expert.parameters import AT
-from agents.players.expert.trading import (
-    SLOT,
-    acceptance,
-    evidence,
-    judge,
-    learn,
-    list_value,
-    may_counter,
-    naivety,
-    price_range,
-    simple_limit,
-    was_refused,
-    was_taken,
-)
+from agents.players.expert.trading import SLOT
 from agents.players.expert.values import fill_strengths, turns_left
+from agents.players.vocabulary import offers
 from agents.players.vocabulary.memory import memory_slots
 from agents.players.vocabulary.offers import plan, planned
 from monopoly_env.actions import A_ASK, A_REPLY, A_TRADE
@@ -41,7 +31,8 @@ from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Row
 from monopoly_env.rules import number
 
-# Its memory after the parent's: an offer that the model accepts, while the answer is unknown; the partner plus 1, then the goods.
+# Its memory after the parent's: an offer that the model accepts, while the answer is unknown (the
+# partner plus 1, then the goods).
 _SLOT: Final = memory_slots("partner", "ask", "give", start=SLOT.end)
 
 _SURE: Final = 0.99  # chance that a partner of the modelled kind does what the model says
@@ -57,7 +48,8 @@ def bargain(game: Game, base: int, params: Row, model: Row, memory: Row) -> int:
         base: The parent's answer.
         params: The parent's parameters.
         model: The partners'.
-        memory: The parent's, after its answer; the price of an offer that it has planned is replaced.
+        memory: The parent's, after its answer; the price of an offer that it has planned is
+            replaced.
 
     Returns:
         The parent's answer, or a counter-offer.
@@ -70,7 +62,7 @@ def bargain(game: Game, base: int, params: Row, model: Row, memory: Row) -> int:
         partner = (seat + base - A_TRADE + 1) % int(game.num_players)
         if not has(int(memory[SLOT.failed]), partner):
             _press(game, seat, partner, params, model, memory)
-    elif game.decision == agenda.REPLY and may_counter(game) and not has(int(memory[SLOT.failed]), int(game.offer_from)):
+    elif game.decision == agenda.REPLY and trading.may_counter(game) and not has(int(memory[SLOT.failed]), int(game.offer_from)):
         return _counter(game, seat, base, params, model, memory)
     return base
 
@@ -80,35 +72,23 @@ def _note_outcome(game: Game, seat: int, memory: Row) -> None:
     """Note a partner that refused what the model accepts."""
     partner = int(memory[_SLOT.partner]) - 1
     if partner >= 0 and not agenda.ASK <= game.decision <= agenda.CASH:  # it has been answered
-        if not was_taken(game, seat, partner, int(memory[_SLOT.ask]), int(memory[_SLOT.give])):
+        if not trading.was_taken(game, seat, partner, int(memory[_SLOT.ask]), int(memory[_SLOT.give])):
             memory[SLOT.failed] = int(memory[SLOT.failed]) | 1 << partner
         memory[_SLOT.partner] = 0
 
 
 class _Terms(NamedTuple):
-    """What is to change hands between two players, and what the partner wants for it.
+    """What is to change hands between two players, and what the partner wants for it."""
 
-    Attributes:
-        seat: The player that offers.
-        partner: The player that is asked.
-        ask: Goods asked for, a bit each.
-        give: Goods given, a bit each.
-        limit: The fewest dollars that the partner accepts by the model; infinite if no sum that may be offered is enough.
-        simple: The fewest dollars that it accepts if it goes by list prices.
-        unsure: The uncertainty of `simple`, in dollars.
-        turns: See `turns_left`.
-        total: Sum of all strengths, which are in memory.
-    """
-
-    seat: int
-    partner: int
-    ask: int
-    give: int
-    limit: float
-    simple: float
-    unsure: float
-    turns: float
-    total: float
+    seat: int  # the player that offers
+    partner: int  # the player that is asked
+    ask: int  # goods asked for, a bit each
+    give: int  # goods given, a bit each
+    limit: float  # the fewest dollars that the partner accepts by the model, or infinite
+    simple: float  # the fewest dollars that it accepts if it goes by list prices
+    unsure: float  # the uncertainty of `simple`, in dollars
+    turns: float  # see `turns_left`
+    total: float  # sum of all strengths, which are in memory
 
 
 @kernel
@@ -117,9 +97,12 @@ def _terms(game: Game, seat: int, partner: int, ask: int, give: int, params: Row
     turns = turns_left(game, params)
     total = fill_strengths(game, turns, params, memory[SLOT.strengths :])
     lots, theirs = ask & ALL_LOTS, give & ALL_LOTS
-    low, high = price_range(game, seat, partner, ask, give, float(transfer_fees(game, lots)), float(transfer_fees(game, theirs)), params)
-    wanted, paid = list_value(game, partner, seat, lots, params)[1], list_value(game, seat, partner, theirs, params)[0]
-    simple, unsure = simple_limit(wanted, paid, partner, params, memory)
+    low, high = trading.price_range(
+        game, seat, partner, ask, give, float(transfer_fees(game, lots)), float(transfer_fees(game, theirs)), params
+    )
+    wanted = trading.list_value(game, partner, seat, lots, params)[1]
+    paid = trading.list_value(game, seat, partner, theirs, params)[0]
+    simple, unsure = trading.simple_limit(wanted, paid, partner, params, memory)
     limit = least_price(game, seat, partner, ask, give, np.ceil(low), np.floor(high), model)
     return _Terms(seat, partner, ask, give, limit, simple, unsure, turns, total)
 
@@ -130,7 +113,7 @@ def _press(game: Game, seat: int, partner: int, params: Row, model: Row, memory:
     ask, give, cash = planned(memory)
     terms, price = _terms(game, seat, partner, ask, give, params, model, memory), float(cash)
     more = _promise(game, terms, terms.limit, params, memory) > _promise(game, terms, price, params, memory)
-    if more and not was_refused(game, seat, partner, ask, give, terms.limit):
+    if more and not offers.was_refused(game, seat, partner, ask, give, terms.limit, np.inf):
         price = terms.limit
         plan(ask, give, int(price), memory)
     _try(terms, price, memory)
@@ -138,18 +121,18 @@ def _press(game: Game, seat: int, partner: int, params: Row, model: Row, memory:
 
 @kernel
 def _counter(game: Game, seat: int, base: int, params: Row, model: Row, memory: Row) -> int:
-    """The answer to an offer: the parent's, or a counter-offer at the limit of the player that made it."""
+    """The parent's answer to an offer, or a counter-offer at the proposer's limit."""
     maker, get, give = int(game.offer_from), int(game.offer_give), int(game.offer_ask)
     terms = _terms(game, seat, maker, get, give, params, model, memory)
     promised = 0.0
     if base == A_REPLY + 1:
-        promised = judge(game, seat, maker, get, give, -float(game.offer_cash), terms.total, terms.turns, params, memory)
+        promised = trading.judge(game, seat, maker, get, give, -float(game.offer_cash), terms.total, terms.turns, params, memory)
     elif base == A_REPLY + COUNTER:
         promised = _promise(game, terms, float(planned(memory)[2]), params, memory)
     if _promise(game, terms, terms.limit, params, memory) <= promised:
         return base
     plan(get, give, int(terms.limit), memory)
-    learn(game, seat, params, memory)  # from the offer before, if its outcome was not noted yet
+    trading.learn(game, seat, params, memory)  # from the offer before
     _try(terms, terms.limit, memory)
     return A_REPLY + COUNTER
 
@@ -157,24 +140,29 @@ def _counter(game: Game, seat: int, base: int, params: Row, model: Row, memory: 
 @kernel
 def _try(terms: _Terms, price: float, memory: Row) -> None:
     """Note an offer, and what its outcome would say of the partner."""
-    memory[SLOT.pending], memory[SLOT.pending_ask], memory[SLOT.pending_give] = terms.partner + 1, terms.ask, terms.give
-    memory[SLOT.if_taken], memory[SLOT.if_refused] = evidence(_judged(price, terms.limit), acceptance(price, terms.simple, terms.unsure))
+    memory[SLOT.pending], memory[SLOT.pending_ask] = terms.partner + 1, terms.ask
+    memory[SLOT.pending_give] = terms.give
+    memory[SLOT.if_taken], memory[SLOT.if_refused] = trading.evidence(
+        _judged(price, terms.limit), trading.acceptance(price, terms.simple, terms.unsure)
+    )
     if price >= terms.limit:
-        memory[_SLOT.partner], memory[_SLOT.ask], memory[_SLOT.give] = terms.partner + 1, terms.ask, terms.give
-        memory[SLOT.if_refused] = 0.0  # a refusal says that it is of neither kind, not that it goes by list prices
+        memory[_SLOT.partner], memory[_SLOT.ask] = terms.partner + 1, terms.ask
+        memory[_SLOT.give] = terms.give
+        memory[SLOT.if_refused] = 0.0  # a refusal shows neither kind
 
 
 @kernel
 def least_price(game: Game, seat: int, partner: int, ask: int, give: int, low: float, high: float, model: Row) -> float:
-    """The fewest whole dollars between low and high at which the model agrees to a trade; infinite if there are none."""
+    """The least dollars from low to high at which the model agrees; infinite: none."""
     table = np.empty(SLOT.strengths + len(game.place))
     turns = turns_left(game, model)
     total = fill_strengths(game, turns, model, table[SLOT.strengths :])
-    if high < low or judge(game, partner, seat, give, ask, -high, total, turns, model, table) < model[AT.margin]:
+    if high < low or trading.judge(game, partner, seat, give, ask, -high, total, turns, model, table) < model[AT.margin]:
         return np.inf
     while low < high:
         middle = np.floor((low + high) / 2)
-        if judge(game, partner, seat, give, ask, -middle, total, turns, model, table) >= model[AT.margin]:
+        gain = trading.judge(game, partner, seat, give, ask, -middle, total, turns, model, table)
+        if gain >= model[AT.margin]:
             high = middle
         else:
             low = middle + 1
@@ -189,10 +177,10 @@ def _judged(price: float, limit: float) -> float:
 
 @kernel
 def _promise(game: Game, terms: _Terms, price: float, params: Row, memory: Row) -> float:
-    """The expected gain of an offer; zero if it cannot be made, or gains too little even if it is accepted."""
+    """The expected gain of an offer; zero if it can't be made or gains too little."""
     if not np.isfinite(price):
         return 0.0
-    gain = judge(game, terms.seat, terms.partner, terms.ask, terms.give, price, terms.total, terms.turns, params, memory)
-    naive = naivety(terms.partner, params, memory)
-    odds = (1 - naive) * _judged(price, terms.limit) + naive * acceptance(price, terms.simple, terms.unsure)
+    gain = trading.judge(game, terms.seat, terms.partner, terms.ask, terms.give, price, terms.total, terms.turns, params, memory)
+    naive = trading.naivety(terms.partner, params, memory)
+    odds = (1 - naive) * _judged(price, terms.limit) + naive * trading.acceptance(price, terms.simple, terms.unsure)
     return gain * odds if gain >= params[AT.margin] / 2 else 0.0

@@ -7,10 +7,10 @@ from typing import Final
 from agents.players.expert import odds
 from agents.players.expert.parameters import AT
 from agents.players.expert.values import present_strength, turns_left
-from agents.players.vocabulary import groups
-from agents.players.vocabulary.reading import AVERAGE_THROW, NO_LOT, legal
+from agents.players.vocabulary import groups, reading
+from agents.players.vocabulary.reading import AVERAGE_THROW, NO_LOT, asked_lot
+from monopoly_env import board
 from monopoly_env.actions import A_MORTGAGE, A_SELL, A_TURN, A_UNMORTGAGE
-from monopoly_env.board import ALL_LOTS, HOUSE_PRICE, JAIL_SQUARE, LOT_SQUARE, MORTGAGE, NUM_LOTS, NUM_STREETS, PRICE, RENT
 from monopoly_env.engine import building, mortgage, players, rent, tax
 from monopoly_env.engine.sets import each, has, size
 from monopoly_env.game import Game
@@ -30,12 +30,13 @@ def row_of(game: Game, seat: int) -> int:
 @kernel
 def spare_lots(game: Game, seat: int) -> int:
     """The lots that can be mortgaged and belong to no complete colour."""
-    return int(game.lots[seat]) & ~int(game.mortgaged) & ~groups.complete(int(game.lots[seat]) & groups.STREETS)
+    lots = int(game.lots[seat])
+    return lots & ~int(game.mortgaged) & ~groups.complete(lots & groups.STREETS)
 
 
 @kernel
 def estate(game: Game, seat: int) -> int:
-    """What buildings and the lots of complete colours would bring, in addition to the spare lots (dollars)."""
+    """The proceeds of buildings and complete colours, beside the spare lots (dollars)."""
     grouped = int(game.lots[seat]) & ~int(game.mortgaged) & ~spare_lots(game, seat)
     return building.liquidation_of_buildings(game, seat, int(game.rules.sell_ratio)) + players.mortgage_values(game, grouped)
 
@@ -71,7 +72,7 @@ def risk(game: Game, seat: int, row: int, cash: float, spare: float, rest: float
     """
     edition, owned = int(game.rules.board), int(game.lots[seat])
     ruin, loss, salary = params[AT.ruin] * worth, 0.0, int(game.rules.go_salary)
-    here = JAIL_SQUARE if row == odds.IN_JAIL else row
+    here = board.JAIL_SQUARE if row == odds.IN_JAIL else row
     for other in range(game.num_players):
         if other == seat:
             continue
@@ -82,7 +83,7 @@ def risk(game: Game, seat: int, row: int, cash: float, spare: float, rest: float
             chance = odds.NEXT_LOT[edition, row, lot]
             if chance > 0:
                 due = float(rent.ordinary_rent(game, other, lot, AVERAGE_THROW))
-                ahead = cash + salary if LOT_SQUARE[edition, lot] < here else cash
+                ahead = cash + salary if board.LOT_SQUARE[edition, lot] < here else cash
                 if due > ahead:
                     loss += chance * _shortfall(due, ahead, spare, rest, ruin, params)
     if cash < tax.FLAT_TAX:
@@ -90,10 +91,10 @@ def risk(game: Game, seat: int, row: int, cash: float, spare: float, rest: float
         loss += odds.NEXT[edition, row, _INCOME_TAX_SQUARE] * _shortfall(float(tax.FLAT_TAX), ahead, spare, rest, ruin, params)
         luxury_tax = float(game.rules.luxury_tax)
         loss += odds.NEXT[edition, row, _LUXURY_TAX_SQUARE] * _shortfall(luxury_tax, cash, spare, rest, ruin, params)
-    free = ALL_LOTS & ~owned
+    free = board.ALL_LOTS & ~owned
     if free and params[AT.missed] > 0:
         for lot in each(free):
-            short = int(PRICE[edition, lot]) - cash
+            short = board.PRICE[edition, lot] - cash
             if short > 0:
                 loss += odds.NEXT_LOT[edition, row, lot] * params[AT.missed] * short
     return loss
@@ -101,12 +102,14 @@ def risk(game: Game, seat: int, row: int, cash: float, spare: float, rest: float
 
 @kernel
 def added_risk(game: Game, seat: int, spent: float, worth: float, params: Row) -> float:
-    """What spending from cash, then from mortgages of single lots, adds to the expected loss of the next turn (dollars)."""
-    cash, spare = float(game.cash[seat]), float(players.mortgage_values(game, spare_lots(game, seat)))
+    """The risk added by spending from cash, then from mortgages of single lots (dollars)."""
+    cash = float(game.cash[seat])
+    spare = float(players.mortgage_values(game, spare_lots(game, seat)))
     rest, row = float(estate(game, seat)), row_of(game, seat)
     borrowed = max(0.0, spent - cash)
+    before = risk(game, seat, row, cash, spare, rest, worth, params)
     after = risk(game, seat, row, cash - spent + borrowed, spare - borrowed, rest, worth, params)
-    return after - risk(game, seat, row, cash, spare, rest, worth, params) + params[AT.cheap] * borrowed
+    return after - before + params[AT.cheap] * borrowed
 
 
 @kernel
@@ -141,7 +144,7 @@ def visits(game: Game, seat: int, lot: int) -> float:
     return count
 
 
-# --- raising cash -------------------------------------------------------------------------------------------------------
+# --- raising cash ---------------------------------------------------------------------------------
 
 
 @kernel
@@ -156,43 +159,43 @@ def least_loss(game: Game, seat: int, lots: int, turns: float) -> int:
     """The lot whose mortgage loses the least for each dollar that it brings."""
     best, least = NO_LOT, 0.0
     for lot in each(lots):
-        loss = rent_lost(game, seat, lot, turns) / int(MORTGAGE[game.rules.board, lot])
+        loss = rent_lost(game, seat, lot, turns) / board.MORTGAGE[game.rules.board, lot]
         if best == NO_LOT or loss < least:
             best, least = lot, loss
     return best
 
 
 @kernel
-def raise_cash(game: Game, seat: int, params: Row) -> int:
-    """Mortgage or sell what loses the least for each dollar; houses and complete colours after everything else."""
+def raise_cash(game: Game, seat: int, params: Row, memory: Row) -> int:
+    """Give up what loses the least for each dollar; houses and complete colours last."""
     turns = turns_left(game, params)
     edition = int(game.rules.board)
-    lots = legal(game, A_MORTGAGE, NUM_LOTS)
+    lots = reading.mortgageable(game)
     spare = lots & spare_lots(game, seat)
     if spare:
         return A_MORTGAGE + least_loss(game, seat, spare, turns)
     action, least = A_TURN, 0.0  # give up: nothing else is left but a trade
     for lot in each(lots):
-        loss = rent_lost(game, seat, lot, turns) / int(MORTGAGE[edition, lot])
+        loss = rent_lost(game, seat, lot, turns) / board.MORTGAGE[edition, lot]
         if action == A_TURN or loss < least:
             action, least = A_MORTGAGE + lot, loss
-    streets = legal(game, A_SELL, NUM_STREETS)
+    streets = reading.sellable(game)
     for street in each(streets):
         level = int(game.level[street])
-        before = int(RENT[edition, street, level - 1]) * (2 if level == 1 else 1)
-        lost = turns * odds.LATER_LOT[edition, street] * (int(RENT[edition, street, level]) - before)
-        loss = _SALE_LOSS + lost / (int(HOUSE_PRICE[edition, street]) / 2)
+        before = board.RENT[edition, street, level - 1] * (2 if level == 1 else 1)
+        lost = turns * odds.LATER_LOT[edition, street] * (board.RENT[edition, street, level] - before)
+        loss = _SALE_LOSS + lost / (board.HOUSE_PRICE[edition, street] / 2)
         if action == A_TURN or loss < least:
             action, least = A_SELL + street, loss
     return action
 
 
-# --- mortgages ----------------------------------------------------------------------------------------------------------
+# --- mortgages ------------------------------------------------------------------------------------
 
 
 @kernel
 def _earned(game: Game, seat: int, lot: int, params: Row) -> float:
-    """What lifting a mortgage earns (dollars); for a complete colour also what it costs, because houses can then be built."""
+    """The gain of lifting a mortgage (dollars); a complete colour can be built on."""
     opponents = size(players.solvent_seats(game)) - 1
     earned = rent_lost(game, seat, lot, params[AT.lift] * opponents)
     if has(groups.complete(int(game.lots[seat]) & groups.STREETS), lot):
@@ -202,17 +205,20 @@ def _earned(game: Game, seat: int, lot: int, params: Row) -> float:
 
 @kernel
 def _lifting_risk(game: Game, seat: int, lot: int, cost: int, params: Row) -> float:
-    """What lifting a mortgage adds to the expected loss of the next turn (dollars); the lot could be mortgaged again."""
-    worth, cash = present_strength(game, seat, turns_left(game, params), params), float(game.cash[seat])
-    spare, rest, row = float(players.mortgage_values(game, spare_lots(game, seat))), float(estate(game, seat)), row_of(game, seat)
-    after = risk(game, seat, row, cash - cost, spare + int(MORTGAGE[game.rules.board, lot]), rest, worth, params)
-    return after - risk(game, seat, row, cash, spare, rest, worth, params)
+    """The risk added by lifting a mortgage (dollars); the lot could be mortgaged again."""
+    worth = present_strength(game, seat, turns_left(game, params), params)
+    cash = float(game.cash[seat])
+    spare = float(players.mortgage_values(game, spare_lots(game, seat)))
+    rest, row = float(estate(game, seat)), row_of(game, seat)
+    before = risk(game, seat, row, cash, spare, rest, worth, params)
+    spare += board.MORTGAGE[game.rules.board, lot]
+    return risk(game, seat, row, cash - cost, spare, rest, worth, params) - before
 
 
 @kernel
 def lift(game: Game, seat: int, params: Row) -> int:
-    """Lift the mortgage that earns the most for each dollar, if that is worth its interest and the risk; A_TURN if none is."""
-    lots = legal(game, A_UNMORTGAGE, NUM_LOTS) & ~int(game.fresh_mortgages)  # a mortgage that paid for a house stays
+    """Lift the mortgage that earns the most per dollar, if worth interest and risk; or A_TURN."""
+    lots = reading.liftable(game) & ~int(game.fresh_mortgages)  # for houses
     best, most = NO_LOT, 0.0
     for lot in each(lots):
         gain = _earned(game, seat, lot, params) / mortgage.lifting_cost(game, lot)
@@ -226,7 +232,8 @@ def lift(game: Game, seat: int, params: Row) -> int:
 
 
 @kernel
-def lifts_at_once(game: Game, seat: int, lot: int, params: Row) -> bool:
-    """Whether to lift the mortgage of a lot that has just been received, which saves its interest."""
+def lifts_at_once(game: Game, seat: int, params: Row, memory: Row) -> bool:
+    """Whether to lift the mortgage of a received lot at once, which saves its interest."""
+    lot = asked_lot(game)
     gain = _earned(game, seat, lot, params) + mortgage.interest(game, lot)
     return gain > _lifting_risk(game, seat, lot, mortgage.principal(game, lot), params)

@@ -1,7 +1,8 @@
-"""Tables of landing odds: where a token lands within its next turn from each square, and in the long run.
+"""Landing odds: where a token lands in its next turn from each square, and in the long run.
 
-A turn is a throw, and another throw after the first and the second double; a third double ends it. Cards move the token on. A railroad
-to which a card leads counts twice and a utility 2.5 times, as their rents do, so that odds times ordinary rent is the expected rent.
+A turn is a throw, and another throw after the first and the second double; a third double ends it.
+Cards move the token on. A railroad to which a card leads counts twice and a utility 2.5 times, as
+their rents do, so that odds times ordinary rent is the expected rent.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ Table = NDArray[np.float64]
 
 
 def _arrival(edition: int, square: int) -> tuple[Table, Table]:
-    """What follows when a token lands on a square: arrivals (40,), weighted by rent, and where the token comes to rest (41,)."""
+    """Arrivals (40,) after landing on a square, weighted by rent, and where it rests (41,)."""
     kinds = board.SQUARE_KIND[edition]
     arrivals, rests = np.zeros(board.NUM_SQUARES), np.zeros(_ROWS)
     arrivals[square] = 1.0
@@ -56,7 +57,7 @@ def _arrival(edition: int, square: int) -> tuple[Table, Table]:
 
 
 def _throws(doubles: bool) -> Table:
-    """The odds (40, 40) of moving from square to square by a throw that is a double, or by one that is not."""
+    """The odds (40, 40) of moving by a throw that is a double, or by one that is not."""
     odds = np.zeros((board.NUM_SQUARES, board.NUM_SQUARES))
     for first in range(1, 7):
         for second in range(1, 7):
@@ -73,7 +74,7 @@ def _turn(edition: int) -> tuple[Table, Table]:
     arrivals, ends = np.zeros((_ROWS, board.NUM_SQUARES)), np.zeros((_ROWS, _ROWS))
     standing = np.eye(board.NUM_SQUARES)
     for throw in range(3):
-        moved = standing @ single + (standing @ double if throw < 2 else 0)  # a third double leads to jail
+        moved = standing @ single + (standing @ double if throw < 2 else 0)
         arrivals[: board.NUM_SQUARES] += moved @ arriving
         ends[: board.NUM_SQUARES] += standing @ single @ resting
         after = standing @ double @ resting
@@ -113,15 +114,15 @@ LATER_LOT: Final = np.array([_LATER[edition, _SQUARES[edition]] for edition in r
 _PARTS: Final = 1 << int(board.GROUP_SIZE.max())
 # [edition, group, part]: printed prices (dollars).
 PART_PRICE: Final = np.zeros((board.NUM_EDITIONS, board.NUM_GROUPS, _PARTS))
-# [edition, group, part]: rent per turn of one opponent (dollars): streets at the base rent, railroads and utilities by their number.
+# [edition, group, part]: rent per turn of one opponent (dollars), without houses.
 PART_INCOME: Final = np.zeros((board.NUM_EDITIONS, board.NUM_GROUPS, _PARTS))
-# [edition, group, level]: the same for a complete colour with this level on every street; level 0 has the doubled base rent.
+# [edition, group, level]: the same for a complete colour with this level on every street.
 SET_INCOME: Final = np.zeros((board.NUM_EDITIONS, board.NUM_GROUPS, board.HOTEL + 1))
 
 
 def _fill(edition: int) -> None:
     for group in range(board.NUM_GROUPS):
-        lots = range(int(board.GROUP_START[group]), int(board.GROUP_START[group] + board.GROUP_SIZE[group]))
+        lots = range(board.GROUP_START[group], int(board.GROUP_START[group] + board.GROUP_SIZE[group]))
         for part in range(1, 1 << len(lots)):
             members = [lot for i, lot in enumerate(lots) if part >> i & 1]
             PART_PRICE[edition, group, part] = board.PRICE[edition, members].sum()

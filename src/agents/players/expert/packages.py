@@ -6,10 +6,9 @@ from typing import Final
 
 import numpy as np
 
-from agents.players.expert import trading
+from agents.players.expert import trading, values
 from agents.players.expert.parameters import AT
 from agents.players.expert.trading import SLOT, Package, Sides
-from agents.players.expert.values import complete_groups, fill_strengths, group_worth, to_build, turns_left
 from agents.players.vocabulary import offers
 from agents.players.vocabulary.reading import owned_lots
 from monopoly_env.actions import A_TURN
@@ -23,14 +22,15 @@ from monopoly_env.policy.protocol import Row
 _MOST_LOTS: Final = 3
 _MANY_REFUSALS: Final = 40  # further ones make no difference
 _NONE: Final = NUM_GROUPS  # stands for no group
-# The columns of a table with a row for each group of which a giver may give something: the lots and their fees; the gain of the taker and
-# of the giver, by the policy's parameters and by the model; by list prices, what the taker pays and what the giver wants.
+# The columns of a table with a row for each group of which a giver may give something: the lots and
+# their fees; the gain of the taker and of the giver, by the policy's parameters and by the model;
+# by list prices, what the taker pays and what the giver wants.
 PART, FEES, TAKEN, GIVEN, JUDGED_TAKEN, JUDGED_GIVEN, PAID, WANTED, COLUMNS = range(9)
 
 
 @kernel
 def search(game: Game, seat: int, params: Row, model: Row, memory: Row) -> int:
-    """Begin the best offer, or A_TURN; `model` is how partners judge that do not go by list prices."""
+    """Begin the best offer, or A_TURN; `model` is the judgement of partners."""
     trading.learn(game, seat, params, memory)
     if memory[SLOT.searched] != game.turns:
         memory[SLOT.searched] = game.turns
@@ -47,7 +47,7 @@ def search(game: Game, seat: int, params: Row, model: Row, memory: Row) -> int:
 
 @kernel
 def _due(game: Game, seat: int, params: Row, memory: Row) -> int:
-    """The partners, a bit each, with whom to search for a trade in this turn: another group can be closed, or a pause is over."""
+    """The partners to search for a trade now: another group can be closed, or a pause is over."""
     partners, closing, mark = 0, 0, 0
     for partner in range(game.num_players):
         if partner != seat and game.place[partner] == 0:
@@ -71,10 +71,10 @@ def _due(game: Game, seat: int, params: Row, memory: Row) -> int:
 
 @kernel
 def _closable(mine: int, theirs: int) -> int:
-    """A number that stands for the groups that two players own together, and for who owns what of them; 0: none."""
+    """A number for the groups that two players own together and who owns what; 0: none."""
     lots = 0
     for group in range(NUM_GROUPS):
-        members = int(GROUP_LOTS[group])
+        members = GROUP_LOTS[group]
         if (mine | theirs) & members == members and mine & members and theirs & members:
             lots |= (mine & members) << 1
             lots ^= theirs & members
@@ -83,8 +83,8 @@ def _closable(mine: int, theirs: int) -> int:
 
 @kernel
 def _best_offer(game: Game, seat: int, partners: int, params: Row, model: Row, memory: Row) -> int:
-    turns = turns_left(game, params)
-    total = fill_strengths(game, turns, params, memory[SLOT.strengths :])
+    turns = values.turns_left(game, params)
+    total = values.fill_strengths(game, turns, params, memory[SLOT.strengths :])
     memory[SLOT.best] = 0.0
     best = -1
     for partner in range(game.num_players):
@@ -97,18 +97,21 @@ def _best_offer(game: Game, seat: int, partners: int, params: Row, model: Row, m
                 best = partner
     if best < 0:
         return A_TURN
-    ask, give, dollars = int(memory[SLOT.best_ask]), int(memory[SLOT.best_give]), int(memory[SLOT.best_cash])
-    if trading.judge(game, seat, best, ask, give, float(dollars), total, turns, params, memory) < params[AT.margin] / 2:
+    ask, give = int(memory[SLOT.best_ask]), int(memory[SLOT.best_give])
+    dollars = int(memory[SLOT.best_cash])
+    gain = trading.judge(game, seat, best, ask, give, float(dollars), total, turns, params, memory)
+    if gain < params[AT.margin] / 2:
         return A_TURN
     memory[SLOT.pending], memory[SLOT.pending_ask], memory[SLOT.pending_give] = best + 1, ask, give
-    memory[SLOT.if_taken], memory[SLOT.if_refused] = memory[SLOT.best_if_taken], memory[SLOT.best_if_refused]
+    memory[SLOT.if_taken] = memory[SLOT.best_if_taken]
+    memory[SLOT.if_refused] = memory[SLOT.best_if_refused]
     return offers.begin(game, best, ask, give, dollars, memory)
 
 
 @kernel
 def _part(lots: int, group: int, taker: int, single: bool) -> int:
-    """The lots of a group that change hands together: all; one railroad or utility if they stay incomplete; one lot if the rules say so."""
-    members = int(GROUP_LOTS[group])
+    """The lots of a group that change hands together."""
+    members = GROUP_LOTS[group]
     found = lots & members
     if single or (group >= RAILROADS and (taker | found) & members != members):
         return found & -found
@@ -118,13 +121,13 @@ def _part(lots: int, group: int, taker: int, single: bool) -> int:
 @kernel
 def _moved(game: Game, group: int, before: int, after: int, elsewhere: int, funds: float, turns: float, params: Row) -> float:
     """How much more a player's lots of a group are worth when a part of them changes hands."""
-    now = group_worth(game, group, before, elsewhere & ~before, funds, turns, params)
-    return group_worth(game, group, after, elsewhere & ~after, funds, turns, params) - now
+    now = values.group_worth(game, group, before, elsewhere & ~before, funds, turns, params)
+    return values.group_worth(game, group, after, elsewhere & ~after, funds, turns, params) - now
 
 
 @kernel
 def list_parts(game: Game, giver: int, taker: int, single: bool, params: Row, model: Row, table: Row) -> None:
-    """Fill the table of what a giver may give, a row for each group; the row after the last one is empty."""
+    """Fill the table of what a giver may give: a row a group, and an empty one."""
     free = trade.tradable(game, giver) & ALL_LOTS
     table[:] = 0.0
     for group in range(NUM_GROUPS):
@@ -139,20 +142,22 @@ def list_parts(game: Game, giver: int, taker: int, single: bool, params: Row, mo
         add_gains(game, giver, taker, model, JUDGED_TAKEN, table)
         return
     for row in range(0, COLUMNS * NUM_GROUPS, COLUMNS):
-        table[row + JUDGED_TAKEN], table[row + JUDGED_GIVEN] = table[row + TAKEN], table[row + GIVEN]
+        table[row + JUDGED_TAKEN] = table[row + TAKEN]
+        table[row + JUDGED_GIVEN] = table[row + GIVEN]
 
 
 @kernel
 def add_gains(game: Game, giver: int, taker: int, judge: Row, column: int, table: Row) -> None:
     """Write into two columns what taker and giver gain by each part, by the parameters `judge`."""
     theirs, mine, owned = int(game.lots[giver]), int(game.lots[taker]), owned_lots(game)
-    turns = turns_left(game, judge)
-    funds = to_build(float(game.cash[taker]), complete_groups(mine) + 1, judge)
-    their_funds = to_build(float(game.cash[giver]), complete_groups(theirs), judge)
+    turns = values.turns_left(game, judge)
+    funds = values.to_build(float(game.cash[taker]), values.complete_groups(mine) + 1, judge)
+    their_funds = values.to_build(float(game.cash[giver]), values.complete_groups(theirs), judge)
     for row in range(0, COLUMNS * NUM_GROUPS, COLUMNS):
         part, group = int(table[row]), row // COLUMNS
         if part:
-            table[row + column] = _moved(game, group, mine, mine | part, owned, funds, turns, judge) - table[row + FEES]
+            gain = _moved(game, group, mine, mine | part, owned, funds, turns, judge)
+            table[row + column] = gain - table[row + FEES]
             table[row + column + 1] = _moved(game, group, theirs, theirs & ~part, owned, their_funds, turns, judge)
 
 
@@ -178,9 +183,11 @@ def _against(game: Game, two: Sides, asks: Row, first: int, second: int, gives: 
     """Rate what could be given for one package of lots asked for."""
     official = game.rules.trade == offers.OFFICIAL
     i, j = COLUMNS * first, COLUMNS * second
-    ask, fees, wanted = int(asks[i]) | int(asks[j]), asks[i + FEES] + asks[j + FEES], asks[i + WANTED] + asks[j + WANTED]
+    ask, fees = int(asks[i]) | int(asks[j]), asks[i + FEES] + asks[j + FEES]
+    wanted = asks[i + WANTED] + asks[j + WANTED]
     taken, lost = asks[i + TAKEN] + asks[j + TAKEN], asks[i + GIVEN] + asks[j + GIVEN]
-    judged_taken, judged_lost = asks[i + JUDGED_TAKEN] + asks[j + JUDGED_TAKEN], asks[i + JUDGED_GIVEN] + asks[j + JUDGED_GIVEN]
+    judged_taken = asks[i + JUDGED_TAKEN] + asks[j + JUDGED_TAKEN]
+    judged_lost = asks[i + JUDGED_GIVEN] + asks[j + JUDGED_GIVEN]
     for third in range(NUM_GROUPS + 1):
         if third != _NONE and (gives[COLUMNS * third] == 0 or third == first or third == second):
             continue

@@ -8,11 +8,12 @@ from agents.players.expert import money, odds, packages, trading, values
 from agents.players.expert.building import build
 from agents.players.expert.parameters import AT, Expert
 from agents.players.expert.trading import SLOT
-from agents.players.vocabulary import groups, habits, offers
+from agents.players.vocabulary import groups, habits, reading
 from agents.players.vocabulary.parameters import family
-from agents.players.vocabulary.reading import asked_lot, legal, owned_lots, price, window_kind
-from monopoly_env.actions import A_BUY, A_CHOICE, A_JAIL, A_MORTGAGE, A_TRADE, A_TURN
-from monopoly_env.board import ALL_LOTS, JAIL_SQUARE, NUM_LOTS, PRICE
+from agents.players.vocabulary.reading import asked_lot, owned_lots, price, window_kind
+from agents.players.vocabulary.skeleton import decide
+from monopoly_env.actions import A_BUY, A_MORTGAGE, A_TURN
+from monopoly_env.board import ALL_LOTS, JAIL_SQUARE, PRICE
 from monopoly_env.engine import agenda, building, liquidation, players
 from monopoly_env.engine.sets import each, has
 from monopoly_env.game import Game
@@ -25,7 +26,7 @@ _NO_AUCTION = number("auction", "none")
 
 @kernel
 def worth_of(game: Game, seat: int, lot: int, bidders: int, params: Row, memory: Row) -> float:
-    """The price at which it makes no difference whether this seat or the keenest rival gets a lot (dollars)."""
+    """The price of indifference whether this seat or the keenest rival gets a lot (dollars)."""
     turns = values.turns_left(game, params)
     total = values.fill_strengths(game, turns, params, memory[SLOT.strengths :])
     gain, denied, weight = values.lot_gain(game, seat, lot, turns, params), 0.0, 0.0
@@ -50,9 +51,9 @@ def _buy(game: Game, seat: int, params: Row, memory: Row) -> int:
         return A_BUY
     if game.rules.auction != _NO_AUCTION and _cheaper_by_auction(game, seat, cost, params):
         return A_BUY
-    if legal(game, A_BUY + 1, 1):
+    if reading.may_buy(game):
         return A_BUY + 1
-    lots = legal(game, A_MORTGAGE, NUM_LOTS) & money.spare_lots(game, seat)
+    lots = reading.mortgageable(game) & money.spare_lots(game, seat)
     if lots and int(game.cash[seat]) + players.mortgage_values(game, lots) >= cost:
         return A_MORTGAGE + money.least_loss(game, seat, lots, values.turns_left(game, params))
     return A_BUY
@@ -60,12 +61,12 @@ def _buy(game: Game, seat: int, params: Row, memory: Row) -> int:
 
 @kernel
 def _cheaper_by_auction(game: Game, seat: int, cost: int, params: Row) -> bool:
-    """Whether the others are so short of cash that an auction would be cheaper than the list price."""
+    """Whether the others are so short of cash that an auction would be cheaper."""
     if liquidation.raisable(game, seat) < cost:
         return False
     for other in range(game.num_players):
-        keen = other != seat and game.place[other] == 0 and game.cash[other] >= params[AT.thrift] * cost
-        if keen and liquidation.raisable(game, other) >= cost:
+        keen = other != seat and game.cash[other] >= params[AT.thrift] * cost
+        if keen and game.place[other] == 0 and liquidation.raisable(game, other) >= cost:
             return False
     return True
 
@@ -89,20 +90,21 @@ def _limit(game: Game, seat: int, lot: int, params: Row, memory: Row) -> float:
     spare = players.mortgage_values(game, money.spare_lots(game, seat))
     limit = min(worth, int(game.cash[seat]) + params[AT.pawned] * spare)
     for _ in range(4):
-        limit = min(limit, worth - money.added_risk(game, seat, limit, memory[SLOT.strengths + seat], params))
+        risk = money.added_risk(game, seat, limit, memory[SLOT.strengths + seat], params)
+        limit = min(limit, worth - risk)
         if limit <= 0:
             return 0.0
     return limit
 
 
 @kernel
-def _leaves(game: Game, seat: int, params: Row) -> bool:
+def _leaves(game: Game, seat: int, params: Row, memory: Row) -> bool:
     """Whether moving on is worth more than the rents that it costs."""
     edition = int(game.rules.board)
     free, gain = ALL_LOTS & ~owned_lots(game), params[AT.motion]
     for lot in each(free):
-        gain += params[AT.bargain] * odds.NEXT_LOT[edition, JAIL_SQUARE, lot] * int(PRICE[edition, lot])
-    if legal(game, A_JAIL + 1, 1) == 0:
+        gain += params[AT.bargain] * odds.NEXT_LOT[edition, JAIL_SQUARE, lot] * PRICE[edition, lot]
+    if not reading.has_card(game):
         gain -= params[AT.fine] * int(game.rules.jail_fine)
     return gain > money.rents_due(game, seat, JAIL_SQUARE)
 
@@ -110,10 +112,10 @@ def _leaves(game: Game, seat: int, params: Row) -> bool:
 @kernel
 def _window(game: Game, seat: int, params: Row, model: Row, memory: Row) -> int:
     if window_kind(game) == agenda.BEFORE_THROW:
-        if legal(game, A_JAIL, 2) and _leaves(game, seat, params):
+        if reading.may_leave(game) and _leaves(game, seat, params, memory):
             return habits.leave_jail(game)
         return A_TURN
-    if legal(game, A_TRADE, 7):
+    if reading.may_trade(game):
         action = packages.search(game, seat, params, model, memory)
         if action != A_TURN:
             return action
@@ -130,28 +132,15 @@ def answer(game: Game, params: Row, model: Row, memory: Row) -> int:
     Args:
         game: The game, which waits for a decision.
         params: The policy's parameters.
-        model: The parameters by which it believes its partners judge trades if they do not go by list prices.
+        model: The parameters by which it believes its partners judge trades if they do not go by
+            list prices.
         memory: The policy's memory.
     """
-    seat, decision = int(game.player), int(game.decision)
-    if decision == agenda.WINDOW:
-        return _window(game, seat, params, model, memory)
-    if decision == agenda.BUY:
-        return _buy(game, seat, params, memory)
-    if decision == agenda.BID or decision == agenda.SEALED_BID:
-        return _bid(game, seat, params, memory)
-    if decision == agenda.JAIL:
-        return habits.answer_jail(game, _leaves(game, seat, params))
-    if agenda.ASK <= decision <= agenda.CASH:
-        return offers.compose(game, memory)
-    if decision == agenda.REPLY:
-        return trading.reply(game, seat, params, model, memory)
-    if decision == agenda.DEBT:
-        return money.raise_cash(game, seat, params)
-    if decision == agenda.TAKEOVER:
-        lifts = legal(game, A_CHOICE + 1, 1) and money.lifts_at_once(game, seat, asked_lot(game), params)
-        return A_CHOICE + 1 if lifts else A_CHOICE
-    return habits.routine(game)
+    if game.decision == agenda.WINDOW:
+        return _window(game, int(game.player), params, model, memory)
+    if game.decision == agenda.REPLY:
+        return trading.reply(game, int(game.player), params, model, memory)
+    return decide(game, params, memory, buy=_buy, bid=_bid, leaves=_leaves, debt=money.raise_cash, lifts=money.lifts_at_once)
 
 
 @policy_kernel

@@ -1,12 +1,13 @@
 """What a trade is worth, what a partner may agree to, and the answers to offers.
 
-A trade is judged by strengths: by how much the player's share of all strength rises, where a partner's gain counts by the partner's
-share of what the others have. For two players that is the ratio of their strengths; at larger tables, two can gain at the others'
-expense.
+A trade is judged by strengths: by how much the player's share of all strength rises, where a
+partner's gain counts by the partner's share of what the others have. For two players that is the
+ratio of their strengths; at larger tables, two can gain at the others' expense.
 
-A partner either judges by strengths too (as this policy does, unless the caller has another model of the partner), or goes by list
-prices. Which of the two, and how far below its limit it can be pressed, is learned from what it accepts and refuses, so that a
-partner that sells cheaply is found out and bought up.
+A partner either judges by strengths too (as this policy does, unless the caller has another model
+of the partner), or goes by list prices. Which of the two, and how far below its limit it can be
+pressed, is learned from what it accepts and refuses, so that a partner that sells cheaply is found
+out and bought up.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from agents.players.expert.parameters import AT
 from agents.players.expert.values import fill_strengths, strength, turns_left
 from agents.players.vocabulary import groups, offers
 from agents.players.vocabulary.memory import memory_slots
-from agents.players.vocabulary.reading import of_opponents, price
+from agents.players.vocabulary.reading import legal, of_opponents, price
 from monopoly_env.actions import A_REPLY
 from monopoly_env.board import ALL_LOTS
 from monopoly_env.engine import mortgage, players, trade
@@ -30,11 +31,12 @@ from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Row
 
 SLOT: Final = memory_slots(
-    # The last search: the groups that could be closed with anybody, as a number; its turn; the partners searched in it, a bit each.
+    # The last search: the groups that could be closed, as a number; turn; partners, a bit each.
     "closable", "searched", "partners",
-    # The last offer while its outcome is unknown: the partner plus 1, the goods, what acceptance and refusal would say (see `evidence`).
+    # The last offer while its outcome is unknown: the partner plus 1, the goods, the `evidence` of
+    # acceptance and of refusal.
     "pending", "pending_ask", "pending_give", "if_taken", "if_refused",
-    # The best offer found so far: expected gain, goods, dollars, what acceptance and refusal would say.
+    # The best offer found so far: expected gain, goods, dollars, evidence.
     "best", "best_ask", "best_give", "best_cash", "best_if_taken", "best_if_refused",
     # The auction that a limit was computed for, and the limit.
     "auction", "bid_limit",
@@ -44,9 +46,9 @@ SLOT: Final = memory_slots(
     strengths=MAX_PLAYERS,
     # Of each partner: what its answers have added to the parameter `greed`.
     boldness=MAX_PLAYERS,
-    # Of each partner: the evidence that it goes by list prices, which is added to the log odds of the parameter `naive`.
+    # Of each partner: log odds that it goes by list prices, added to those of `naive`.
     leaning=MAX_PLAYERS,
-    # Of each partner: the turn of the next search for a trade with it, and how many offers it has refused in a row.
+    # Of each partner: the turn of the next search for a trade, and its refusals in a row.
     next_search=MAX_PLAYERS, refusals=MAX_PLAYERS,
 )  # fmt: skip
 
@@ -70,7 +72,8 @@ def _after(game: Game, seat: int, partner: int, get: int, give: int, paid: float
     give &= ALL_LOTS
     lots = (int(game.lots[seat]) & ~give) | get
     elsewhere = (of_opponents(game, seat) & ~get) | give
-    cash = float(game.cash[seat]) - paid - mortgage.transfer_fees(game, get) + cards * int(game.rules.jail_fine)
+    cash = float(game.cash[seat]) - paid - mortgage.transfer_fees(game, get)
+    cash += cards * int(game.rules.jail_fine)
     return strength(game, lots, cash, elsewhere, turns, params)
 
 
@@ -78,21 +81,22 @@ def _after(game: Game, seat: int, partner: int, get: int, give: int, paid: float
 def judge(
     game: Game, seat: int, partner: int, get: int, give: int, paid: float, total: float, turns: float, params: Row, memory: Row
 ) -> float:
-    """The relative rise of a seat's share of all strength by a trade; the present strengths are in memory."""
+    """The relative rise of a seat's share of all strength; present strengths are in memory."""
     after = _after(game, seat, partner, get, give, paid, turns, params)
     theirs = _after(game, partner, seat, give, get, -paid, turns, params)
     before = memory[SLOT.strengths + seat]
     cash = float(game.cash[seat])
     left = cash - paid - mortgage.transfer_fees(game, get & ALL_LOTS)
     if left < cash:  # what is paid will be missing for the next rent
-        spare, rest, row = float(players.mortgage_values(game, spare_lots(game, seat))), float(estate(game, seat)), row_of(game, seat)
+        spare = float(players.mortgage_values(game, spare_lots(game, seat)))
+        rest, row = float(estate(game, seat)), row_of(game, seat)
         after -= risk(game, seat, row, left, spare, rest, before, params)
         after += risk(game, seat, row, cash, spare, rest, before, params)
     own = (1 - weight(seat, total, params, memory)) * np.log(max(1.0, after) / before)
     return own - weight(partner, total, params, memory) * np.log(theirs / memory[SLOT.strengths + partner])
 
 
-# --- partners -----------------------------------------------------------------------------------------------------------
+# --- partners -------------------------------------------------------------------------------------
 
 
 @kernel
@@ -134,7 +138,7 @@ def naivety(partner: int, params: Row, memory: Row) -> float:
 
 @kernel
 def list_value(game: Game, owner: int, taker: int, lots: int, params: Row) -> tuple[float, float]:
-    """What lots are worth by list prices: what the taker pays for them, what their owner wants (dollars)."""
+    """Lots by list prices: what the taker pays and what the owner wants (dollars)."""
     paid, wanted = 0.0, 0.0
     whole = groups.complete(int(game.lots[owner]))
     closed = groups.complete(int(game.lots[taker]) | lots)
@@ -153,64 +157,38 @@ def acceptance(price_paid: float, limit: float, scale: float) -> float:
 
 
 class Sides(NamedTuple):
-    """Two players before a trade.
+    """Two players before a trade."""
 
-    Attributes:
-        seat: The player that makes the offer.
-        partner: The player that gets it.
-        own_weight: The player's share of all strength.
-        their_weight: The partner's share.
-        naive: The probability that the partner goes by list prices; otherwise it judges by the model, and so do the fields below.
-        judged: The player's strength.
-        their_judged: The partner's strength.
-        judged_weight: The player's share of all strength.
-        their_judged_weight: The partner's share.
-        margin: The least gain at which the partner agrees.
-    """
-
-    seat: int
-    partner: int
-    own_weight: float
-    their_weight: float
-    naive: float
-    judged: float
-    their_judged: float
-    judged_weight: float
-    their_judged_weight: float
-    margin: float
+    seat: int  # the player that makes the offer
+    partner: int  # the player that gets it
+    own_weight: float  # the player's share of all strength
+    their_weight: float  # the partner's share
+    naive: float  # chance that the partner goes by list prices; else by the model, as below
+    judged: float  # the player's strength
+    their_judged: float  # the partner's strength
+    judged_weight: float  # the player's share of all strength
+    their_judged_weight: float  # the partner's share
+    margin: float  # the least gain at which the partner agrees
 
 
 class Package(NamedTuple):
-    """What changes hands, apart from the price.
+    """What changes hands, apart from the price."""
 
-    Attributes:
-        ask: Goods asked for, a bit each.
-        give: Goods given.
-        fees: What the mortgages on the goods asked for cost the receiver at once (dollars).
-        their_fees: The same for the goods given.
-        gain: The player's gain in strength.
-        theirs: The partner's gain.
-        judged: The player's gain by the partner's model.
-        their_judged: The partner's gain by its model.
-        wanted: What the partner wants for its lots by list prices (dollars).
-        paid: What it pays for the player's lots by list prices (dollars).
-    """
-
-    ask: int
-    give: int
-    fees: float
-    their_fees: float
-    gain: float
-    theirs: float
-    judged: float
-    their_judged: float
-    wanted: float
-    paid: float
+    ask: int  # goods asked for, a bit each
+    give: int  # goods given
+    fees: float  # what the mortgages on the goods asked for cost the receiver at once (dollars)
+    their_fees: float  # the same for the goods given
+    gain: float  # the player's gain in strength
+    theirs: float  # the partner's gain
+    judged: float  # the player's gain by the partner's model
+    their_judged: float  # the partner's gain by its model
+    wanted: float  # what the partner wants for its lots by list prices (dollars)
+    paid: float  # what it pays for the player's lots by list prices (dollars)
 
 
 @kernel
 def is_same(params: Row, model: Row) -> bool:
-    """Whether the model of partners is the policy's own row of parameters, so that nothing has to be computed twice."""
+    """Whether the model is the policy's own row, so that nothing is computed twice."""
     return params.ctypes.data == model.ctypes.data
 
 
@@ -222,7 +200,8 @@ def sides(game: Game, seat: int, partner: int, total: float, params: Row, model:
         table = np.empty(len(memory))
         judged = fill_strengths(game, turns_left(game, model), model, table[SLOT.strengths :])
     return Sides(
-        seat, partner, weight(seat, total, params, memory), weight(partner, total, params, memory), naivety(partner, params, memory),
+        seat, partner, weight(seat, total, params, memory), weight(partner, total, params, memory),
+        naivety(partner, params, memory),
         table[SLOT.strengths + seat], table[SLOT.strengths + partner],
         weight(seat, judged, model, table), weight(partner, judged, model, table),
         model[AT.margin],
@@ -231,26 +210,26 @@ def sides(game: Game, seat: int, partner: int, total: float, params: Row, model:
 
 @kernel
 def believed(partner: int, params: Row, model: Row, memory: Row) -> Row:
-    """The model of a partner; the policy's own parameters if the partner was seen not to follow the model."""
+    """The model of a partner; the policy's own row if the partner did not follow the model."""
     return params if has(int(memory[SLOT.failed]), partner) else model
 
 
 @kernel
 def _middle(worth: float, gain: float) -> float:
-    """The strength by which a gain is divided, instead of a difference of logarithms: to second order the same."""
+    """The divisor of a gain in place of a difference of logarithms, to second order."""
     return worth + max(gain, -worth) / 2
 
 
 @kernel
 def weights(two: Sides, gain: float, theirs: float, memory: Row) -> tuple[float, float]:
-    """By how much the player's share of all strength rises with a dollar of its own gain, and falls with one of the partner's."""
+    """The change of the player's share per dollar of its own gain, and of the partner's."""
     a = (1 - two.own_weight) / _middle(memory[SLOT.strengths + two.seat], gain)
     return a, two.their_weight / _middle(memory[SLOT.strengths + two.partner], theirs)
 
 
 @kernel
 def least_dollars(two: Sides, judged: float, their_judged: float) -> float:
-    """The least dollars at which a partner that judges by the model agrees; see `Package` for what it gains and what the player gains."""
+    """The least dollars at which a partner that judges by the model agrees."""
     a = two.judged_weight / _middle(two.judged, judged)
     b = (1 - two.their_judged_weight) / _middle(two.their_judged, their_judged)
     return (a * judged - b * their_judged + two.margin) / (b + a)
@@ -265,7 +244,7 @@ def simple_limit(wanted: float, paid: float, partner: int, params: Row, memory: 
 
 @kernel
 def could_be_best(game: Game, two: Sides, give: int, their_fees: float, gain: float, theirs: float, memory: Row) -> bool:
-    """Whether a package would gain more than the best so far at the lowest possible price; the few that would are worth computing."""
+    """Whether a package would beat the best so far at the lowest possible price."""
     a, b = weights(two, gain, theirs, memory)
     low = 1.0 if give == 0 else -float(game.cash[two.partner]) + their_fees
     return a * gain - b * theirs - (a + b) * low > memory[SLOT.best]
@@ -284,7 +263,7 @@ def rate(game: Game, two: Sides, package: Package, params: Row, memory: Row) -> 
     """
     seat, partner, ask, give = two.seat, two.partner, package.ask, package.give
     a, b = weights(two, package.gain, package.theirs, memory)
-    value = a * package.gain - b * package.theirs  # what the package gains at no price; each dollar paid costs a + b
+    value = a * package.gain - b * package.theirs  # at no price; a dollar costs a + b
     low, high = price_range(game, seat, partner, ask, give, package.fees, package.their_fees, params)
     if value - (a + b) * low <= memory[SLOT.best]:
         return
@@ -294,7 +273,8 @@ def rate(game: Game, two: Sides, package: Package, params: Row, memory: Row) -> 
     modest = least_dollars(two, package.judged, package.their_judged)
     simple, unsure = simple_limit(package.wanted, package.paid, partner, params, memory)
     sure = params[AT.doubt] * (abs(package.judged) + abs(package.their_judged)) / 2 + 1
-    if value - (a + b) * max(low, min(modest - _SLIM * sure, simple - _SLIM * unsure)) <= memory[SLOT.best]:
+    lowest_price = max(low, min(modest - _SLIM * sure, simple - _SLIM * unsure))
+    if value - (a + b) * lowest_price <= memory[SLOT.best]:
         return
     for attempt in range(2):
         aimed = modest + params[AT.haste] * sure if attempt == 0 else simple + params[AT.haste] * unsure
@@ -304,14 +284,19 @@ def rate(game: Game, two: Sides, package: Package, params: Row, memory: Row) -> 
         judged, counted = acceptance(offered, modest, sure), acceptance(offered, simple, unsure)
         odds = (1 - two.naive) * judged + two.naive * counted
         score = (value - (a + b) * offered) * odds
-        if odds >= params[AT.least] and score > memory[SLOT.best] and not was_refused(game, seat, partner, ask, give, offered):
-            memory[SLOT.best], memory[SLOT.best_ask], memory[SLOT.best_give], memory[SLOT.best_cash] = score, ask, give, offered
+        if (
+            odds >= params[AT.least]
+            and score > memory[SLOT.best]
+            and not offers.was_refused(game, seat, partner, ask, give, offered, np.inf)
+        ):
+            memory[SLOT.best], memory[SLOT.best_ask], memory[SLOT.best_give] = score, ask, give
+            memory[SLOT.best_cash] = offered
             memory[SLOT.best_if_taken], memory[SLOT.best_if_refused] = evidence(judged, counted)
 
 
 @kernel
 def least_paid(their_cash: float, give: float, their_fees: float) -> float:
-    """The least dollars that a player pays for a package, where money may change hands: minus what its partner can pay."""
+    """The least dollars to pay for a package: minus what the partner can pay."""
     return 1.0 if give == 0 else -their_cash + their_fees
 
 
@@ -326,8 +311,9 @@ def most_paid(game: Game, seat: int, ask: int, fees: float, params: Row) -> floa
 def price_range(
     game: Game, seat: int, partner: int, ask: int, give: int, fees: float, their_fees: float, params: Row
 ) -> tuple[float, float]:
-    """The least and the most dollars that can be offered for a package; the most is below the least if no offer is possible."""
-    low, high = least_paid(float(game.cash[partner]), give, their_fees), most_paid(game, seat, ask, fees, params)
+    """The least and the most dollars of an offer; none is possible if the most is below."""
+    low = least_paid(float(game.cash[partner]), give, their_fees)
+    high = most_paid(game, seat, ask, fees, params)
     if game.rules.trade == offers.ONE_FOR_ONE:
         high, low = min(0.0, high), max(0.0, low)
     return low, high
@@ -335,23 +321,8 @@ def price_range(
 
 @kernel
 def evidence(judged: float, counted: float) -> tuple[float, float]:
-    """The evidence of acceptance and of refusal that a partner goes by list prices, if the two kinds accept with these chances."""
+    """The evidence of acceptance and of refusal that a partner goes by list prices."""
     return np.log((counted + 0.01) / (judged + 0.01)), np.log((1.01 - counted) / (1.01 - judged))
-
-
-@kernel
-def was_refused(game: Game, seat: int, partner: int, ask: int, give: int, offered: float) -> bool:
-    """Whether the partner has refused these goods in this turn, at this price or a better one."""
-    for i in range(game.num_refused):
-        if (
-            game.refused_from[i] == seat
-            and game.refused_to[i] == partner
-            and game.refused_ask[i] == ask
-            and game.refused_give[i] == give
-            and game.refused_cash[i] >= offered
-        ):
-            return True
-    return False
 
 
 @kernel
@@ -363,24 +334,26 @@ def _rounded(dollars: float, low: float, high: float) -> float:
     return max(np.ceil(low), min(np.floor(high), np.ceil(dollars)))
 
 
-# --- answers ------------------------------------------------------------------------------------------------------------
+# --- answers --------------------------------------------------------------------------------------
 
 
 @kernel
 def reply(game: Game, seat: int, params: Row, model: Row, memory: Row) -> int:
-    """Accept what raises the player's share enough; else ask for a better price for the same goods, if that has a chance; else refuse."""
+    """Accept what raises the share enough, else ask for a better price, else refuse."""
     proposer, cash = int(game.offer_from), float(game.offer_cash)
     get, give = int(game.offer_give), int(game.offer_ask)
     turns = turns_left(game, params)
     total = fill_strengths(game, turns, params, memory[SLOT.strengths :])
-    if judge(game, seat, proposer, get, give, -cash, total, turns, params, memory) >= params[AT.margin]:
+    gain = judge(game, seat, proposer, get, give, -cash, total, turns, params, memory)
+    if gain >= params[AT.margin]:
         return A_REPLY + 1
     if not may_counter(game):
         return A_REPLY
     memory[SLOT.best] = 0.0
-    believed_model = believed(proposer, params, model, memory)
-    two = sides(game, seat, proposer, total, params, believed_model, memory)
-    rate(game, two, _offered_package(game, two, turns, params, believed_model, memory), params, memory)
+    theirs = believed(proposer, params, model, memory)
+    two = sides(game, seat, proposer, total, params, theirs, memory)
+    package = _offered_package(game, two, turns, params, theirs, memory)
+    rate(game, two, package, params, memory)
     dollars = memory[SLOT.best_cash]
     if memory[SLOT.best] <= 0 or judge(game, seat, proposer, get, give, dollars, total, turns, params, memory) < params[AT.margin]:
         return A_REPLY
@@ -391,7 +364,7 @@ def reply(game: Game, seat: int, params: Row, model: Row, memory: Row) -> int:
 @kernel
 def may_counter(game: Game) -> bool:
     """Whether an offer can be answered by a counter-offer."""
-    return has(int(game.legal[A_REPLY >> 5]), (A_REPLY + trade.COUNTER) & 31) and game.rules.trade == offers.OFFICIAL
+    return legal(game, A_REPLY + trade.COUNTER, 1) != 0 and game.rules.trade == offers.OFFICIAL
 
 
 @kernel
@@ -406,7 +379,9 @@ def _offered_package(game: Game, two: Sides, turns: float, params: Row, model: R
         judged = _after(game, seat, proposer, get, give, 0.0, later, model) - two.judged
         their_judged = _after(game, proposer, seat, give, get, 0.0, later, model) - two.their_judged
     return Package(
-        get, give, float(mortgage.transfer_fees(game, get & ALL_LOTS)), float(mortgage.transfer_fees(game, give & ALL_LOTS)),
+        get, give, float(mortgage.transfer_fees(game, get & ALL_LOTS)),
+        float(mortgage.transfer_fees(game, give & ALL_LOTS)),
         gain, theirs, judged, their_judged,
-        list_value(game, proposer, seat, get & ALL_LOTS, params)[1], list_value(game, seat, proposer, give & ALL_LOTS, params)[0],
+        list_value(game, proposer, seat, get & ALL_LOTS, params)[1],
+        list_value(game, seat, proposer, give & ALL_LOTS, params)[0],
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What players are worth: cash, lots, prospects of a group, and the rents of groups over the rest of the game."""
+"""Strength of players: cash, lots, prospects of groups, rents over the rest of the game."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from agents.players.expert import odds
 from agents.players.expert.parameters import AT
 from agents.players.vocabulary import offers
 from agents.players.vocabulary.reading import of_opponents
-from monopoly_env.board import GROUP_LOTS, GROUP_SIZE, GROUP_START, HOTEL, HOUSE_PRICE, NUM_GROUPS, RAILROADS
+from monopoly_env import board
 from monopoly_env.engine import players
 from monopoly_env.engine.sets import size
 from monopoly_env.game import Game
@@ -29,8 +29,8 @@ def turns_left(game: Game, params: Row) -> float:
 def complete_groups(lots: int) -> int:
     """How many complete colours are in a set of lots."""
     count = 0
-    for group in range(RAILROADS):
-        members = int(GROUP_LOTS[group])
+    for group in range(board.RAILROADS):
+        members = board.GROUP_LOTS[group]
         if lots & members == members:
             count += 1
     return count
@@ -44,12 +44,13 @@ def to_build(cash: float, count: int, params: Row) -> float:
 
 @kernel
 def set_worth(game: Game, group: int, funds: float, turns: float, params: Row) -> float:
-    """What a complete colour earns with its houses and those that the funds pay for, minus their price (dollars)."""
-    edition, start, count = int(game.rules.board), int(GROUP_START[group]), int(GROUP_SIZE[group])
+    """A complete colour's earnings with the houses that it has or funds pay, minus their price."""
+    edition, start = int(game.rules.board), board.GROUP_START[group]
+    count = board.GROUP_SIZE[group]
     now = 0
     for street in range(start, start + count):
         now += int(game.level[street])
-    step = float(HOUSE_PRICE[edition, start]) * count
+    step = float(board.HOUSE_PRICE[edition, start]) * count
     level = now / count
     best = turns * _income(edition, group, level)
     target = min(max(level, params[AT.top]), level + funds / step)
@@ -59,7 +60,7 @@ def set_worth(game: Game, group: int, funds: float, turns: float, params: Row) -
 @kernel
 def _income(edition: int, group: int, level: float) -> float:
     """Rent per turn of one opponent, interpolated between whole levels."""
-    lower = min(int(level), HOTEL - 1)
+    lower = min(int(level), board.HOTEL - 1)
     part = level - lower
     return (1 - part) * odds.SET_INCOME[edition, group, lower] + part * odds.SET_INCOME[edition, group, lower + 1]
 
@@ -77,14 +78,15 @@ def group_worth(game: Game, group: int, lots: int, elsewhere: int, funds: float,
         turns: See `turns_left`.
         params: The policy's parameters.
     """
-    members = int(GROUP_LOTS[group])
+    members = board.GROUP_LOTS[group]
     mine = lots & members
     if mine == 0:
         return 0.0
-    edition, start = int(game.rules.board), int(GROUP_START[group])
+    edition, start = int(game.rules.board), board.GROUP_START[group]
     part, pawned = mine >> start, (mine & int(game.mortgaged)) >> start
-    worth = params[AT.deed] * odds.PART_PRICE[edition, group, part] - _LIFTING * odds.PART_PRICE[edition, group, pawned]
-    if group >= RAILROADS:
+    prices = odds.PART_PRICE[edition, group]
+    worth = params[AT.deed] * prices[part] - _LIFTING * prices[pawned]
+    if group >= board.RAILROADS:
         income = odds.PART_INCOME[edition, group, part]
         if mine != members:  # one more raises the rent of all of them
             more = odds.PART_INCOME[edition, group, (2 << size(mine)) - 1]
@@ -93,7 +95,7 @@ def group_worth(game: Game, group: int, lots: int, elsewhere: int, funds: float,
     if mine == members:
         return worth + set_worth(game, group, funds, turns, params)
     worth += turns * odds.PART_INCOME[edition, group, part & ~pawned]
-    chance = _chance(size(mine), int(GROUP_SIZE[group]), params)
+    chance = _chance(size(mine), board.GROUP_SIZE[group], params)
     if members & elsewhere:
         chance *= 0.0 if game.rules.trade == offers.NO_TRADES else params[AT.held]
     return worth + chance * set_worth(game, group, funds, turns, params)
@@ -111,8 +113,8 @@ def strength(game: Game, lots: int, cash: float, elsewhere: int, turns: float, p
     """What a player with these lots and this cash is worth (dollars); at least 1."""
     funds = to_build(cash, complete_groups(lots), params)
     worth = cash
-    for group in range(NUM_GROUPS):
-        if lots & int(GROUP_LOTS[group]):
+    for group in range(board.NUM_GROUPS):
+        if lots & board.GROUP_LOTS[group]:
             worth += group_worth(game, group, lots, elsewhere, funds, turns, params)
     return max(1.0, worth)
 
@@ -125,7 +127,7 @@ def present_strength(game: Game, seat: int, turns: float, params: Row) -> float:
 
 @kernel
 def fill_strengths(game: Game, turns: float, params: Row, into: Row) -> float:
-    """Write the strength of each seat, 0 for those that have left the game; returns the sum of their powers by `contrast`."""
+    """Write each seat's strength, 0 out of the game; returns the sum of powers by `contrast`."""
     total = 0.0
     for seat in range(game.num_players):
         into[seat] = 0.0
@@ -138,6 +140,7 @@ def fill_strengths(game: Game, turns: float, params: Row, into: Row) -> float:
 @kernel
 def lot_gain(game: Game, seat: int, lot: int, turns: float, params: Row) -> float:
     """How much more a player is worth with one more lot from the bank (dollars)."""
-    lots, elsewhere, cash = int(game.lots[seat]), of_opponents(game, seat) & ~(1 << lot), float(game.cash[seat])
+    lots, elsewhere = int(game.lots[seat]), of_opponents(game, seat) & ~(1 << lot)
+    cash = float(game.cash[seat])
     now = strength(game, lots, cash, elsewhere, turns, params)
     return strength(game, lots | 1 << lot, cash, elsewhere, turns, params) - now

@@ -1,4 +1,4 @@
-"""What a genome means: a table of lots by situation, how far it keeps to rules of thumb, and a picture."""
+"""Explanations of genomes: a table of lots by situation, rules of thumb, a picture."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from agents.players.genetic import mukhar
 from agents.players.genetic.kinds import GeneticPolicy
-from monopoly_env.board import BOARD_ORDER, GROUP_LOTS, GROUP_OF, GROUPS, LOT_NAME, LOT_SQUARE, PRICE, lots_of
+from monopoly_env import board
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.extras import extra
 from monopoly_env.policy.protocol import Policy
@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _START_CASH: Final = 1500  # dollars
-_ORANGE: Final = GROUPS.index("orange")
+_ORANGE: Final = board.GROUPS.index("orange")
 _COLOURS: Final = (
-    "saddlebrown", "skyblue", "orchid", "darkorange", "crimson", "gold", "seagreen", "navy", "dimgrey", "silver",
+    "saddlebrown", "skyblue", "orchid", "darkorange", "crimson", "gold", "seagreen", "navy",
+    "dimgrey", "silver",
 )  # fmt: skip
 _HAS_NONE: Final = "its genes say nothing about this"
 
@@ -45,7 +46,8 @@ class Rule:
 
     Attributes:
         name: The rule, one of `RULES`.
-        share: 0 to 1, how often the player acts as the rule says; None if its genes say nothing about it.
+        share: 0 to 1, how often the player acts as the rule says; None if its genes say nothing
+            about it.
         how: How the share is computed.
     """
 
@@ -61,10 +63,12 @@ class Explanation:
     Attributes:
         name: The player's name.
         kind: The kind of its genome.
-        lots: One row per lot in board order: `lot`, `group`, `square`, `price`, and a chance or a preference by situation. For kinds whose
-            genes are parameters of a family, one row per parameter: `parameter`, `value`, `gene`, `low`, `high`.
-        jail: One row for each number of streets, or of complete groups, that opponents own on the two sides: `opponents own`, `states` (how
-            many genes are about this number), `leaves` (their mean chance to leave jail). Empty for kinds without jail genes.
+        lots: One row per lot in board order: `lot`, `group`, `square`, `price`, and a chance or a
+            preference by situation. For kinds whose genes are parameters of a family, one row per
+            parameter: `parameter`, `value`, `gene`, `low`, `high`.
+        jail: One row for each number of streets, or of complete groups, that opponents own on the
+            two sides: `opponents own`, `states` (how many genes are about this number), `leaves`
+            (their mean chance to leave jail). Empty for kinds without jail genes.
         rules: The six rules of thumb.
     """
 
@@ -95,11 +99,12 @@ class Explanation:
         for column, value in self.lots[0].items():
             table.add_column(column, justify="left" if isinstance(value, str) else "right")
         for row in self.lots:
-            table.add_row(*(f"{value:.3g}" if isinstance(value, float) else str(value) for value in row.values()))
+            cells = (f"{x:.3g}" if isinstance(x, float) else str(x) for x in row.values())
+            table.add_row(*cells)
         return table
 
     def plot(self, figure: Figure | None = None) -> Figure:
-        """Draw the genes as bars: one panel per situation, lots in board order, in the colours of their groups.
+        """Draw the genes as bars: a panel per situation, lots in board order and group colours.
 
         Args:
             figure: Where to draw; a new one by default.
@@ -118,7 +123,7 @@ class Explanation:
         return figure
 
     def _panel(self, column: str, axes: Axes) -> None:
-        colours = [_COLOURS[GROUPS.index(row["group"])] if "group" in row else "steelblue" for row in self.lots]
+        colours = [_COLOURS[board.GROUPS.index(row["group"])] if "group" in row else "steelblue" for row in self.lots]
         axes.bar(range(len(self.lots)), [row[column] for row in self.lots], color=colours)
         axes.axhline(0.5, color="grey", linewidth=0.8, linestyle="--")
         axes.set(ylim=(0, 1), title=column)
@@ -136,7 +141,7 @@ def explain(policy: Policy) -> Explanation:
     if not isinstance(policy, GeneticPolicy):
         raise ConfigurationError(f"Only players with a genome explain themselves (genetic/...), not {policy!r}.")
     kind = policy.genome_kind
-    if kind.kernel is mukhar.wide or kind.kernel is mukhar.narrow:
+    if kind.kernel is mukhar.play:
         parts = _of_chances(policy.params)
     elif kind.name == "pring":
         parts = _of_preferences(policy.params)
@@ -148,10 +153,13 @@ def explain(policy: Policy) -> Explanation:
 def _lots() -> list[dict[str, Any]]:
     return [
         {
-            "lot": LOT_NAME[0][lot], "group": GROUPS[GROUP_OF[lot]], "square": int(LOT_SQUARE[0, lot]), "price": int(PRICE[0, lot]),
+            "lot": board.LOT_NAME[0][lot],
+            "group": board.GROUPS[board.GROUP_OF[lot]],
+            "square": int(board.LOT_SQUARE[0, lot]),
+            "price": int(board.PRICE[0, lot]),
         }
-        for lot in BOARD_ORDER[0]
-    ]  # fmt: skip
+        for lot in board.BOARD_ORDER[0]
+    ]
 
 
 def _no_rules() -> tuple[Rule, ...]:
@@ -170,10 +178,10 @@ def _of_parameters(policy: GeneticPolicy) -> list[dict[str, Any]]:
 
 
 def _of_preferences(params: NDArray[np.float64]) -> tuple[list[dict[str, Any]], list[dict[str, Any]], tuple[Rule, ...]]:
-    rows = [row | {"K": float(params[lot])} for row, lot in zip(_lots(), BOARD_ORDER[0], strict=True)]
-    bought = _START_CASH * params > PRICE[0]
+    rows = [row | {"K": float(params[lot])} for row, lot in zip(_lots(), board.BOARD_ORDER[0], strict=True)]
+    bought = _START_CASH * params > board.PRICE[0]
     how = f"share of the lots that are bought with ${_START_CASH:,}, whoever owns in the group"
-    orange = float(np.mean(bought[lots_of(GROUP_LOTS[_ORANGE])]))
+    orange = float(np.mean(bought[board.lots_of(board.GROUP_LOTS[_ORANGE])]))
     every = tuple(Rule(name, float(np.mean(bought)), how) for name in RULES[:3])
     return rows, [], (*every, Rule(RULES[3], orange, "the same of the orange lots"), *_no_rules()[4:])
 
@@ -182,7 +190,7 @@ def _of_chances(params: NDArray[np.float64]) -> tuple[list[dict[str, Any]], list
     buy = params[mukhar.GENE_OF]  # (4, 28)
     rows = [
         row | {situation: float(buy[r, lot]) for r, situation in enumerate(mukhar.SITUATIONS)}
-        for row, lot in zip(_lots(), BOARD_ORDER[0], strict=True)
+        for row, lot in zip(_lots(), board.BOARD_ORDER[0], strict=True)
     ]
     states = mukhar.WIDE if len(params) > mukhar.WIDE_GENES else mukhar.NARROW
     leaves = params[mukhar.BUY_GENES : mukhar.BUY_GENES + states * states].reshape(states, states)
@@ -192,7 +200,7 @@ def _of_chances(params: NDArray[np.float64]) -> tuple[list[dict[str, Any]], list
         Rule(RULES[0], float(buy[0].mean()), mean + mukhar.SITUATIONS[0]),
         Rule(RULES[1], float(buy[1].mean()), mean + mukhar.SITUATIONS[1]),
         Rule(RULES[2], float(buy[2].mean()), mean + mukhar.SITUATIONS[2]),
-        Rule(RULES[3], float(buy[2, lots_of(GROUP_LOTS[_ORANGE])].mean()), "the same of the orange lots"),
+        Rule(RULES[3], float(buy[2, board.lots_of(board.GROUP_LOTS[_ORANGE])].mean()), "the same of the orange lots"),
         Rule(RULES[4], float(leaves[0, 0]), "chance to leave while no opponent owns there"),
         Rule(RULES[5], float(1 - leaves[late].mean()), "1 - mean chance to leave where opponents own a whole group there"),
     )
@@ -200,7 +208,7 @@ def _of_chances(params: NDArray[np.float64]) -> tuple[list[dict[str, Any]], list
 
 
 def _late(states: int) -> NDArray[np.bool_]:
-    """(states, states) bool: whether opponents own all streets of one of the four groups, as far as a state can tell."""
+    """(states, states) bool: whether opponents own one of the four groups whole."""
     side = np.arange(states)
     whole = ((side & 0b111) == 0b111) | ((side >> 3) == 0b111) if states == mukhar.WIDE else side > 0
     return np.asarray(whole[:, None] | whole[None, :])

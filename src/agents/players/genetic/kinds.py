@@ -1,4 +1,4 @@
-"""The kinds of genomes: how many genes, what each means, which numbers a kernel reads; and the players they make."""
+"""The kinds of genomes: number and meaning of genes, the row of a kernel, the players."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LEVELS: Final = 1 << BITS
 
 @dataclass(frozen=True, eq=False)
 class GenomeKind:
-    """A kind of genome. Genes, in the form in which they evolve, are numbers from 0 to 1, or zeros and ones.
+    """A kind of genome; genes, as they evolve, are numbers from 0 to 1, or bits.
 
     Attributes:
         name: Its players are `genetic/` and this name.
@@ -101,7 +101,8 @@ class GenomeKind:
             (N, L) float64.
 
         Raises:
-            ConfigurationError: The genomes do not fit, or a scripted number is unknown or out of range.
+            ConfigurationError: The genomes do not fit, or a scripted number is unknown or out of
+                range.
         """
         numbers, changes = self.decode(self.checked(population)), {**self.given, **changes}
         if self.scripted is None:
@@ -159,7 +160,8 @@ class GenomeKind:
             (N, G) the same genomes as an array.
 
         Raises:
-            ConfigurationError: They are not such an array, or a gene is out of its range; the message says what is wrong.
+            ConfigurationError: They are not such an array, or a gene is out of its range; the
+                message says what is wrong.
         """
         genes = np.asarray(population)
         if genes.ndim != 2 or genes.dtype.kind not in "fiub":
@@ -206,7 +208,7 @@ class GeneticPolicy(CompiledPolicy):
         return self.genome_kind.fault(row)
 
 
-# --- codings ------------------------------------------------------------------------------------------------------------
+# --- codings --------------------------------------------------------------------------------------
 
 
 def _as_they_are(genes: NDArray[Any]) -> NDArray[Any]:
@@ -227,7 +229,7 @@ def _to_bits(numbers: NDArray[Any]) -> NDArray[Any]:
 
 
 class _Parameters:
-    """A scripted family as a genome: a gene says where a number lies in its range; switches and modes keep their defaults."""
+    """A scripted family as a genome: genes are places in ranges; switches keep their defaults."""
 
     def __init__(self, kind: type[Parameters]) -> None:
         options = fields(kind)
@@ -250,7 +252,7 @@ class _Parameters:
         return np.asarray(np.clip((numbers[:, self.evolved] - low) / (high - low), 0.0, 1.0))
 
 
-# --- the table ----------------------------------------------------------------------------------------------------------
+# --- the table ------------------------------------------------------------------------------------
 
 
 def _buy_names() -> list[str]:
@@ -272,11 +274,11 @@ def _jail_names(states: int) -> list[str]:
     ]
 
 
-def _of_chances(name: str, kernel: PolicyKernel, states: int, scripted: type[Parameters]) -> GenomeKind:
+def _of_chances(name: str, states: int) -> GenomeKind:
     names = (*_buy_names(), *_jail_names(states))
     parts = (*_strings(NUM_SQUARES), slice(mukhar.BUY_GENES, len(names)))
     ends = np.zeros(len(names)), np.ones(len(names))
-    return GenomeKind(name, kernel, names, names, *ends, _as_they_are, _as_they_are, bits=False, parts=parts, scripted=scripted)
+    return GenomeKind(name, mukhar.play, names, names, *ends, _as_they_are, _as_they_are, bits=False, parts=parts, scripted=mukhar.Scripted)
 
 
 def _strings(length: int) -> list[slice]:
@@ -289,7 +291,8 @@ def _sga() -> GenomeKind:
     parts = (*_strings(NUM_SQUARES * BITS), slice(mukhar.BUY_GENES * BITS, len(names)))
     ends = np.zeros(len(numbers)), np.full(len(numbers), (LEVELS - 1) / LEVELS)
     return GenomeKind(
-        "sga", mukhar.narrow, names, numbers, *ends, _of_bits, _to_bits, bits=True, parts=parts, scripted=mukhar.Scripted
+        "sga", mukhar.play, names, numbers, *ends, _of_bits, _to_bits, bits=True, parts=parts,
+        scripted=mukhar.Scripted
     )  # fmt: skip
 
 
@@ -297,13 +300,15 @@ def _pring() -> GenomeKind:
     names = tuple(f"preference of {LOT_NAME[0][lot]}" for lot in range(NUM_LOTS))
     ends = np.zeros(NUM_LOTS), np.ones(NUM_LOTS)
     return GenomeKind(
-        "pring", pring.play, names, names, *ends, _as_they_are, _as_they_are, bits=False, parts=(slice(0, NUM_LOTS),)
+        "pring", pring.play, names, names, *ends, _as_they_are, _as_they_are, bits=False,
+        parts=(slice(0, NUM_LOTS),)
     )  # fmt: skip
 
 
 def _family(name: str, kernel: PolicyKernel, coding: _Parameters) -> GenomeKind:
     return GenomeKind(
-        name, kernel, coding.gene_names, coding.names, coding.least, coding.most, coding.decode, coding.encode,
+        name, kernel, coding.gene_names, coding.names, coding.least, coding.most, coding.decode,
+        coding.encode,
         bits=False, parts=(slice(0, len(coding.gene_names)),),
     )  # fmt: skip
 
@@ -314,8 +319,8 @@ def _kernel_of(factory: Callable[..., CompiledPolicy]) -> PolicyKernel:
 
 
 _ALL: Final = (
-    _of_chances("rga", mukhar.wide, mukhar.WIDE, mukhar.Scripted),
-    _of_chances("tga", mukhar.narrow, mukhar.NARROW, mukhar.Scripted),
+    _of_chances("rga", mukhar.WIDE),
+    _of_chances("tga", mukhar.NARROW),
     _sga(),
     _pring(),
     _family("strategic", _kernel_of(strategic.POLICIES["strategic"]), _Parameters(Strategic)),
@@ -326,9 +331,9 @@ KINDS: Final[Mapping[str, GenomeKind]] = {kind.name: kind for kind in _ALL}
 
 
 def _switched(kind: type[Parameters], numbers: Mapping[str, float]) -> dict[str, float]:
-    """The parameters of a scripted family, with 0 and 1 as False and True where they are switches."""
+    """The parameters of a scripted family, with switches as False and True."""
     switches = {option.name for option in fields(kind) if option.metadata["unit"] == "switch"}
-    return {name: bool(number) if name in switches and number in (0, 1) else number for name, number in numbers.items()}
+    return {name: bool(x) if name in switches and x in (0, 1) else x for name, x in numbers.items()}
 
 
 def _sizes() -> str:
@@ -349,7 +354,7 @@ def kind_of(name: str) -> GenomeKind:
 
 def _factory(kind: GenomeKind) -> Callable[..., GeneticPolicy]:
     def make(seed: int = 0, genes: ArrayLike | None = None, **scripted: Any) -> GeneticPolicy:
-        """Make the player of given genes (G,), or of random ones by seed; other parameters are those that are not in the genes."""
+        """Make the player of genes (G,), or of random ones by seed, with other parameters."""
         if genes is not None:
             return kind.policy(genes, **scripted)
         return kind.policy(kind.random(1, np.random.default_rng(whole_number("seed", seed, 0)))[0], **scripted)

@@ -1,17 +1,19 @@
 """How Pring's players play: the row of numbers is a preference K for each of the 28 lots.
 
-From the paper: a lot is bought iff cash x K > price. Its value is K x price, twice that if an exchange would gain or lose its group. Once
-a turn, after moving, a player offers one lot for one. Debts sell buildings first, then mortgage. A turn lifts mortgages, trades, builds.
+From the paper: a lot is bought iff cash x K > price. Its value is K x price, twice that if an
+exchange would gain or lose its group. Once a turn, after moving, a player offers one lot for one.
+Debts sell buildings first, then mortgage. A turn lifts mortgages, trades, builds.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from agents.players.vocabulary import groups, habits, offers
-from agents.players.vocabulary.reading import NO_LOT, asked_lot, legal, price, window_kind
-from monopoly_env.actions import A_BUILD, A_BUY, A_CHOICE, A_JAIL, A_MORTGAGE, A_REPLY, A_SELL, A_TRADE, A_TURN, A_UNMORTGAGE
-from monopoly_env.board import ALL_LOTS, GROUP_LOTS, GROUP_OF, NUM_LOTS, NUM_STREETS
+from agents.players.vocabulary import groups, habits, offers, reading
+from agents.players.vocabulary.reading import NO_LOT, asked_lot, price, window_kind
+from agents.players.vocabulary.skeleton import decide
+from monopoly_env.actions import A_BUILD, A_BUY, A_MORTGAGE, A_SELL, A_TURN, A_UNMORTGAGE
+from monopoly_env.board import ALL_LOTS, GROUP_LOTS, GROUP_OF
 from monopoly_env.engine import agenda, building, mortgage, randomness, trade, turn
 from monopoly_env.engine.sets import each, lowest, size
 from monopoly_env.game import Game
@@ -30,14 +32,14 @@ def _affords(game: Game, seat: int, lot: int, cost: int, params: Row) -> bool:
 
 @kernel
 def _worth(game: Game, lot: int, holding: int, params: Row) -> float:
-    """K x price in dollars, doubled if the holding, of which the lot is a part, has its whole group."""
-    members = int(GROUP_LOTS[GROUP_OF[lot]])
+    """K x price in dollars, doubled if the holding, with the lot, has its whole group."""
+    members = GROUP_LOTS[GROUP_OF[lot]]
     return params[lot] * price(game, lot) * (2 if holding & members == members else 1)
 
 
 @kernel
 def _keenest(game: Game, seat: int, lots: int, start: int, params: Row) -> int:
-    """Of the lots whose action (build or lift) passes the test of a purchase, the one with the highest K; or NO_LOT."""
+    """The lot of the highest K whose action (build or lift) passes the test, or NO_LOT."""
     best = NO_LOT
     for lot in each(lots):
         cost = building.building_cost(game, lot) if start == A_BUILD else mortgage.lifting_cost(game, lot)
@@ -47,24 +49,27 @@ def _keenest(game: Game, seat: int, lots: int, start: int, params: Row) -> int:
 
 
 @kernel
+def _leaves(game: Game, seat: int, params: Row, memory: Row) -> bool:
+    return habits.leaves_early(game, _LOTS_LEFT, _RESERVE)
+
+
+@kernel
 def _window(game: Game, seat: int, params: Row, memory: Row) -> int:
-    if legal(game, A_JAIL, 2) and habits.leaves_early(game, _LOTS_LEFT, _RESERVE):
-        return habits.leave_jail(game)
-    lot = _keenest(game, seat, legal(game, A_UNMORTGAGE, NUM_LOTS), A_UNMORTGAGE, params)
+    lot = _keenest(game, seat, reading.liftable(game), A_UNMORTGAGE, params)
     if lot != NO_LOT:
         return A_UNMORTGAGE + lot
     moved = window_kind(game) == agenda.AFTER_THROW or game.rules.build_window == turn.EVERY_PLAYER
-    if moved and game.offers[seat] == 0 and legal(game, A_TRADE, 7):
+    if moved and game.offers[seat] == 0 and reading.may_trade(game):
         action = _offer(game, seat, params, memory)
         if action != A_TURN:
             return action
-    street = _keenest(game, seat, legal(game, A_BUILD, NUM_STREETS), A_BUILD, params)
+    street = _keenest(game, seat, reading.buildable(game), A_BUILD, params)
     return A_TURN if street == NO_LOT else A_BUILD + street
 
 
 @kernel
 def _better(game: Game, seat: int, own: int, theirs: int, params: Row) -> int:
-    """The lots of a set that are worth more to a seat than one of its own, each exchanged for it."""
+    """The lots of a set that are each worth more to a seat than one of its own."""
     mine, found = int(game.lots[seat]), 0
     given = _worth(game, own, mine, params)
     for lot in each(theirs):
@@ -98,8 +103,8 @@ def _offer(game: Game, seat: int, params: Row, memory: Row) -> int:
 
 
 @kernel
-def _reply(game: Game, seat: int, params: Row) -> int:
-    """Accept what is worth more than what is given; cash counts at its face value and a jail card as the fine."""
+def _accepts(game: Game, seat: int, params: Row, memory: Row) -> bool:
+    """Accept a gain; cash counts at its face value and a jail card as the fine."""
     mine, fine = int(game.lots[seat]), int(game.rules.jail_fine)
     came, went = int(game.offer_give), int(game.offer_ask)
     after = (mine & ~went & ALL_LOTS) | (came & ALL_LOTS)
@@ -110,16 +115,16 @@ def _reply(game: Game, seat: int, params: Row) -> int:
     lots = went & ALL_LOTS
     for lot in each(lots):
         gain -= _worth(game, lot, mine, params)
-    return A_REPLY + 1 if gain > 0 else A_REPLY
+    return gain > 0
 
 
 @kernel
-def _raise_cash(game: Game, params: Row) -> int:
+def _raise_cash(game: Game, seat: int, params: Row, memory: Row) -> int:
     """Sell buildings by the rent they bring, then mortgage, the least preferred lot first."""
-    streets = legal(game, A_SELL, NUM_STREETS)
+    streets = reading.sellable(game)
     if streets:
         return A_SELL + habits.least_built(game, streets)
-    lots = legal(game, A_MORTGAGE, NUM_LOTS)
+    lots = reading.mortgageable(game)
     if lots == 0:
         return A_TURN
     best = lowest(lots)
@@ -130,35 +135,28 @@ def _raise_cash(game: Game, params: Row) -> int:
 
 
 @kernel
-def _bid_limit(game: Game, seat: int, params: Row) -> float:
-    """What the test of a purchase lets a lot cost, up to its list price (dollars)."""
-    lot = int(game.auction_lot)
+def _bid(game: Game, seat: int, params: Row, memory: Row) -> int:
+    """Bid what the test of a purchase lets a lot cost, up to its list price."""
+    lot, limit = int(game.auction_lot), float(game.cash[seat])
     if lot >= building.HOUSE_LOT:
-        return min(float(groups.dearest_house(game, seat)), float(game.cash[seat]))
-    return min(int(game.cash[seat]) * params[lot], float(price(game, lot)))
+        return habits.bid_up_to(game, min(groups.dearest_house(game, seat), limit), 1.0)
+    return habits.bid_up_to(game, min(limit * params[lot], price(game, lot)), 1.0)
+
+
+@kernel
+def _buy(game: Game, seat: int, params: Row, memory: Row) -> int:
+    lot = asked_lot(game)
+    affordable = _affords(game, seat, lot, price(game, lot), params)
+    return A_BUY + 1 if affordable and reading.may_buy(game) else A_BUY
+
+
+@kernel
+def _lifts(game: Game, seat: int, params: Row, memory: Row) -> bool:
+    lot = asked_lot(game)
+    return _affords(game, seat, lot, mortgage.principal(game, lot), params)
 
 
 @policy_kernel
 def play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     """Play by 28 preferences."""
-    seat, decision = int(game.player), int(game.decision)
-    if decision == agenda.WINDOW:
-        return _window(game, seat, params, memory)
-    if decision == agenda.BUY:
-        lot = asked_lot(game)
-        return A_BUY + 1 if legal(game, A_BUY + 1, 1) and _affords(game, seat, lot, price(game, lot), params) else A_BUY
-    if decision == agenda.BID or decision == agenda.SEALED_BID:
-        return habits.bid_up_to(game, _bid_limit(game, seat, params), 1.0)
-    if decision == agenda.JAIL:
-        return habits.answer_jail(game, habits.leaves_early(game, _LOTS_LEFT, _RESERVE))
-    if agenda.ASK <= decision <= agenda.CASH:
-        return offers.compose(game, memory)
-    if decision == agenda.REPLY:
-        return _reply(game, seat, params)
-    if decision == agenda.DEBT:
-        return _raise_cash(game, params)
-    if decision == agenda.TAKEOVER:
-        lot = asked_lot(game)
-        lifts = legal(game, A_CHOICE + 1, 1) and _affords(game, seat, lot, mortgage.principal(game, lot), params)
-        return A_CHOICE + 1 if lifts else A_CHOICE
-    return habits.routine(game)
+    return decide(game, params, memory, _window, _buy, _bid, _leaves, _accepts, _raise_cash, _lifts)

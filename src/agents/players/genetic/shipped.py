@@ -1,4 +1,4 @@
-"""The best genomes that come with the library, `genetic/<kind>/best`; docs/results/evolution.md tells how they were found."""
+"""The best genomes, `genetic/<kind>/best` (docs/results/evolution.md)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FILE: Final = Path(__file__).with_name("best.safetensors")
 
 
 def pack(genomes: Mapping[str, NDArray[Any]]) -> bytes:
-    """Write genomes (G,), by kind, as the content of the file: numbers as float16, bits eight to a byte."""
+    """Encode genomes (G,), by kind: numbers as float16, bits eight to a byte."""
     from safetensors.numpy import save
 
     return save({name: np.packbits(genes) if KINDS[name].bits else np.asarray(genes, np.float16) for name, genes in genomes.items()})

@@ -1,6 +1,7 @@
-"""`ocnaru/algorithmic` and `ocnaru/random`: the two simpler agents of Ocnaru's thesis (Bucharest, 2025), as its last program plays them.
+"""The two simpler agents of Ocnaru's thesis (Bucharest, 2025), by its last program.
 
-Decisions that the thesis does not have are answered by the same parameters. The thesis's main agent is `strategic`.
+Decisions that the thesis does not have are answered by the same parameters. The thesis's main agent
+is `strategic`.
 """
 
 from __future__ import annotations

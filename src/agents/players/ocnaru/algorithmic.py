@@ -1,4 +1,4 @@
-"""`ocnaru/algorithmic`: goes by thresholds on cash, and by values of lots that stay as they were when it first looked at them."""
+"""`ocnaru/algorithmic`: thresholds on cash, and values of lots as they were at the first look."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import Final
 
 from agents.players.ocnaru import stages
 from agents.players.ocnaru.stages import SLOT
-from agents.players.vocabulary import groups, habits, offers
+from agents.players.vocabulary import groups, habits, offers, reading
 from agents.players.vocabulary.memory import memory_slots
-from agents.players.vocabulary.parameters import COUNT, DOLLARS, RATIO, Parameters, family, parameter, switch
+from agents.players.vocabulary.parameters import Parameters, family, parameter, switch
 from agents.players.vocabulary.reading import NO_LOT, amount_due, asked_lot, legal, price
+from agents.players.vocabulary.skeleton import decide
 from monopoly_env import board
-from monopoly_env.actions import A_BUILD, A_BUY, A_JAIL, A_MORTGAGE, A_REPLY, A_SELL, A_TURN, A_UNMORTGAGE
+from monopoly_env.actions import A_BUY, A_JAIL, A_MORTGAGE, A_SELL, A_TURN
 from monopoly_env.engine import agenda, building, mortgage, trade
 from monopoly_env.engine.sets import each, has, size
 from monopoly_env.game import Game
@@ -24,77 +25,77 @@ from monopoly_env.policy.protocol import Mask, Row, policy_kernel
 class Algorithmic(Parameters):
     """The constants of the published program, and two of ours for decisions that it lacks."""
 
-    reserve: float = parameter(200, 0, 2000, DOLLARS)
+    reserve: float = parameter(200, 0, 2000, "dollars")
     """kept when buying, building, lifting a mortgage and offering cash"""
-    emergency: float = parameter(100, 0, 2000, DOLLARS)
+    emergency: float = parameter(100, 0, 2000, "dollars")
     """at or below this much cash, buildings are sold and lots mortgaged"""
-    bargain: float = parameter(1.1, 0, 10, RATIO)
+    bargain: float = parameter(1.1, 0, 10, "ratio")
     """a lot is bought, and counts as valuable, if its value is above this many list prices"""
-    house_return: float = parameter(0.12, 0, 10, RATIO)
+    house_return: float = parameter(0.12, 0, 10, "ratio")
     """rent that the next house must add for each dollar of its price"""
-    hotel_return: float = parameter(0.15, 0, 10, RATIO)
+    hotel_return: float = parameter(0.15, 0, 10, "ratio")
     """rent that a hotel must add for each dollar of its price"""
-    sell_below: float = parameter(0.7, 0, 10, RATIO)
+    sell_below: float = parameter(0.7, 0, 10, "ratio")
     """in an emergency, a building is sold if its return is below this share of these two"""
-    at_once: float = parameter(2, 0, 28, COUNT)
+    at_once: float = parameter(2, 0, 28, "count")
     """most lots mortgaged or lifted in one window"""
-    railroads: float = parameter(1.2, 0, 10, RATIO)
+    railroads: float = parameter(1.2, 0, 10, "ratio")
     """a railroad's value is multiplied by this for each railroad owned"""
-    utilities: float = parameter(1.5, 0, 10, RATIO)
+    utilities: float = parameter(1.5, 0, 10, "ratio")
     """a utility's value is multiplied by this if one is owned"""
-    completes: float = parameter(1.5, 0, 10, RATIO)
+    completes: float = parameter(1.5, 0, 10, "ratio")
     """the same for a street that completes a group, and for what a trade gains or loses so"""
-    landing_6: float = parameter(1.3, 0, 10, RATIO)
+    landing_6: float = parameter(1.3, 0, 10, "ratio")
     """the same for the street on square 6: the program's guess at how often it is visited"""
-    landing_16: float = parameter(1.2, 0, 10, RATIO)
+    landing_16: float = parameter(1.2, 0, 10, "ratio")
     """the same for the streets on squares 16 and 26"""
-    landing_9: float = parameter(1.1, 0, 10, RATIO)
+    landing_9: float = parameter(1.1, 0, 10, "ratio")
     """the same for the street on square 9 (the program's squares 4 and 10 have no lot)"""
-    fines: float = parameter(2, 0, 100, COUNT)
+    fines: float = parameter(2, 0, 100, "count")
     """the fine is paid to leave jail with at least this many fines in cash"""
-    leaving_streets: float = parameter(2, 0, 22, COUNT)
+    leaving_streets: float = parameter(2, 0, 22, "count")
     """and with more valuable streets than this"""
-    jail_card: float = parameter(50, 0, 1000, DOLLARS)
+    jail_card: float = parameter(50, 0, 1000, "dollars")
     """worth of a jail card in a trade: the fine that it saves"""
-    accepts: float = parameter(1.1, 0, 10, RATIO)
+    accepts: float = parameter(1.1, 0, 10, "ratio")
     """a trade is accepted if it brings more than this for each dollar given"""
-    danger: float = parameter(1.5, 0, 10, RATIO)
+    danger: float = parameter(1.5, 0, 10, "ratio")
     """what is given counts this many times if less cash than the emergency's would be left"""
-    far_behind: float = parameter(1.5, 0, 10, RATIO)
+    far_behind: float = parameter(1.5, 0, 10, "ratio")
     """a proposer that owns more than this many times the seat's lots is far ahead"""
-    catching_up: float = parameter(1.2, 0, 10, RATIO)
+    catching_up: float = parameter(1.2, 0, 10, "ratio")
     """what such a proposer offers counts this many times"""
     buildings_first: bool = switch(True)
     """for a debt, buildings are sold before lots are mortgaged"""
     legacy_debts: bool = switch(False)
     """gives up every debt above the cash in hand if the rules let it: the program of May 2025,
     which produced the thesis's figures, never raises cash for a debt"""
-    highest_bid: float = parameter(1.5, 0, 10, RATIO)
+    highest_bid: float = parameter(1.5, 0, 10, "ratio")
     """highest bid in list prices (ours): the value counts hotels that are not built yet"""
-    scarce: float = parameter(1.5, 0, 10, RATIO)
+    scarce: float = parameter(1.5, 0, 10, "ratio")
     """highest bid for a scarce building, in list prices (ours)"""
 
 
 AT: Final = Algorithmic.columns()
-OWN: Final = memory_slots(value=board.NUM_LOTS, start=SLOT.end)  # of each lot, once it has been looked at
+OWN: Final = memory_slots(value=board.NUM_LOTS, start=SLOT.end)
 
 
-# --- what a lot is worth ------------------------------------------------------------------------------------------------
+# --- what a lot is worth --------------------------------------------------------------------------
 
 
 @kernel
 def _value(game: Game, seat: int, lot: int, params: Row, memory: Row) -> float:
     """A lot's value as it was at the first look, in dollars: it is kept for the whole game."""
     if memory[OWN.value + lot] == 0.0:
-        group = int(board.GROUP_OF[lot])
-        owned = size(int(game.lots[seat]) & int(board.GROUP_LOTS[group]))
+        group = board.GROUP_OF[lot]
+        owned = size(int(game.lots[seat]) & board.GROUP_LOTS[group])
         value = float(price(game, lot))
         if group == board.RAILROADS:
             value *= params[AT.railroads] ** owned
         elif group == board.UTILITIES:
             value *= params[AT.utilities] if owned == 1 else 1.0
         else:
-            value += int(board.RENT[game.rules.board, lot, board.HOTEL])
+            value += board.RENT[game.rules.board, lot, board.HOTEL]
             value *= _landing(game, lot, params) * (params[AT.completes] if owned == board.GROUP_SIZE[group] - 1 else 1.0)
         memory[OWN.value + lot] = value
     return memory[OWN.value + lot]
@@ -102,7 +103,7 @@ def _value(game: Game, seat: int, lot: int, params: Row, memory: Row) -> float:
 
 @kernel
 def _landing(game: Game, lot: int, params: Row) -> float:
-    square = int(board.LOT_SQUARE[game.rules.board, lot])
+    square = board.LOT_SQUARE[game.rules.board, lot]
     if square == 6:
         return params[AT.landing_6]
     if square == 16 or square == 26:
@@ -120,23 +121,24 @@ def _values(game: Game, seat: int, lots: int, params: Row, memory: Row) -> float
 
 @kernel
 def _return(game: Game, street: int, hotel: bool) -> float:
-    """Rent that the next level of a street, or of its group where groups are built at once, adds for each dollar.
+    """Rent per dollar of the next level of a street, or of its group if built at once.
 
-    Defects of the program, kept here: bare streets count their single rent; a hotel is compared with the bare street; the house after
-    the fourth is missing in its table and counts as a bare street.
+    Defects of the program, kept here: bare streets count their single rent; a hotel is compared
+    with the bare street; the house after the fourth is missing in its table and counts as a bare
+    street.
     """
     edition, level = int(game.rules.board), int(game.level[street]) % board.HOTEL
     whole = game.rules.even_build == building.WHOLE_GROUP
-    count = int(board.GROUP_SIZE[board.GROUP_OF[street]]) if whole else 1
+    count = board.GROUP_SIZE[board.GROUP_OF[street]] if whole else 1
     following = board.HOTEL if hotel else (level + 1 if level < board.HOTEL - 1 else 0)
     gain = 0
     for lot in range(street, street + count):
-        gain += int(board.RENT[edition, lot, following]) - int(board.RENT[edition, lot, level])
-    cost = building.building_cost(game, street) if hotel else int(board.HOUSE_PRICE[edition, street]) * count
+        gain += board.RENT[edition, lot, following] - board.RENT[edition, lot, level]
+    cost = building.building_cost(game, street) if hotel else board.HOUSE_PRICE[edition, street] * count
     return gain / cost
 
 
-# --- windows of the turn -----------------------------------------------------------------------------------------------
+# --- windows of the turn --------------------------------------------------------------------------
 
 
 @kernel
@@ -144,13 +146,13 @@ def _chosen(game: Game, seat: int, stage: int, params: Row, memory: Row) -> int:
     """What to do in a stage, a bit each."""
     cash = int(game.cash[seat])
     if stage == stages.LEAVE:
-        return _way_out(game, seat, params, memory) if legal(game, A_JAIL, 2) else 0
+        return _way_out(game, seat, params, memory) if reading.may_leave(game) else 0
     if stage == stages.TRADE:
         return stages.partners(game, seat) if game.rules.trade == offers.OFFICIAL else 0
     if stage == stages.LOWER:
         return _weakly_built(game, params) if cash <= params[AT.emergency] else 0
     if stage == stages.MORTGAGES:
-        lots = legal(game, A_MORTGAGE, board.NUM_LOTS) if cash <= params[AT.emergency] else 0
+        lots = reading.mortgageable(game) if cash <= params[AT.emergency] else 0
         return _first(game, seat, lots, False, params, memory)
     if stage == stages.LIFT:
         return _first(game, seat, _payable(game, cash - params[AT.reserve]), True, params, memory)
@@ -160,7 +162,7 @@ def _chosen(game: Game, seat: int, stage: int, params: Row, memory: Row) -> int:
 @kernel
 def _way_out(game: Game, seat: int, params: Row, memory: Row) -> int:
     """The way out of jail as a bit: 2 the card once anything is built, 1 the fine, 0 stay."""
-    if legal(game, A_JAIL + 1, 1):
+    if reading.has_card(game):
         for street in range(board.NUM_STREETS):
             if game.level[street] > 0 and has(game.lots[seat], street):
                 return 2
@@ -176,10 +178,11 @@ def _way_out(game: Game, seat: int, params: Row, memory: Row) -> int:
 @kernel
 def _weakly_built(game: Game, params: Row) -> int:
     """The streets whose top building may be sold and whose next level would bring too little."""
-    weak, streets = 0, legal(game, A_SELL, board.NUM_STREETS)
+    weak, streets = 0, reading.sellable(game)
     for street in each(streets):
         hotel = game.level[street] == board.HOTEL
-        if _return(game, street, hotel) < params[AT.sell_below] * params[AT.hotel_return if hotel else AT.house_return]:
+        wanted = params[AT.hotel_return if hotel else AT.house_return]
+        if _return(game, street, hotel) < params[AT.sell_below] * wanted:
             weak |= 1 << street
     return weak
 
@@ -187,7 +190,7 @@ def _weakly_built(game: Game, params: Row) -> int:
 @kernel
 def _payable(game: Game, funds: float) -> int:
     """The mortgages that cost at most the funds, each on its own."""
-    payable, lots = 0, legal(game, A_UNMORTGAGE, board.NUM_LOTS)
+    payable, lots = 0, reading.liftable(game)
     for lot in each(lots):
         if mortgage.lifting_cost(game, lot) <= funds:
             payable |= 1 << lot
@@ -196,7 +199,7 @@ def _payable(game: Game, funds: float) -> int:
 
 @kernel
 def _first(game: Game, seat: int, lots: int, lifting: bool, params: Row, memory: Row) -> int:
-    """The few lots to lift (those with the highest value per dollar) or to mortgage (the lowest)."""
+    """The few lots to lift (highest value per dollar) or to mortgage (lowest)."""
     chosen = 0
     while lots and size(chosen) < params[AT.at_once]:
         best, best_rank = 0, 0.0
@@ -212,49 +215,52 @@ def _first(game: Game, seat: int, lots: int, lifting: bool, params: Row, memory:
 
 @kernel
 def _mortgage_rank(game: Game, seat: int, lot: int, params: Row, memory: Row) -> float:
-    return _value(game, seat, lot, params, memory) / int(board.MORTGAGE[game.rules.board, lot])
+    return _value(game, seat, lot, params, memory) / board.MORTGAGE[game.rules.board, lot]
 
 
 @kernel
 def _lifting_rank(game: Game, seat: int, lot: int, params: Row, memory: Row) -> float:
     rank = _value(game, seat, lot, params, memory) / mortgage.lifting_cost(game, lot)
-    group = int(board.GROUP_OF[lot])
-    working = size(int(game.lots[seat]) & int(board.GROUP_LOTS[group]) & ~int(game.mortgaged))
-    return rank * (params[AT.completes] if group < building.COLOURS and working == board.GROUP_SIZE[group] - 1 else 1.0)
+    group = board.GROUP_OF[lot]
+    working = size(int(game.lots[seat]) & board.GROUP_LOTS[group] & ~int(game.mortgaged))
+    last = group < building.COLOURS and working == board.GROUP_SIZE[group] - 1
+    return rank * params[AT.completes] if last else rank
 
 
 @kernel
 def _worth_building(game: Game, funds: float, params: Row) -> int:
-    """The streets to raise by one level: in board order, while the funds last, those with enough return."""
-    chosen, streets = 0, legal(game, A_BUILD, board.NUM_STREETS)
+    """The streets with enough return to raise by one level, in board order, within the funds."""
+    chosen, streets = 0, reading.buildable(game)
     for street in each(streets):
         hotel = building.next_level(game, street) == board.HOTEL
         cost = building.building_cost(game, street)
-        if cost <= funds and _return(game, street, hotel) > params[AT.hotel_return if hotel else AT.house_return]:
+        wanted = params[AT.hotel_return if hotel else AT.house_return]
+        if cost <= funds and _return(game, street, hotel) > wanted:
             chosen |= 1 << street
             funds -= cost
     return chosen
 
 
-# --- purchases, trades, debts -------------------------------------------------------------------------------------------
+# --- purchases, trades, debts ---------------------------------------------------------------------
 
 
 @kernel
 def _buy(game: Game, seat: int, params: Row, memory: Row) -> int:
     lot = asked_lot(game)
     cost = price(game, lot)
-    if not legal(game, A_BUY + 1, 1) or int(game.cash[seat]) - cost < params[AT.reserve]:
+    if not reading.may_buy(game) or int(game.cash[seat]) - cost < params[AT.reserve]:
         return A_BUY
     return A_BUY + 1 if _value(game, seat, lot, params, memory) > params[AT.bargain] * cost else A_BUY
 
 
 @kernel
-def _bid_limit(game: Game, seat: int, params: Row, memory: Row) -> float:
-    """The highest bid at which the lot is still a bargain, within the cash above the reserve."""
+def _bid(game: Game, seat: int, params: Row, memory: Row) -> int:
+    """Bid while the lot is still a bargain, within the cash above the reserve."""
     lot, spare = int(game.auction_lot), int(game.cash[seat]) - params[AT.reserve]
     if lot >= building.HOUSE_LOT:
-        return min(params[AT.scarce] * groups.dearest_house(game, seat), spare)
-    return min(_value(game, seat, lot, params, memory) / params[AT.bargain], params[AT.highest_bid] * price(game, lot), spare)
+        return habits.bid(game, min(params[AT.scarce] * groups.dearest_house(game, seat), spare))
+    worth = _value(game, seat, lot, params, memory) / params[AT.bargain]
+    return habits.bid(game, min(worth, params[AT.highest_bid] * price(game, lot), spare))
 
 
 @kernel
@@ -264,25 +270,29 @@ def _offer(game: Game, seat: int, partner: int, params: Row, memory: Row) -> int
         return stages.NO_ACTION
     wanted, mine = 0, int(game.lots[seat])
     for group in range(building.COLOURS):
-        if mine & int(board.GROUP_LOTS[group]):
-            wanted |= int(board.GROUP_LOTS[group]) & int(game.lots[partner])
+        if mine & board.GROUP_LOTS[group]:
+            wanted |= board.GROUP_LOTS[group] & int(game.lots[partner])
     wanted &= trade.tradable(game, partner)
     cash = int(min(_values(game, seat, wanted, params, memory), int(game.cash[seat]) - params[AT.reserve]))
-    return offers.begin(game, partner, wanted, 0, cash, memory) if wanted and cash > 0 else stages.NO_ACTION
+    if wanted and cash > 0:
+        return offers.begin(game, partner, wanted, 0, cash, memory)
+    return stages.NO_ACTION
 
 
 @kernel
-def _reply(game: Game, seat: int, params: Row, memory: Row) -> int:
+def _accepts(game: Game, seat: int, params: Row, memory: Row) -> bool:
     """Accept what brings enough for each dollar given, by the kept values."""
     cash, mine, proposer = int(game.offer_cash), int(game.lots[seat]), int(game.offer_from)
     come, go = int(game.offer_give), int(game.offer_ask)
     cards, cards_given = size(come & ~board.ALL_LOTS), size(go & ~board.ALL_LOTS)
-    received = max(cash, 0) + params[AT.jail_card] * cards + _values(game, seat, come & board.ALL_LOTS, params, memory)
-    given = max(-cash, 0) + params[AT.jail_card] * cards_given + _values(game, seat, go & board.ALL_LOTS, params, memory)
+    received = max(cash, 0) + params[AT.jail_card] * cards
+    received += _values(game, seat, come & board.ALL_LOTS, params, memory)
+    given = max(-cash, 0) + params[AT.jail_card] * cards_given
+    given += _values(game, seat, go & board.ALL_LOTS, params, memory)
     come &= groups.STREETS
     for lot in each(come):
-        group = int(board.GROUP_OF[lot])
-        if size(mine & int(board.GROUP_LOTS[group])) == board.GROUP_SIZE[group] - 1:
+        group = board.GROUP_OF[lot]
+        if size(mine & board.GROUP_LOTS[group]) == board.GROUP_SIZE[group] - 1:
             received *= params[AT.completes]
     for _ in range(size(go & groups.complete(mine) & groups.STREETS)):
         given *= params[AT.completes]
@@ -290,14 +300,14 @@ def _reply(game: Game, seat: int, params: Row, memory: Row) -> int:
         given *= params[AT.danger]
     if size(int(game.lots[proposer])) > params[AT.far_behind] * size(mine):
         received *= params[AT.catching_up]
-    return A_REPLY + 1 if received > params[AT.accepts] * given else A_REPLY
+    return received > params[AT.accepts] * given
 
 
 @kernel
 def _debt(game: Game, seat: int, params: Row, memory: Row) -> int:
-    """Carry out the plan for this debt, made once; give up if no plan meets the debt and the rules allow it."""
+    """Carry out the plan for this debt; give up if no plan meets it and the rules allow that."""
     debt = stages.debt_at_hand(game)
-    can_give_up = legal(game, A_TURN, 1) != 0
+    can_give_up = reading.may_go_on(game)
     if memory[SLOT.debt] != debt or (int(memory[SLOT.to_sell]) | int(memory[SLOT.to_mortgage])) == 0:
         memory[SLOT.debt] = debt
         met = _plan(game, seat, amount_due(game) - int(game.cash[seat]), params, memory)
@@ -316,27 +326,27 @@ def _debt(game: Game, seat: int, params: Row, memory: Row) -> int:
 
 @kernel
 def _plan(game: Game, seat: int, needed: int, params: Row, memory: Row) -> bool:
-    """Plan what to sell and to mortgage for a debt, at most one level of each group; False if that is not enough."""
+    """Plan sales and mortgages for a debt, at most one level of a group; False: not enough."""
     memory[SLOT.to_sell], memory[SLOT.to_mortgage] = 0, 0
-    streets, lots = legal(game, A_SELL, board.NUM_STREETS), legal(game, A_MORTGAGE, board.NUM_LOTS)
+    streets, lots = reading.sellable(game), reading.mortgageable(game)
     for selling in (bool(params[AT.buildings_first]), not params[AT.buildings_first]):
         slot, left = (SLOT.to_sell, streets) if selling else (SLOT.to_mortgage, lots)
         while left and needed > 0:
             member = _next_to_go(game, seat, left, selling, params, memory)
             left &= ~(1 << member)
             memory[slot] = int(memory[slot]) | 1 << member
-            needed -= stages.proceeds(game, member) if selling else int(board.MORTGAGE[game.rules.board, member])
+            needed -= stages.proceeds(game, member) if selling else board.MORTGAGE[game.rules.board, member]
     return needed <= 0
 
 
 @kernel
 def _next_to_go(game: Game, seat: int, members: int, selling: bool, params: Row, memory: Row) -> int:
-    """Of streets to sell from, the one whose group has the lowest value per house; of lots to mortgage, the lowest value per dollar."""
+    """The street of the least group value per house, or the lot of the least value per dollar."""
     best, best_rank = NO_LOT, 0.0
     for member in each(members):
         if selling:
             level = int(game.level[member])
-            value = _values(game, seat, int(board.GROUP_LOTS[board.GROUP_OF[member]]), params, memory)
+            value = _values(game, seat, board.GROUP_LOTS[board.GROUP_OF[member]], params, memory)
             rank = value / (1 if level == board.HOTEL else level)
         else:
             rank = _mortgage_rank(game, seat, member, params, memory)
@@ -346,42 +356,20 @@ def _next_to_go(game: Game, seat: int, members: int, selling: bool, params: Row,
 
 
 @kernel
-def _turn(game: Game, seat: int, params: Row, memory: Row) -> int:
-    if not stages.open_window(game, seat, memory):
-        return A_TURN
-    while memory[SLOT.stage] < stages.DONE:
-        stage = int(memory[SLOT.stage])
-        if memory[SLOT.left] == stages.NOT_ENTERED:
-            memory[SLOT.left] = _chosen(game, seat, stage, params, memory)
-        while memory[SLOT.left] > 0:
-            chosen = stages.take_next(memory)
-            action = _offer(game, seat, chosen, params, memory) if stage == stages.TRADE else int(stages.FIRST_ACTION[stage]) + chosen
-            if action != stages.NO_ACTION and legal(game, action, 1):
-                return action
-        stages.close_stage(memory)
-    return A_TURN
+def _window(game: Game, seat: int, params: Row, memory: Row) -> int:
+    return stages.go_through(game, seat, params, memory, _chosen, _offer)
+
+
+@kernel
+def _lifts(game: Game, seat: int, params: Row, memory: Row) -> bool:
+    return habits.lifts_at_once(game, params[AT.reserve], params[AT.reserve])
 
 
 @policy_kernel
 def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
-    seat, decision = int(game.player), int(game.decision)
-    if decision == agenda.WINDOW:
-        return _turn(game, seat, params, memory)
-    if decision == agenda.BUY:
-        return _buy(game, seat, params, memory)
-    if decision == agenda.BID or decision == agenda.SEALED_BID:
-        return habits.bid(game, _bid_limit(game, seat, params, memory))
-    if decision == agenda.JAIL:
-        return stages.stay_or_leave(game, _way_out(game, seat, params, memory))
-    if agenda.ASK <= decision <= agenda.CASH:
-        return offers.compose(game, memory)
-    if decision == agenda.REPLY:
-        return _reply(game, seat, params, memory)
-    if decision == agenda.DEBT:
-        return _debt(game, seat, params, memory)
-    if decision == agenda.TAKEOVER:
-        return habits.take_over(game, params[AT.reserve], params[AT.reserve])
-    return habits.routine(game)
+    if game.decision == agenda.JAIL:
+        return stages.stay_or_leave(game, _way_out(game, int(game.player), params, memory))
+    return decide(game, params, memory, _window, _buy, _bid, accepts=_accepts, debt=_debt, lifts=_lifts)
 
 
 POLICIES: Final = {"ocnaru/algorithmic": family("ocnaru/algorithmic", _play, Algorithmic)}

@@ -7,12 +7,13 @@ from typing import Final
 
 from agents.players.ocnaru import stages
 from agents.players.ocnaru.stages import SLOT
-from agents.players.vocabulary import groups, habits, offers
+from agents.players.vocabulary import groups, habits, offers, reading
 from agents.players.vocabulary.memory import memory_slots
 from agents.players.vocabulary.parameters import Parameters, family, switch
 from agents.players.vocabulary.reading import amount_due, legal, price
-from monopoly_env.actions import A_BUILD, A_BUY, A_CHOICE, A_JAIL, A_MORTGAGE, A_REPLY, A_SELL, A_TURN, A_UNMORTGAGE
-from monopoly_env.board import ALL_LOTS, GROUP_LOTS, GROUP_OF, GROUP_SIZE, HOTEL, HOUSE_PRICE, NUM_LOTS, NUM_STREETS
+from agents.players.vocabulary.skeleton import decide
+from monopoly_env import board
+from monopoly_env.actions import A_BUY, A_CHOICE, A_JAIL, A_MORTGAGE, A_SELL, A_TURN, A_UNMORTGAGE
 from monopoly_env.engine import agenda, building, liquidation, mortgage, players, randomness, trade
 from monopoly_env.engine.sets import each, has, lowest, size
 from monopoly_env.game import Game
@@ -30,7 +31,7 @@ class Random(Parameters):
 
 
 AT: Final = Random.columns()
-OWN: Final = memory_slots("ruined", start=SLOT.end)  # whether it is bankrupt by a mortgage that it could not pay to lift
+OWN: Final = memory_slots("ruined", start=SLOT.end)  # by a mortgage that it could not pay to lift
 
 
 @kernel
@@ -56,41 +57,41 @@ def _up_to(game: Game, seat: int, most: int) -> int:
 
 
 @kernel
-def _chosen(game: Game, seat: int, stage: int) -> int:
+def _chosen(game: Game, seat: int, stage: int, params: Row, memory: Row) -> int:
     """What to do in a stage, a bit each."""
     if stage == stages.LEAVE:
-        return _way_out(game, seat) if legal(game, A_JAIL, 2) else 0
+        return _way_out(game, seat) if reading.may_leave(game) else 0
     if stage == stages.TRADE:
         return _some(game, seat, stages.partners(game, seat))
     if stage == stages.LOWER:
-        streets, picked = legal(game, A_SELL, NUM_STREETS), 0
+        streets, picked = reading.sellable(game), 0
         for group in range(building.COLOURS):
-            members = int(GROUP_LOTS[group])
+            members = board.GROUP_LOTS[group]
             if streets & members and _coin(game, seat):
                 picked |= streets & members
         return picked
     if stage == stages.MORTGAGES:
-        return _some(game, seat, legal(game, A_MORTGAGE, NUM_STREETS))
+        return _some(game, seat, legal(game, A_MORTGAGE, board.NUM_STREETS))
     if stage == stages.LIFT:
-        return _some(game, seat, legal(game, A_UNMORTGAGE, NUM_STREETS))
+        return _some(game, seat, legal(game, A_UNMORTGAGE, board.NUM_STREETS))
     return _all_building(game, seat)
 
 
 @kernel
 def _way_out(game: Game, seat: int) -> int:
-    if legal(game, A_JAIL + 1, 1) and _coin(game, seat):
+    if reading.has_card(game) and _coin(game, seat):
         return 2
     return 1 if legal(game, A_JAIL, 1) and _coin(game, seat) else 0
 
 
 @kernel
 def _all_building(game: Game, seat: int) -> int:
-    """Every street that can be built on: the program never tosses the coin meant for this. A hotel must be paid for on each street."""
-    chosen, funds, streets = 0, int(game.cash[seat]), legal(game, A_BUILD, NUM_STREETS)
+    """Every street that can be built on and paid for: the program tosses no coin for it."""
+    chosen, funds, streets = 0, int(game.cash[seat]), reading.buildable(game)
     for street in each(streets):
         cost = building.building_cost(game, street)
         if game.rules.even_build == building.WHOLE_GROUP:
-            cost = int(HOUSE_PRICE[game.rules.board, street]) * int(GROUP_SIZE[GROUP_OF[street]])
+            cost = board.HOUSE_PRICE[game.rules.board, street] * board.GROUP_SIZE[board.GROUP_OF[street]]
         if cost <= funds:
             chosen |= 1 << street
             funds -= cost
@@ -98,18 +99,20 @@ def _all_building(game: Game, seat: int) -> int:
 
 
 @kernel
-def _offer(game: Game, seat: int, partner: int, memory: Row) -> int:
-    """Each good by the toss of a coin, and cash from both sides up to the partner's cash; no offer if its own side exceeds its cash."""
+def _offer(game: Game, seat: int, partner: int, params: Row, memory: Row) -> int:
+    """Goods by coins, and cash from both sides; no offer if its own side exceeds its cash."""
     if not offers.may_offer_to(game, seat, partner):
         return stages.NO_ACTION
     mine, theirs = trade.tradable(game, seat), trade.tradable(game, partner)
     if game.rules.trade != offers.OFFICIAL:
-        give, ask = _one_of(game, seat, mine & ALL_LOTS), _one_of(game, seat, theirs & ALL_LOTS)
+        give = _one_of(game, seat, mine & board.ALL_LOTS)
+        ask = _one_of(game, seat, theirs & board.ALL_LOTS)
         return offers.begin(game, partner, ask, give, 0, memory) if give and ask else stages.NO_ACTION
     most = max(0, int(game.cash[partner]))
     paid, asked = _up_to(game, seat, most), _up_to(game, seat, most)
-    cards, their_cards = _up_to(game, seat, size(mine & ~ALL_LOTS)), _up_to(game, seat, size(theirs & ~ALL_LOTS))
-    give, ask = _some(game, seat, mine & ALL_LOTS), _some(game, seat, theirs & ALL_LOTS)
+    cards = _up_to(game, seat, size(mine & ~board.ALL_LOTS))
+    their_cards = _up_to(game, seat, size(theirs & ~board.ALL_LOTS))
+    give, ask = _some(game, seat, mine & board.ALL_LOTS), _some(game, seat, theirs & board.ALL_LOTS)
     if cards == 0 or their_cards == 0:  # otherwise the thesis's program moves no card
         give |= _cards(mine, cards)
         ask |= _cards(theirs, their_cards)
@@ -121,7 +124,7 @@ def _offer(game: Game, seat: int, partner: int, memory: Row) -> int:
 @kernel
 def _cards(goods: int, count: int) -> int:
     """The first jail cards among some goods."""
-    cards, picked = goods & ~ALL_LOTS, 0
+    cards, picked = goods & ~board.ALL_LOTS, 0
     for _ in range(count):
         picked |= cards & -cards
         cards &= cards - 1
@@ -139,7 +142,14 @@ def _one_of(game: Game, seat: int, lots: int) -> int:
 
 
 @kernel
-def _bid(game: Game, seat: int) -> int:
+def _buy(game: Game, seat: int, params: Row, memory: Row) -> int:
+    if not memory[OWN.ruined] and reading.may_buy(game) and _coin(game, seat):
+        return A_BUY + 1
+    return A_BUY
+
+
+@kernel
+def _bid(game: Game, seat: int, params: Row, memory: Row) -> int:
     """Fold, or raise halfway to the list price."""
     lot = int(game.auction_lot)
     limit = groups.dearest_house(game, seat) if lot >= building.HOUSE_LOT else price(game, lot)
@@ -148,21 +158,21 @@ def _bid(game: Game, seat: int) -> int:
 
 @kernel
 def _debt(game: Game, seat: int, params: Row, memory: Row) -> int:
-    """Mortgage railroads and utilities if that is enough; else sell buildings by group, a hotel by one level; then mortgage other lots."""
+    """Mortgage railroads and utilities if that is enough; else sell by group, then mortgage."""
     debt = stages.debt_at_hand(game)
-    needed, lots = amount_due(game) - int(game.cash[seat]), legal(game, A_MORTGAGE, NUM_LOTS)
-    streets = legal(game, A_SELL, NUM_STREETS)
+    needed, lots = amount_due(game) - int(game.cash[seat]), reading.mortgageable(game)
+    streets = reading.sellable(game)
     if memory[SLOT.debt] != debt:
         suffices = players.mortgage_values(game, lots & ~groups.STREETS) >= needed
         memory[SLOT.debt], memory[SLOT.to_sell] = debt, 0 if suffices else streets
         met = suffices or players.mortgage_values(game, lots) + _all_proceeds(game, streets) >= needed
-        if legal(game, A_TURN, 1) and (not met or params[AT.legacy_debts] or memory[OWN.ruined]):
+        if reading.may_go_on(game) and (not met or params[AT.legacy_debts] or memory[OWN.ruined]):
             memory[SLOT.debt] = 0
             return A_TURN
     streets &= int(memory[SLOT.to_sell])
     if streets:
         street = lowest(streets)
-        if game.level[street] == HOTEL or game.level[street] == 1:
+        if game.level[street] == board.HOTEL or game.level[street] == 1:
             memory[SLOT.to_sell] = int(memory[SLOT.to_sell]) & ~(1 << street)
         return A_SELL + street
     spare = lots & ~groups.STREETS
@@ -175,18 +185,23 @@ def _all_proceeds(game: Game, streets: int) -> int:
     total = 0
     for street in each(streets):
         level = int(game.level[street])
-        total += stages.proceeds(game, street) * (1 if level == HOTEL else level)
+        total += stages.proceeds(game, street) * (1 if level == board.HOTEL else level)
     return total
 
 
 @kernel
-def _raise_for_lifting(game: Game, seat: int, missing: int, params: Row, memory: Row) -> int:
+def _raise_for_lifting(game: Game, seat: int, stage: int, params: Row, memory: Row) -> int:
     """Raise the cash for lifting a mortgage.
 
-    The thesis's program treats a mortgage that the player cannot pay to lift as a debt: it raises the cash, or the player is bankrupt.
-    Our rules bankrupt nobody in a window, see `_leave_table`. The program of May ends the turn instead.
+    The thesis's program treats a mortgage that the player cannot pay to lift as a debt: it raises
+    the cash, or the player is bankrupt. Our rules bankrupt nobody in a window, see `_leave_table`.
+    The program of May ends the turn instead.
     """
-    streets, lots = legal(game, A_SELL, NUM_STREETS), legal(game, A_MORTGAGE, NUM_LOTS)
+    lot = lowest(int(memory[SLOT.left]))
+    missing = mortgage.lifting_cost(game, lot) - int(game.cash[seat])
+    if stage != stages.LIFT or game.rules.liquidation != liquidation.ONE_REQUEST or missing <= 0 or not has(game.mortgaged, lot):
+        return stages.NO_ACTION
+    streets, lots = reading.sellable(game), reading.mortgageable(game)
     if params[AT.legacy_debts]:
         memory[SLOT.stage] = stages.DONE
         return A_TURN
@@ -201,7 +216,7 @@ def _raise_for_lifting(game: Game, seat: int, missing: int, params: Row, memory:
 
 @kernel
 def _leave_table(game: Game, seat: int, memory: Row) -> int:
-    """Leave the game by the shortest way that the rules allow: give away all goods, and later give up the first debt."""
+    """Leave the game as the rules allow: give away all goods, later give up the first debt."""
     partner, goods = (seat + 1) % int(game.num_players), trade.tradable(game, seat)
     if game.rules.trade == offers.OFFICIAL and game.offers[seat] == 0 and goods and offers.may_offer_to(game, seat, partner):
         return offers.begin(game, partner, 0, goods, max(0, int(game.cash[seat])), memory)
@@ -209,51 +224,26 @@ def _leave_table(game: Game, seat: int, memory: Row) -> int:
 
 
 @kernel
-def _turn(game: Game, seat: int, params: Row, memory: Row) -> int:
+def _window(game: Game, seat: int, params: Row, memory: Row) -> int:
     if memory[OWN.ruined]:
         return _leave_table(game, seat, memory)
-    if not stages.open_window(game, seat, memory):
-        return A_TURN
-    while memory[SLOT.stage] < stages.DONE:
-        stage = int(memory[SLOT.stage])
-        if memory[SLOT.left] == stages.NOT_ENTERED:
-            memory[SLOT.left] = _chosen(game, seat, stage)
-        while memory[SLOT.left] > 0:
-            if stage == stages.LIFT and game.rules.liquidation == liquidation.ONE_REQUEST:
-                lot = lowest(int(memory[SLOT.left]))
-                missing = mortgage.lifting_cost(game, lot) - int(game.cash[seat])
-                if missing > 0 and has(game.mortgaged, lot):
-                    return _raise_for_lifting(game, seat, missing, params, memory)
-            chosen = stages.take_next(memory)
-            action = _offer(game, seat, chosen, memory) if stage == stages.TRADE else int(stages.FIRST_ACTION[stage]) + chosen
-            if action != stages.NO_ACTION and legal(game, action, 1):
-                return action
-        stages.close_stage(memory)
-    return A_TURN
+    return stages.go_through(game, seat, params, memory, _chosen, _offer, _raise_for_lifting)
+
+
+@kernel
+def _accepts(game: Game, seat: int, params: Row, memory: Row) -> bool:
+    return _coin(game, seat)
 
 
 @policy_kernel
 def _play(game: Game, mask: Mask, params: Row, memory: Row) -> int:
     seat, decision = int(game.player), int(game.decision)
-    if decision == agenda.WINDOW:
-        return _turn(game, seat, params, memory)
-    if decision == agenda.BUY:
-        return A_BUY + 1 if not memory[OWN.ruined] and legal(game, A_BUY + 1, 1) and _coin(game, seat) else A_BUY
-    if decision == agenda.BID or decision == agenda.SEALED_BID:
-        return _bid(game, seat)
     if decision == agenda.JAIL:
         return stages.stay_or_leave(game, _way_out(game, seat))
-    if agenda.ASK <= decision <= agenda.CASH:
-        return offers.compose(game, memory)
-    if decision == agenda.REPLY:
-        return A_REPLY + 1 if _coin(game, seat) else A_REPLY
-    if decision == agenda.DEBT:
-        return _debt(game, seat, params, memory)
-    if decision == agenda.PLACE:
-        return habits.routine(game)
-    # Tax, a fine or a Chance card, a mortgage received: one of two answers.
-    answer = A_CHOICE + (1 if _coin(game, seat) else 0)
-    return answer if legal(game, answer, 1) else 2 * A_CHOICE + 1 - answer
+    if legal(game, A_CHOICE, 2):  # one of two answers
+        answer = A_CHOICE + _coin(game, seat)
+        return answer if legal(game, answer, 1) else 2 * A_CHOICE + 1 - answer
+    return decide(game, params, memory, _window, _buy, _bid, accepts=_accepts, debt=_debt)
 
 
 POLICIES: Final = {"ocnaru/random": family("ocnaru/random", _play, Random)}

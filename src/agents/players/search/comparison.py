@@ -1,4 +1,4 @@
-"""Which offer to make: packages that a value of states proposes, and what scripted policies would offer, compared by playouts."""
+"""Comparing offers, of a value of states and of scripted policies, by playouts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from monopoly_env.policy.loop import answers
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy, Decisions, Policy, draw_keys
 from monopoly_env.policy.resolve import compiled, resolve_all
 
-ADVISERS: Final[tuple[str, ...]] = BEST["advisers"]  # who is asked for an offer, beside the policy of the seat
+ADVISERS: Final[tuple[str, ...]] = BEST["advisers"]  # asked for offers
 
 
 def compare_offers(
@@ -39,27 +39,33 @@ def compare_offers(
 ) -> Comparison:
     """Compare offers of the player to move by playouts, in which the partner's policy answers.
 
-    The candidates are no offer (what the policy of the seat does instead; it is never dropped), packages that a value of states
-    proposes, each at two prices (the least at which the partner's policy accepts, and one that shares the gain), and the offers that
-    scripted policies would make here.
+    The candidates are no offer (what the policy of the seat does instead; it is never dropped),
+    packages that a value of states proposes, each at two prices (the least at which the partner's
+    policy accepts, and one that shares the gain), and the offers that scripted policies would make
+    here.
 
     Args:
-        game: A record in which the player to move may begin an offer in its turn; it is not changed.
-        policies: Who plays on, as in `rollout`. Of a mixture, its likeliest policy says which prices are accepted.
+        game: A record in which the player to move may begin an offer in its turn; it is not
+            changed.
+        policies: Who plays on, as in `rollout`. Of a mixture, its likeliest policy says which
+            prices are accepted.
         n: Playouts of the best offers.
         most: How many packages the value proposes at most; 0: only the offers of policies.
-        value: The value that proposes, and that playouts end with if `turns` cuts them off: "best" (`agents.values`, tables of 2 to 4),
-            "worth", or a `Value`.
+        value: The value that proposes, and that playouts end with if `turns` cuts them off: "best"
+            (`agents.values`, tables of 2 to 4), "worth", or a `Value`.
         seed: 0 to 2**64 - 1. The same seed gives the same result, unless `seconds` is given.
-        until: Stop when the best candidate's lead over the second is known to this precision, to either side.
+        until: Stop when the best candidate's lead over the second is known to this precision, to
+            either side.
         seconds: Stop when this time is over; a few playouts of each candidate are always made.
         **options: Those of `rollout`: turns, shuffle, threads.
 
     Returns:
-        The candidates, the best first. Offers are `WholeOffer`: their `steps` are the actions that make them.
+        The candidates, the best first. Offers are `WholeOffer`: their `steps` are the actions that
+        make them.
 
     Raises:
-        ConfigurationError: No offer may be made here, or an argument makes no sense. And the errors of `rollout`.
+        ConfigurationError: No offer may be made here, or an argument makes no sense. And the errors
+            of `rollout`.
     """
     moves = find_offers(game, policies, most, value)
     limits: dict[str, Any] = {"until": until, "seconds": seconds, "baseline": moves[0]}
@@ -72,8 +78,8 @@ def find_offers(game: Game, policies: Any = "expert", most: int = 4, value: str 
     if not may_offer(game):
         name = DECISION_NAMES[game.decision]
         raise ConfigurationError(
-            f"Player {game.player} can't begin an offer at this decision ({name}): compare_offers needs a 'turn' with an action such as "
-            "'trade with player +1'. For other decisions there is compare_actions."
+            f"Player {game.player} can't begin an offer at this decision ({name}): compare_offers "
+            "needs a 'turn' with an action such as 'trade with player +1'. For other decisions there is compare_actions."
         )
     most = whole_number("most", most, 0)
     judge, seats = values.resolve(value), _seats(policies, int(game.num_players))
@@ -93,7 +99,7 @@ def _seats(policies: Any, players: int) -> list[CompiledPolicy]:
 
 
 def _composed(game: Game, choose: Callable[[Games], int]) -> tuple[int, ...] | None:
-    """The actions of the offer that someone makes here, asked step by step; None if it is none, or comes to nothing."""
+    """The actions of an offer, asked step by step; None if it comes to nothing."""
     made, steps = core.clone(game), list[int]()
     while not steps or made.decision in OFFERING:
         steps.append(choose(core.batch_of(made)))

@@ -1,9 +1,10 @@
 """Offers worth a look: what two players would exchange, and at which price, by a value of states.
 
-The value is asked for the state after the exchange. An offer is kept if both sides gain by it: at a table of three or more what they gain
-the others lose, while at a table of two there is none. Its price leaves the partner a part of the surplus. Where it is known who answers,
-a second price is the least at which that policy accepts; without, one that leaves the partner next to nothing. Packages are of lots and
-money: a jail card is worth $50 at most, which the price can make up for.
+The value is asked for the state after the exchange. An offer is kept if both sides gain by it: at a
+table of three or more what they gain the others lose, while at a table of two there is none. Its
+price leaves the partner a part of the surplus. Where it is known who answers, a second price is the
+least at which that policy accepts; without, one that leaves the partner next to nothing. Packages
+are of lots and money: a jail card is worth $50 at most, which the price can make up for.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ from monopoly_env.policy.loop import Players
 from monopoly_env.policy.loop import ask as ask_policy
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy
 
-_SURPLUS: Final = 0.004  # what both sides gain together, in shares of the win, for a package to be looked at
-_KEPT: Final = (0.0, 0.4)  # the part of the surplus that the partner keeps; an offer for each, the first at the limit of who answers
+_SURPLUS: Final = 0.004  # least gain of both sides together, in shares of the win
+_KEPT: Final = (0.0, 0.4)  # shares of the surplus for the partner, an offer each; the first at its limit
 _LEAST: Final = 0.002  # and no less than that
 _STEP: Final = 10  # dollars
 _HALVINGS: Final = 9  # so many find the price to a step within 5,120 dollars
@@ -40,19 +41,12 @@ _ACCEPT: Final = HEADS["reply"].start + 1
 
 
 class Offer(NamedTuple):
-    """An offer by the player to move.
+    """An offer by the player to move."""
 
-    Attributes:
-        partner: The seat that gets it.
-        ask: The lots asked for, a bit each.
-        give: The lots given, a bit each.
-        dollars: The dollars given; negative: asked for.
-    """
-
-    partner: int
-    ask: int
-    give: int
-    dollars: int
+    partner: int  # the seat that gets it
+    ask: int  # the lots asked for, a bit each
+    give: int  # the lots given, a bit each
+    dollars: int  # the dollars given; negative: asked for
 
 
 class _Replies(NamedTuple):
@@ -77,7 +71,8 @@ def propose(game: Games, value: Value, most: int, replies: Sequence[CompiledPoli
     Returns:
         The offers, the best package first.
     """
-    table, shares = np.zeros((most * len(_KEPT), _COLUMNS)), np.zeros((2, int(game["num_players"][0])))
+    table = np.zeros((most * len(_KEPT), _COLUMNS))
+    shares = np.zeros((2, int(game["num_players"][0])))
     policies = list(dict.fromkeys(replies or ()))
     numbers = np.array([policies.index(policy) for policy in replies] if replies else [_NOBODY] * shares.shape[1])
     answer = _Replies(Players.of(policies), numbers, empty_games(1), np.zeros(MEMORY), np.zeros(NUM_ACTIONS, np.bool_))
@@ -103,10 +98,12 @@ def lay(game: Games, offer: Offer) -> Games | None:
 
 @entry()
 def _propose(
-    games: Games, value: Any, params: NDArray[np.float32], scratch: Games, shares: NDArray[np.float64], table: NDArray[np.float64],
+    games: Games, value: Any, params: NDArray[np.float32], scratch: Games,
+    shares: NDArray[np.float64], table: NDArray[np.float64],
     replies: _Replies,
 ) -> int:  # fmt: skip
-    params, shares, table, replies = borrowed(params), borrowed(shares), borrowed(table), borrowed(replies)
+    params, shares, table = borrowed(params), borrowed(shares), borrowed(table)
+    replies = borrowed(replies)
     game, found = games[0], 0
     seat = int(game.player)
     write_shares(value, game, params, shares[0])
@@ -131,7 +128,7 @@ def _propose(
 
 @kernel
 def _parts_of(game: Game, giver: int, taker: int) -> Any:
-    """(parts,) the lots of each part; -1 where the giver does not have something of all its groups."""
+    """(parts,) the lots of each part; -1 where the giver lacks one of its groups."""
     lots = np.zeros(len(PART_GROUPS), np.int64)
     for part in range(1, len(lots)):
         lots[part] = lots_of(game, giver, taker, part)
@@ -154,10 +151,11 @@ def _value_after(
 
 @kernel
 def _price(
-    games: Games, scratch: Games, partner: int, ask: int, give: int, surplus: float, value: Any, params: Any, shares: Any, table: Any,
+    games: Games, scratch: Games, partner: int, ask: int, give: int, surplus: float, value: Any,
+    params: Any, shares: Any, table: Any,
     found: int, replies: Any,
 ) -> int:  # fmt: skip
-    """Find the prices of a package and put its offers into the table, which is sorted by the gain at the partner's limit."""
+    """Price a package and put its offers into the table, sorted by the gain at the limit."""
     game, kept = games[0], len(_KEPT)
     seat = int(game.player)
     first = -1
@@ -183,13 +181,14 @@ def _price(
             for row in range(found - 1, first + kept - 1, -1):
                 table[row] = table[row - kept]
         row = table[first + k]
-        row[_PARTNER], row[_ASK], row[_GIVE], row[_DOLLARS], row[_GAIN] = partner, ask, give, dollars, gain
+        row[_PARTNER], row[_ASK], row[_GIVE], row[_DOLLARS] = partner, ask, give, dollars
+        row[_GAIN] = gain
     return found
 
 
 @kernel
 def _limit(games: Games, scratch: Games, partner: int, ask: int, give: int, wanted: float, value: Any, params: Any, shares: Any) -> int:
-    """The fewest dollars given, or the most asked for, that leave the partner the wanted share, by halving."""
+    """The least dollars given (most asked) that leave the partner the wanted share."""
     game = games[0]
     low, high = -int(game.cash[partner]) // _STEP, int(game.cash[int(game.player)]) // _STEP
     for _ in range(_HALVINGS):
@@ -206,13 +205,14 @@ def _limit(games: Games, scratch: Games, partner: int, ask: int, give: int, want
 
 @kernel
 def _accepted(games: Games, partner: int, ask: int, give: int, dollars: int, replies: Any) -> int:
-    """The fewest dollars given, or the most asked for, at which the partner's policy accepts; _REFUSED: none, or it can't be offered."""
+    """The least dollars given at which the partner's policy accepts, or _REFUSED."""
     replies.laid[0] = games[0]
     game = replies.laid[0]
     replies.memory[:] = 0.0
     if not _laid(game, partner, ask, give, dollars, replies.memory):
         return _REFUSED
-    low, high = -(int(games[0].cash[partner]) // _STEP), int(games[0].cash[int(games[0].player)]) // _STEP
+    low = -(int(games[0].cash[partner]) // _STEP)
+    high = int(games[0].cash[int(games[0].player)]) // _STEP
     best = _REFUSED
     for _ in range(_HALVINGS):
         if low > high:
@@ -220,7 +220,8 @@ def _accepted(games: Games, partner: int, ask: int, give: int, dollars: int, rep
         middle = (low + high) // 2
         game.offer_cash = middle * _STEP
         replies.memory[:] = 0.0
-        if ask_policy(game, replies.players, int(replies.numbers[partner]), replies.memory, replies.mask) == _ACCEPT:
+        number = int(replies.numbers[partner])
+        if ask_policy(game, replies.players, number, replies.memory, replies.mask) == _ACCEPT:
             best, high = middle * _STEP, middle - 1
         else:
             low = middle + 1

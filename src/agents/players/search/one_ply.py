@@ -23,27 +23,29 @@ from monopoly_env.policy.protocol import BatchedPolicy, Decisions
 from monopoly_env.policy.resolve import compiled, resolve
 
 _WORD: Final = 0xFFFFFFFF
-_LUCK: Final = 22  # the stream of random numbers for what follows an action; the engine does not use it
+_LUCK: Final = 22  # a random stream that the engine does not use
 _TURN: Final = DECISION_NAMES.index("turn")
 _TRADES: Final = HEADS["trade"].slice
-# In a turn, what raises cash is left out: its purpose lies more than one action ahead, and it could be undone for ever.
+# Left out in a turn: raising cash pays more than one action later, and could be undone for ever.
 _RAISING: Final = tuple(action for head in ("sell", "mortgage") for action in range(HEADS[head].start, HEADS[head].stop))
 
 
 class OnePlyPolicy(BatchedPolicy):
-    """Takes the action after which the value of the state is best, in the mean over the luck that follows at once."""
+    """Takes the action with the highest mean value of the next state."""
 
     def __init__(self, value: str = "best", draws: int = 8, base: str = "expert", name: str | None = None) -> None:
         """Make the player.
 
         Args:
-            value: The name of the value of states: `best` for a network (tables of 2 to 4), or `worth`.
+            value: The name of the value of states: `best` for a network (tables of 2 to 4), or
+                `worth`.
             draws: How often the dice and cards that follow an action at once are drawn.
             base: The compiled policy that makes the offers.
             name: What tables call it.
 
         Raises:
-            ConfigurationError: The value or the policy is unknown, the policy is not compiled, or `draws` is not 1 or more.
+            ConfigurationError: The value or the policy is unknown, the policy is not compiled, or
+                `draws` is not 1 or more.
         """
         whole_number("draws", draws, 1)
         self.base = compiled(resolve(base))
@@ -65,7 +67,8 @@ class OnePlyPolicy(BatchedPolicy):
         actions = self.base.act(Decisions(decisions.games.copy(), decisions.memory, decisions.key))
         mine = ~np.isin(decisions.decision, OFFERING) & ((actions < _TRADES.start) | (actions >= _TRADES.stop))
         for number in np.flatnonzero(mine):
-            game, mask = decisions.games[number : number + 1], decisions.mask[number].astype(np.bool_)
+            game = decisions.games[number : number + 1]
+            mask = decisions.mask[number].astype(np.bool_)
             self._value.check_players(int(game["num_players"][0]))
             mask[_TRADES] = False
             if game["decision"][0] == _TURN:
@@ -88,10 +91,11 @@ class OnePlyPolicy(BatchedPolicy):
 
 @entry()
 def _best(
-    games: Games, mask: NDArray[np.bool_], value: Any, params: NDArray[np.float32], draws: int, key_low: int, key_high: int, scratch: Games,
+    games: Games, mask: NDArray[np.bool_], value: Any, params: NDArray[np.float32], draws: int,
+    key_low: int, key_high: int, scratch: Games,
     shares: NDArray[np.float64],
 ) -> int:  # fmt: skip
-    """The open action with the highest mean value to the player to move; all actions meet the same luck."""
+    """The open action with the highest mean value; all actions meet the same luck."""
     mask, params, shares = borrowed(mask), borrowed(params), borrowed(shares)
     seat = int(games[0].player)
     best, highest = -1, -1.0

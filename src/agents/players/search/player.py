@@ -1,9 +1,11 @@
-"""A player that looks before it acts: where several policies disagree, it plays their answers out and takes the best.
+"""`search`: where several policies disagree, play out their answers and take the best.
 
-This is policy switching (Chang, Givan and Chong, "Parallel rollout for online solution of partially observable Markov decision
-processes", 2004), which Long and Kanagal (2015) used for Monopoly, with paired playouts. They may be cut off after some rounds and end
-with a value of the state. Questions with two answers, such as an offer received, may be played out even where all policies agree.
-Beside the base policy's offers, it may make its own: those that a value of states likes best, if playouts agree.
+This is policy switching (Chang, Givan and Chong, "Parallel rollout for online solution of partially
+observable Markov decision processes", 2004), which Long and Kanagal (2015) used for Monopoly, with
+paired playouts. They may be cut off after some rounds and end with a value of the state. Questions
+with two answers, such as an offer received, may be played out even where all policies agree. Beside
+the base policy's offers, it may make its own: those that a value of states likes best, if playouts
+agree.
 """
 
 from __future__ import annotations
@@ -30,9 +32,14 @@ from monopoly_env.policy.resolve import compiled, resolve
 ADVISERS: Final = ("algorithmic", "strategic", "fp/b")
 # The strongest options that were found (docs/results/search.md), for tables of 2 to 4.
 BEST: Final[dict[str, Any]] = {
-    "base": "expert/bargaining", "playouts": 50, "advisers": ("expert", *ADVISERS), "margin": 1.5, "turns": 5, "value": "best",
-    "others": ("expert", "expert/bargaining", "algorithmic", "strategic", "gcp", "fp/b/guarded", "landlord/balanced", "yasumura"),
-    "offers": 3, "rollout_policy": "expert", "decisions": ("buy", "bid", "takeover"), "name": "search/best",
+    "base": "expert/bargaining", "playouts": 50, "advisers": ("expert", *ADVISERS), "margin": 1.5,
+    "turns": 5, "value": "best",
+    "others": (
+        "expert", "expert/bargaining", "algorithmic", "strategic", "gcp", "fp/b/guarded",
+        "landlord/balanced", "yasumura",
+    ),
+    "offers": 3, "rollout_policy": "expert", "decisions": ("buy", "bid", "takeover"),
+    "name": "search/best",
 }  # fmt: skip
 _TURN: Final = DECISION_NAMES.index("turn")
 _TRADES = HEADS["trade"].slice
@@ -46,7 +53,7 @@ _SHORT_ANSWERS: Final = tuple(
 )
 _SEED: Final = np.uint64((1 << 63) - 1)
 _PAUSE: Final = 3  # rounds between two searches for an offer
-_FOLLOWED: Final = 1024  # games that are followed at a time; 20 KB each, for eight policies at a table of four
+_FOLLOWED: Final = 1024  # games followed at a time, 20 KB each
 _BLOCK: Final = 8  # playouts between two looks at the clock
 
 
@@ -55,14 +62,14 @@ class Doubting(Protocol):
     """A policy that tells how sure it is."""
 
     def probabilities(self, games: Games) -> NDArray[np.float64]:
-        """(B, NUM_ACTIONS) the probability of each action as a draw from its scores; zeros where it only goes on with an offer."""
+        """(B, NUM_ACTIONS) the probability of each action; zeros where it goes on with an offer."""
 
 
 class SearchPolicy(BatchedPolicy):
     """A base policy, its doubts and the advice of others, judged by playouts.
 
-    Who the others are it reads from what they did so far. The result depends on the game and the options, not on the threads or the batch,
-    and on the clock only if `time` is given.
+    Who the others are it reads from what they did so far. The result depends on the game and the
+    options, not on the threads or the batch, and on the clock only if `time` is given.
     """
 
     def __init__(
@@ -87,29 +94,35 @@ class SearchPolicy(BatchedPolicy):
 
         Args:
             base: The policy whose answer stands unless another one proves better.
-            playouts: Playouts of each answer. With 0 the player is its base policy; one that draws at random draws other numbers.
+            playouts: Playouts of each answer. With 0 the player is its base policy; one that draws
+                at random draws other numbers.
             advisers: The policies that are asked too. Their memory is empty at every decision.
             margin: Another answer is taken if its mean lead is more than so many standard errors.
             turns: Cut playouts off after so many rounds; None: play them to the end.
-            value: The name of the value with which a playout that is cut off ends: `worth`, or `best` for a network (tables of 2 to 4).
-            others: The policies that the other seats may have. Each playout draws one for each seat, the more often the more of what that
-                player did so far the policy would have done too. By default the one of `rollout_policy`.
-            thorough: Whether to play out every answer to a lot for sale, an offer, a tax or a chance to leave jail, even if all agree.
-            offers: How many packages to play out when looking for an offer of its own, every third round; 0: only the base policy
-                offers. The value of states, which should be `best`, and whoever of `others` a partner most likely is propose them and
-                their prices.
-            time: Stop playing out a decision after so many seconds, even if `playouts` are not reached; the result then depends on the
-                clock.
+            value: The name of the value with which a playout that is cut off ends: `worth`, or
+                `best` for a network (tables of 2 to 4).
+            others: The policies that the other seats may have. Each playout draws one for each
+                seat, the more often the more of what that player did so far the policy would have
+                done too. By default the one of `rollout_policy`.
+            thorough: Whether to play out every answer to a lot for sale, an offer, a tax or a
+                chance to leave jail, even if all agree.
+            offers: How many packages to play out when looking for an offer of its own, every third
+                round; 0: only the base policy offers. The value of states, which should be `best`,
+                and whoever of `others` a partner most likely is propose them and their prices.
+            time: Stop playing out a decision after so many seconds, even if `playouts` are not
+                reached; the result then depends on the clock.
             threads: Number of threads; by default one per core.
             name: What tables call it.
-            rollout_policy: Who plays on in the playouts. By default the base policy; of a learned one, whose networks take ten times
-                as long as a script, a script is the better one for the same time.
-            doubt: Also play out each choice to which the networks of a learned base give this probability or more.
+            rollout_policy: Who plays on in the playouts. By default the base policy; of a learned
+                one, whose networks take ten times as long as a script, a script is the better one
+                for the same time.
+            doubt: Also play out each choice to which the networks of a learned base give this
+                probability or more.
             decisions: Names of the decisions that may be played out. By default all.
 
         Raises:
-            ConfigurationError: A policy is unknown, not compiled or not learned where it must be, a decision is unknown, or a number is out
-                of range.
+            ConfigurationError: A policy is unknown, not compiled or not learned where it must be, a
+                decision is unknown, or a number is out of range.
         """
         for option, number, least in (("playouts", playouts, 0), ("offers", offers, 0), ("turns", turns, 1), ("threads", threads, 1)):
             if number is not None or not least:
@@ -134,8 +147,10 @@ class SearchPolicy(BatchedPolicy):
         self.reads_history = self._others is not None and len(self._others) > 1
         self._followers: dict[tuple[bytes, bytes, int], Follower] = {}
         self._options: dict[str, Any] = {
-            "base": base, "playouts": int(playouts), "advisers": list(advisers), "margin": float(margin), "turns": turns, "value": value,
-            "others": None if others is None else list(others), "thorough": bool(thorough), "offers": int(offers), "time": time,
+            "base": base, "playouts": int(playouts), "advisers": list(advisers),
+            "margin": float(margin), "turns": turns, "value": value,
+            "others": None if others is None else list(others), "thorough": bool(thorough),
+            "offers": int(offers), "time": time,
             "threads": threads, "rollout_policy": rollout_policy, "doubt": doubt,
             "decisions": None if decisions is None else list(decisions),
         }  # fmt: skip
@@ -157,7 +172,7 @@ class SearchPolicy(BatchedPolicy):
         advice = np.stack([actions, *(_advice(adviser, decisions, actions) for adviser in self.advisers)])
         doubts = self._doubts(decisions, actions)
         contested = ((advice != actions).any(axis=0) | doubts.any(axis=1)) & ~np.isin(decisions.decision, OFFERING)
-        asked = np.isin(decisions.decision, _SHORT) if self._options["thorough"] else np.zeros(len(actions), np.bool_)
+        asked = np.isin(decisions.decision, _SHORT) & self._options["thorough"]
         for number in np.flatnonzero((contested | asked) & np.isin(decisions.decision, self._may_search)).tolist():
             candidates = dict.fromkeys(advice[:, number].tolist()) | dict.fromkeys(np.flatnonzero(doubts[number]).tolist())
             if asked[number]:
@@ -168,7 +183,7 @@ class SearchPolicy(BatchedPolicy):
         return actions
 
     def _doubts(self, decisions: Decisions, actions: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """(B, NUM_ACTIONS) the answers that the networks of the base hold possible beside its own, as far as they are of use."""
+        """(B, NUM_ACTIONS) other useful actions that the base policy finds likely."""
         least = self._options["doubt"]
         if least is None or not isinstance(self.base, Doubting):
             return np.zeros((len(actions), NUM_ACTIONS), np.bool_)
@@ -194,7 +209,7 @@ class SearchPolicy(BatchedPolicy):
                 decisions.memory[number, COMPOSING] = 1
 
     def _best_offer(self, decisions: Decisions, number: int, action: int) -> Offer | None:
-        """The offer that does better than an action by more than the margin and one standard error, as the best of several."""
+        """The best offer, if it beats an action by more than the margin and one standard error."""
         game, seats = decisions.games[number : number + 1], self._seats(decisions, number)
         proposed = propose(game, self._value, self._options["offers"], [likeliest(policies) for policies in seats])
         laid = [(offer, position) for offer in proposed if (position := lay(game, offer)) is not None]
@@ -208,8 +223,9 @@ class SearchPolicy(BatchedPolicy):
         return laid[best][0] if leads[best].mean() > wanted else None
 
     def _leads(self, positions: Games, game: Games, action: int, seats: list[Any], seed: int) -> NDArray[np.float32]:
-        """(B, N) how much more each position brings the player to move than an action does, in N playouts."""
-        seat, count, limit = int(game["player"][0]), self._options["playouts"], self._options["time"]
+        """(B, N) the lead of each position over an action for the player to move, by playout."""
+        seat, count = int(game["player"][0]), self._options["playouts"]
+        limit = self._options["time"]
         options = {name: self._options[name] for name in ("turns", "value", "threads")} | {"seed": seed}
         blocks, began = list[NDArray[np.float32]](), monotonic()
         block = count if limit is None else _BLOCK
@@ -233,7 +249,7 @@ class SearchPolicy(BatchedPolicy):
 
     def _follower(self, game: Game, others: list[CompiledPolicy]) -> Follower:
         """Who has followed this game so far; of the last games only."""
-        key = game.seed.tobytes(), game.rules.tobytes(), int(game.num_players)  # where two such games part, it begins anew
+        key = game.seed.tobytes(), game.rules.tobytes(), int(game.num_players)
         follower = self._followers.pop(key, None) or Follower(game, others)
         self._followers[key] = follower
         if len(self._followers) > _FOLLOWED:
@@ -241,7 +257,7 @@ class SearchPolicy(BatchedPolicy):
         return follower
 
     def _best(self, decisions: Decisions, number: int, candidates: dict[int, None]) -> int:
-        """The answer that does best; the base policy's, which comes first, unless another one is better by the margin."""
+        """The best answer; the base policy's unless another one is better by the margin."""
         first, *others = candidates
         if not others:
             return first
@@ -253,7 +269,9 @@ class SearchPolicy(BatchedPolicy):
         if best == first:
             return first
         lead = compared.lead(best, first)
-        return best if lead.mean() > self._options["margin"] * lead.std(ddof=1) / np.sqrt(len(lead)) else first
+        if lead.mean() > self._options["margin"] * lead.std(ddof=1) / np.sqrt(len(lead)):
+            return best
+        return first
 
 
 def best(**options: Any) -> SearchPolicy:
@@ -262,7 +280,7 @@ def best(**options: Any) -> SearchPolicy:
 
 
 def switching(**options: Any) -> SearchPolicy:
-    """Policy switching, the plain reference: whole playouts by `expert` judge the advice of each policy; options replace these."""
+    """Policy switching: whole playouts by `expert` judge the advice of each policy."""
     return SearchPolicy(**({"name": "search/switching"} | options))
 
 
@@ -289,8 +307,9 @@ def _advice(adviser: CompiledPolicy, decisions: Decisions, base: NDArray[np.int6
 def _useful(decision: NDArray[np.int16], answers: NDArray[np.int64], base: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Whether an answer is worth playing out beside the base policy's; the arrays broadcast.
 
-    Offers are the base policy's. To raise cash in one's turn, whoever would do so had a purpose that is lost with its memory. To lift a
-    mortgage is worth little, and is asked for in every turn.
+    Offers are the base policy's. To raise cash in one's turn, whoever would do so had a purpose
+    that is lost with its memory. To lift a mortgage is worth little, and is asked for in every
+    turn.
     """
     in_turn = decision == _TURN
     useless = _within(answers, _TRADES) | _within(base, _TRADES)

@@ -1,4 +1,4 @@
-"""The 28 parameters of the thesis's strategic agent, its ten presets, and how two of them adapt during a game."""
+"""The 28 parameters of the thesis's agent, its presets, and how two of them adapt."""
 
 from __future__ import annotations
 
@@ -7,86 +7,86 @@ from typing import Final
 
 import numpy as np
 
-from agents.players.vocabulary.parameters import COUNT, DOLLARS, RATIO, SHARE, Parameters, parameter, switch
+from agents.players.vocabulary.parameters import Parameters, parameter, switch
 
 FIXED, LATE, DYNAMIC = range(3)  # values of `adaptation`
 
 
 @dataclass(frozen=True)
 class Strategic(Parameters):
-    """Parameters of the agent, in the order of the thesis. Ranges are those of its random search, widened where a preset is outside."""
+    """Parameters in the order of the thesis; ranges are those of its search, or wider."""
 
     MODES = ("adaptation",)
 
-    min_cash_reserve: float = parameter(150, 50, 500, DOLLARS)
+    min_cash_reserve: float = parameter(150, 50, 500, "dollars")
     """kept when buying, building, lifting mortgages and trading; below it the agent sells"""
-    property_value_multiplier: float = parameter(1.2, 0.8, 2, RATIO)
+    property_value_multiplier: float = parameter(1.2, 0.8, 2, "ratio")
     """after the early game, a lot is bought if it is worth this many times its price"""
-    complete_set_bonus: float = parameter(0.4, 0.1, 1, SHARE)
+    complete_set_bonus: float = parameter(0.4, 0.1, 1, "share")
     """added to a street's value for a complete group, or the owned share of it"""
-    railway_value_multiplier: float = parameter(1.3, 0.8, 2, RATIO)
+    railway_value_multiplier: float = parameter(1.3, 0.8, 2, "ratio")
     """value of a railroad: its price and ten rents times this"""
-    utility_value_multiplier: float = parameter(1.1, 0.7, 2, RATIO)
+    utility_value_multiplier: float = parameter(1.1, 0.7, 2, "ratio")
     """value of a utility: its price and eight rents times this"""
-    first_property_eagerness: float = parameter(0.8, 0.3, 1, RATIO)
+    first_property_eagerness: float = parameter(0.8, 0.3, 1, "ratio")
     """the value of a street is multiplied by this if none of its group is owned"""
-    min_cash_for_houses: float = parameter(400, 150, 800, DOLLARS)
+    min_cash_for_houses: float = parameter(400, 150, 800, "dollars")
     """cash below which the agent does not build"""
-    house_build_threshold: float = parameter(0.15, 0.05, 0.4, SHARE)
+    house_build_threshold: float = parameter(0.15, 0.05, 0.4, "share")
     """the published program never reads it; with `complete`: a group is raised by a level only if
     that costs less than this share of the total worth"""
-    min_houses_before_hotel: float = parameter(3, 1, 4, COUNT)
+    min_houses_before_hotel: float = parameter(3, 1, 4, "count")
     """the published program never reads it; with `complete`: no hotel while another complete group
     has fewer houses on its streets"""
-    hotel_roi_threshold: float = parameter(1.4, 0.8, 2, RATIO)
+    hotel_roi_threshold: float = parameter(1.4, 0.8, 2, "ratio")
     """rent that a hotel must add for each dollar of its price"""
-    mortgage_emergency_threshold: float = parameter(150, 50, 300, DOLLARS)
+    mortgage_emergency_threshold: float = parameter(150, 50, 300, "dollars")
     """cash below which the agent sells and mortgages as much as it takes"""
-    mortgage_property_threshold: float = parameter(0.7, 0.4, 0.9, RATIO)
+    mortgage_property_threshold: float = parameter(0.7, 0.4, 0.9, "ratio")
     """outside an emergency, only things that score at most this many times the average are sold or
     mortgaged"""
-    unmortgage_threshold: float = parameter(500, 200, 1000, DOLLARS)
+    unmortgage_threshold: float = parameter(500, 200, 1000, "dollars")
     """cash at or above which mortgages are lifted"""
-    unmortgage_roi_threshold: float = parameter(1.2, 0.8, 1.8, RATIO)
+    unmortgage_roi_threshold: float = parameter(1.2, 0.8, 1.8, "ratio")
     """value that a lot must have for each dollar that lifting its mortgage costs"""
-    trade_eagerness: float = parameter(0.5, 0.1, 1, SHARE)
+    trade_eagerness: float = parameter(0.5, 0.1, 1, "share")
     """a tenth of the amount by which it exceeds one half is added to the score of an offer"""
-    trade_profit_threshold: float = parameter(1.2, 0.8, 1.8, RATIO)
+    trade_profit_threshold: float = parameter(1.2, 0.8, 1.8, "ratio")
     """the published program never reads it; with `complete`: an offer is made only if what it
     brings is worth this many times what it costs"""
-    trade_monopoly_bonus: float = parameter(300, 100, 800, DOLLARS)
+    trade_monopoly_bonus: float = parameter(300, 100, 800, "dollars")
     """the published program never reads it; with `complete`: worth of completing or keeping a group
     in a trade; the trade rules of May read it too"""
-    jail_stay_threshold: float = parameter(0.6, 0.2, 0.9, RATIO)
+    jail_stay_threshold: float = parameter(0.6, 0.2, 0.9, "ratio")
     """danger at or above which the fine is not paid"""
-    use_jail_card_threshold: float = parameter(0.4, 0.1, 0.8, RATIO)
+    use_jail_card_threshold: float = parameter(0.4, 0.1, 0.8, "ratio")
     """danger at or above which a jail card is not used"""
     bankruptcy_mortgage_first: bool = switch(True)
     """for a debt, lots are mortgaged before buildings are sold"""
-    bankruptcy_property_value_weight: float = parameter(1.3, 0.8, 2, RATIO)
+    bankruptcy_property_value_weight: float = parameter(1.3, 0.8, 2, "ratio")
     """the published program never reads it; with `complete`: power of a lot's value in the order of
     mortgages for a debt: dear lots go later"""
-    bankruptcy_group_completion_weight: float = parameter(1.5, 0.8, 2.5, RATIO)
+    bankruptcy_group_completion_weight: float = parameter(1.5, 0.8, 2.5, "ratio")
     """in that order, the value of a street of a complete group is multiplied by this"""
-    early_game_turns: float = parameter(15, 5, 30, COUNT)
+    early_game_turns: float = parameter(15, 5, 30, "count")
     """rounds of purchases in which every lot is bought that leaves the reserve"""
-    orange_red_property_bonus: float = parameter(1.2, 0.8, 1.8, RATIO)
+    orange_red_property_bonus: float = parameter(1.2, 0.8, 1.8, "ratio")
     """the value of orange and red streets is multiplied by this"""
-    green_blue_property_bonus: float = parameter(1.1, 0.8, 1.6, RATIO)
+    green_blue_property_bonus: float = parameter(1.1, 0.8, 1.6, "ratio")
     """the value of green and dark blue streets is multiplied by this"""
-    jail_adjacent_bonus: float = parameter(1.15, 0.9, 1.5, RATIO)
+    jail_adjacent_bonus: float = parameter(1.15, 0.9, 1.5, "ratio")
     """the value of streets six to nine squares past jail is multiplied by this"""
-    risk_tolerance: float = parameter(0.6, 0.2, 1, SHARE)
+    risk_tolerance: float = parameter(0.6, 0.2, 1, "share")
     """the published program never reads it; with `complete`: 1 minus this, times the highest
     rent on the board, is kept as well when buying, building and lifting"""
-    danger_zone_weight: float = parameter(1.2, 0.8, 2, RATIO)
+    danger_zone_weight: float = parameter(1.2, 0.8, 2, "ratio")
     """the danger of squares six to nine past jail is multiplied by this"""
     complete: bool = switch(False)
     """give a meaning to the six parameters that the published program never reads, and put the
     money of offers on the right side"""
     legacy_trades: bool = switch(False)
     """trade like the program of May 2025, which produced the thesis's figures"""
-    adaptation: float = parameter(0, 0, 2, COUNT)
+    adaptation: float = parameter(0, 0, 2, "count")
     """how parameters change during a game: 0 not at all, 1 as late_game, 2 as adaptive (see
     `ADJUSTMENTS`)"""
     legacy_debts: bool = switch(False)
@@ -100,8 +100,9 @@ NUM_PARAMETERS: Final = len(AT)
 # Conditions of an adjustment.
 ALWAYS, AHEAD, BEHIND, MORE_BUILT, LESS_BUILT = range(5)
 
-# An adjustment: the adaptation that makes it, the rounds of purchases in which it is made (first, last), the condition, the parameter
-# that it sets, and the value. It is tested whenever values are needed, and what it sets stays set. With 28 lots there are fewer than 16
+# An adjustment: the adaptation that makes it, its rounds of purchases (first, last), the condition,
+# the parameter that it sets, and the value. It is tested whenever values are needed, and what it
+# sets stays set. With 28 lots there are fewer than 16
 # rounds, so adjustments after rounds 20 and 25 never happen.
 _NEVER_ENDS: Final = 99
 ADJUSTMENTS: Final = np.array(
@@ -128,38 +129,49 @@ ADJUSTMENTS: Final = np.array(
     np.float64,
 )
 
-# What differs from the defaults, by our names for the presets; the thesis's names are in the comments.
+# What differs from the defaults by preset, with the thesis's names in the comments.
 PRESETS: Final[dict[str, dict[str, float]]] = {
     "default": {},  # StrategicAgent
     "aggressive": {  # AggressiveInvestor
-        "min_cash_reserve": 100, "property_value_multiplier": 1.0, "first_property_eagerness": 1.0, "min_cash_for_houses": 250,
-        "house_build_threshold": 0.25, "jail_stay_threshold": 0.3, "use_jail_card_threshold": 0.2, "risk_tolerance": 0.9,
+        "min_cash_reserve": 100, "property_value_multiplier": 1.0, "first_property_eagerness": 1.0,
+        "min_cash_for_houses": 250,
+        "house_build_threshold": 0.25, "jail_stay_threshold": 0.3, "use_jail_card_threshold": 0.2,
+        "risk_tolerance": 0.9,
     },
     "cautious": {  # CautiousAccumulator
-        "min_cash_reserve": 300, "property_value_multiplier": 1.4, "first_property_eagerness": 0.6, "min_cash_for_houses": 600,
-        "house_build_threshold": 0.1, "jail_stay_threshold": 0.8, "use_jail_card_threshold": 0.7, "risk_tolerance": 0.3,
+        "min_cash_reserve": 300, "property_value_multiplier": 1.4, "first_property_eagerness": 0.6,
+        "min_cash_for_houses": 600,
+        "house_build_threshold": 0.1, "jail_stay_threshold": 0.8, "use_jail_card_threshold": 0.7,
+        "risk_tolerance": 0.3,
     },
     "completionist": {  # CompletionistBuilder
-        "complete_set_bonus": 0.7, "first_property_eagerness": 0.9, "min_cash_for_houses": 300, "house_build_threshold": 0.2,
-        "hotel_roi_threshold": 1.2, "trade_eagerness": 0.8, "trade_monopoly_bonus": 500, "mortgage_property_threshold": 0.5,
+        "complete_set_bonus": 0.7, "first_property_eagerness": 0.9, "min_cash_for_houses": 300,
+        "house_build_threshold": 0.2,
+        "hotel_roi_threshold": 1.2, "trade_eagerness": 0.8, "trade_monopoly_bonus": 500,
+        "mortgage_property_threshold": 0.5,
     },
     "utility_king": {  # UtilityKing
-        "railway_value_multiplier": 1.7, "utility_value_multiplier": 1.5, "trade_eagerness": 0.7, "orange_red_property_bonus": 1.1,
+        "railway_value_multiplier": 1.7, "utility_value_multiplier": 1.5, "trade_eagerness": 0.7,
+        "orange_red_property_bonus": 1.1,
     },
     "orange_red": {  # OrangeRedSpecialist
-        "orange_red_property_bonus": 1.6, "jail_adjacent_bonus": 1.3, "min_cash_for_houses": 350, "hotel_roi_threshold": 1.3,
+        "orange_red_property_bonus": 1.6, "jail_adjacent_bonus": 1.3, "min_cash_for_houses": 350,
+        "hotel_roi_threshold": 1.3,
         "trade_eagerness": 0.7,
     },
     "late_game": {  # LateGameDeveloper
-        "first_property_eagerness": 0.9, "property_value_multiplier": 1.1, "min_cash_for_houses": 650, "house_build_threshold": 0.1,
+        "first_property_eagerness": 0.9, "property_value_multiplier": 1.1,
+        "min_cash_for_houses": 650, "house_build_threshold": 0.1,
         "min_cash_reserve": 250, "unmortgage_threshold": 700, "adaptation": LATE,
     },
     "trademaster": {  # Trademaster
-        "trade_eagerness": 1.0, "trade_profit_threshold": 0.9, "trade_monopoly_bonus": 600, "complete_set_bonus": 0.6,
+        "trade_eagerness": 1.0, "trade_profit_threshold": 0.9, "trade_monopoly_bonus": 600,
+        "complete_set_bonus": 0.6,
         "min_cash_for_houses": 300, "house_build_threshold": 0.18,
     },
     "balanced": {  # BalancedAgent
-        "min_cash_reserve": 180, "property_value_multiplier": 1.15, "risk_tolerance": 0.5, "orange_red_property_bonus": 1.25,
+        "min_cash_reserve": 180, "property_value_multiplier": 1.15, "risk_tolerance": 0.5,
+        "orange_red_property_bonus": 1.25,
     },
     "adaptive": {"min_cash_reserve": 200, "adaptation": DYNAMIC},  # DynamicAdapter
 }  # fmt: skip

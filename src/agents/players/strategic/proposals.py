@@ -1,8 +1,9 @@
 """Which offers the strategic agent makes, by the three sets of rules of `trading`.
 
-By both published sets, the agent asks for lots of groups in which no opponent owned a lot when it last looked, so it makes an offer only
-for a lot that an opponent has acquired since. The later set also puts the money on the wrong side: the agent asks for the lot and for
-money. Such offers rank below zero, which leaves exchanges of one lot for another.
+By both published sets, the agent asks for lots of groups in which no opponent owned a lot when it
+last looked, so it makes an offer only for a lot that an opponent has acquired since. The later set
+also puts the money on the wrong side: the agent asks for the lot and for money. Such offers rank
+below zero, which leaves exchanges of one lot for another.
 """
 
 from __future__ import annotations
@@ -55,11 +56,12 @@ def plan_offers(game: Game, seat: int, params: Row, memory: Row) -> None:
 
 @kernel
 def _taken_since(game: Game, seat: int, memory: Row) -> int:
-    """The streets that opponents have acquired since the agent last looked, in groups that it then thought it could complete."""
-    lots, open_lots = of_opponents(game, seat) & ~int(memory[SLOT.others_seen]) & ~int(memory[SLOT.own_seen]), 0
+    """Streets that opponents acquired since the last look in groups that looked open."""
+    lots = of_opponents(game, seat) & ~int(memory[SLOT.others_seen]) & ~int(memory[SLOT.own_seen])
+    open_lots = 0
     for lot in each(lots):
-        group = int(GROUP_OF[lot])
-        if group < building.COLOURS and int(memory[SLOT.others_seen]) & int(GROUP_LOTS[group]) == 0:
+        group = GROUP_OF[lot]
+        if group < building.COLOURS and int(memory[SLOT.others_seen]) & GROUP_LOTS[group] == 0:
             open_lots |= 1 << lot
     return open_lots
 
@@ -82,7 +84,7 @@ def _keep(partner: int, ask: int, give: int, cash: float, rank: float, memory: R
 
 @kernel
 def _packed(partner: int, ask: int, give: int, cash: int) -> float:
-    """An offer as one number: the partner, the lot asked for, the lot given (-1: none), the dollars given (negative: asked for)."""
+    """An offer as one number: partner, lot asked for, lot given or -1, dollars given."""
     return float((((partner * 32 + ask) * 32 + give + 1) << 24) + cash + (1 << 23))
 
 
@@ -96,52 +98,45 @@ def next_offer(game: Game, seat: int, memory: Row) -> int:
         memory[SLOT.offers] -= 1
         cash, goods = (code & ((1 << 24) - 1)) - (1 << 23), code >> 24
         partner, ask, give = goods >> 10, 1 << ((goods >> 5) & 31), (1 << (goods & 31)) >> 1
-        tradable = ask & ~trade.tradable(game, partner) == 0 and give & ~trade.tradable(game, seat) == 0
-        if tradable and offers.may_offer_to(game, seat, partner) and _allowed(game, seat, partner, ask, give, cash):
+        if ask & ~trade.tradable(game, partner) or give & ~trade.tradable(game, seat):
+            continue
+        if offers.may_offer_to(game, seat, partner) and _allowed(game, seat, partner, ask, give, cash):
             return offers.begin(game, partner, ask, give, cash, memory)
     return NO_LOT
 
 
 @kernel
 def _allowed(game: Game, seat: int, partner: int, ask: int, give: int, cash: int) -> bool:
-    """Whether the rules know such an exchange, both players have the money, and it has not been refused in this turn."""
+    """Whether the rules and both purses allow an exchange that was not refused in this turn."""
     if (game.rules.trade != offers.OFFICIAL and give == 0) or (game.rules.trade == offers.ONE_FOR_ONE and cash != 0):
         return False
     if cash > game.cash[seat] or -cash > game.cash[partner]:
         return False
-    for i in range(game.num_refused):
-        if (
-            game.refused_from[i] == seat
-            and game.refused_to[i] == partner
-            and game.refused_ask[i] == ask
-            and game.refused_give[i] == give
-            and game.refused_cash[i] == cash
-        ):
-            return False
-    return True
+    return not offers.was_refused(game, seat, partner, ask, give, cash, cash)
 
 
 @kernel
 def _plan_later(game: Game, seat: int, partner: int, ask: int, params: Row, memory: Row, ranks: Row, most: int) -> None:
     """Plan an exchange for the only street that was missing in a group.
 
-    The published program also plans plain requests for a lot and money: for such a street, to break up a group, or for a valuable lot.
-    All of these rank below zero. Its plain sales are never valid.
+    The published program also plans plain requests for a lot and money: for such a street, to break
+    up a group, or for a valuable lot. All of these rank below zero. Its plain sales are never
+    valid.
     """
-    group = int(GROUP_OF[ask])
+    group = GROUP_OF[ask]
     if missing(group, int(memory[SLOT.own_seen])) != 1:
         return
     cost, mine, theirs = price(game, ask), int(game.cash[seat]), int(game.cash[partner])
     worth = seen_value(game, ask, params, memory)
     limit = min(2.5 * worth, float(theirs // 2), float(mine // 3))
-    if limit < cost or min(1.3 * cost, limit) <= theirs // 3:  # it would ask for money: a request that ranks below zero
+    if limit < cost or min(1.3 * cost, limit) <= theirs // 3:  # it ranks below zero
         return
     give = _cheapest_spare(game, seat, 1.2 * cost, memory)
     if give == NO_LOT:
         return
     difference = max(0, cost - price(game, give))
-    given_group = int(GROUP_OF[give])
-    owned = size(int(memory[SLOT.own_seen]) & int(GROUP_LOTS[given_group]))
+    given_group = GROUP_OF[give]
+    owned = size(int(memory[SLOT.own_seen]) & GROUP_LOTS[given_group])
     # The lot that it gives is ranked as if it received it.
     rank = 150.0 if owned == GROUP_SIZE[given_group] - 1 else 20.0 * owned / GROUP_SIZE[given_group]
     rank -= difference / 50.0
@@ -151,18 +146,20 @@ def _plan_later(game: Game, seat: int, partner: int, ask: int, params: Row, memo
 
 @kernel
 def _cheapest_spare(game: Game, seat: int, limit: float, memory: Row) -> int:
-    """The cheapest street up to a price limit that may be given and was in no complete group, or NO_LOT."""
-    lots, best = trade.tradable(game, seat) & ALL_LOTS & ~groups.complete(int(memory[SLOT.own_seen])), NO_LOT
+    """The cheapest street up to a limit that may be given and was in no complete group."""
+    lots = trade.tradable(game, seat) & ALL_LOTS & ~groups.complete(int(memory[SLOT.own_seen]))
+    best = NO_LOT
     for lot in each(lots):
         cost = price(game, lot)
-        if GROUP_OF[lot] < building.COLOURS and cost <= limit and (best == NO_LOT or cost < price(game, best)):
+        better = best == NO_LOT or cost < price(game, best)
+        if better and GROUP_OF[lot] < building.COLOURS and cost <= limit:
             best = lot
     return best
 
 
 @kernel
 def _plan_in_may(game: Game, seat: int, partner: int, ask: int, params: Row, memory: Row, ranks: Row, most: int) -> None:
-    """Plan an exchange for the lot that is nearest in value, or, if that is too far off, a purchase at value."""
+    """Plan an exchange for the lot nearest in value; if that is too far off, a purchase."""
     wanted = wanted_in_may(game, ask, params, memory)
     match, distance = _nearest_lot(game, seat, wanted, params, memory)
     mine, theirs, cash, given = int(game.cash[seat]), int(game.cash[partner]), 0.0, 0.0
@@ -180,12 +177,12 @@ def _plan_in_may(game: Game, seat: int, partner: int, ask: int, params: Row, mem
 
 @kernel
 def _nearest_lot(game: Game, seat: int, wanted: float, params: Row, memory: Row) -> tuple[int, float]:
-    """The lot that may be given whose value is nearest to a sum, and the distance; none of a group that lacked at most one lot."""
+    """The lot to give whose value is nearest to a sum, of groups lacking two or more; distance."""
     lots, best, least = trade.tradable(game, seat) & ALL_LOTS, NO_LOT, 0.0
     own, others = int(memory[SLOT.own_seen]), int(memory[SLOT.others_seen])
     for lot in each(lots):
-        group = int(GROUP_OF[lot])
-        if group < building.COLOURS and others & int(GROUP_LOTS[group]) == 0 and missing(group, own) <= 1:
+        group = GROUP_OF[lot]
+        if group < building.COLOURS and others & GROUP_LOTS[group] == 0 and missing(group, own) <= 1:
             continue
         distance = abs(seen_value(game, lot, params, memory) - wanted)
         if best == NO_LOT or distance < least:
@@ -193,7 +190,7 @@ def _nearest_lot(game: Game, seat: int, wanted: float, params: Row, memory: Row)
     return best, least
 
 
-# --- offers of a complete agent -----------------------------------------------------------------------------------------
+# --- offers of a complete agent -------------------------------------------------------------------
 
 
 @kernel
@@ -210,14 +207,14 @@ def _search_is_due(game: Game, seat: int, memory: Row) -> bool:
 
 @kernel
 def _plan_complete(game: Game, seat: int, params: Row, memory: Row) -> None:
-    """Plan the offers with the highest gain, one for each street of a group that the agent owns a part of or that a partner owns whole."""
+    """Plan the best offers for streets of groups that the agent or a partner has a hold on."""
     ranks = np.full(MOST_PLANS, _NO_OFFER)
     own = int(game.lots[seat])
     for group in range(building.COLOURS):
-        lots = int(GROUP_LOTS[group]) & ~own
+        lots = GROUP_LOTS[group] & ~own
         for ask in each(lots):
             partner = players.owner_of(game, ask)
-            if partner < 0 or (own & int(GROUP_LOTS[group]) == 0 and not whole_of_one(game, group)):
+            if partner < 0 or (own & GROUP_LOTS[group] == 0 and not whole_of_one(game, group)):
                 continue
             if offers.may_offer_to(game, seat, partner) and has(trade.tradable(game, partner), ask):
                 _plan_best(game, seat, partner, ask, params, memory, ranks)
@@ -225,14 +222,14 @@ def _plan_complete(game: Game, seat: int, params: Row, memory: Row) -> None:
 
 @kernel
 def _plan_best(game: Game, seat: int, partner: int, ask: int, params: Row, memory: Row, ranks: Row) -> None:
-    """Plan the best offer for one street: nothing or one spare lot, and the money that makes it even for the partner.
+    """Plan the best offer for one street: at most a spare lot, and a price even for the partner.
 
     The partner is assumed to go by the same values and to want a tenth more than it gives.
     """
     own, theirs = int(game.lots[seat]), int(game.lots[partner])
     gain = pack_value(game, 1 << ask, own, of_opponents(game, seat), params, memory)
     their_price = pack_value(game, 1 << ask, theirs, of_opponents(game, partner), params, memory)
-    spare = trade.tradable(game, seat) & ALL_LOTS & ~groups.complete(own) & ~int(GROUP_LOTS[GROUP_OF[ask]])
+    spare = trade.tradable(game, seat) & ALL_LOTS & ~groups.complete(own) & ~GROUP_LOTS[GROUP_OF[ask]]
     best, best_give, best_cash = 0.0, NO_LOT, 0
     funds = min(int(game.cash[seat]) - params[AT.min_cash_reserve], 0.7 * int(game.cash[seat]))
     for give in range(NO_LOT, NUM_LOTS):

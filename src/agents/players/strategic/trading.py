@@ -1,7 +1,7 @@
 """What the strategic agent thinks of goods in a trade, and which offers it accepts.
 
-There are three sets of rules. The later published ones ("HEAD") are the default, `legacy_trades` selects those of May 2025, and
-`complete` the later ones as they seem to be meant.
+There are three sets of rules. The later published ones ("HEAD") are the default, `legacy_trades`
+selects those of May 2025, and `complete` the later ones as they seem to be meant.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from agents.players.strategic.parameters import AT
 from agents.players.strategic.values import SLOT, danger, look, seen_value, value
 from agents.players.vocabulary import groups
 from agents.players.vocabulary.reading import of_opponents, price, total_price
-from monopoly_env.actions import A_REPLY
 from monopoly_env.board import ALL_LOTS, GROUP_LOTS, GROUP_OF, GROUP_SIZE
 from monopoly_env.engine import building, players, randomness
 from monopoly_env.engine.sets import each, has, size
@@ -22,13 +21,13 @@ from monopoly_env.policy.protocol import Row
 
 _FRACTION: Final = 1 << 20  # steps of a uniform number
 _CARD, _CARD_IN_MAY = 75, 50  # dollars that a jail card is worth
-_ACCEPTED, _NOISE = 0.1, 0.025  # the score above which an offer is accepted, and how far chance moves it either way
+_ACCEPTED, _NOISE = 0.1, 0.025  # least score, and how far chance moves it
 
 
 @kernel
 def missing(group: int, own: int) -> int:
     """How many lots of a group are not in the set `own`."""
-    return int(GROUP_SIZE[group]) - size(own & int(GROUP_LOTS[group]))
+    return GROUP_SIZE[group] - size(own & GROUP_LOTS[group])
 
 
 @kernel
@@ -45,10 +44,10 @@ def pack_value(game: Game, lots: int, own: int, others: int, params: Row, memory
     """What the lots of one side of an offer are worth (dollars)."""
     worth = 0.0
     for lot in each(lots):
-        group = int(GROUP_OF[lot])
+        group = GROUP_OF[lot]
         weight, bonus = 1.0, 0.0
         if group < building.COLOURS:
-            members = int(GROUP_LOTS[group])
+            members = GROUP_LOTS[group]
             completes = missing(group, own) == 1 and not has(own, lot)
             if params[AT.complete] != 0:
                 bonus = params[AT.trade_monopoly_bonus] if completes or own & members == members else 0.0
@@ -62,34 +61,32 @@ def pack_value(game: Game, lots: int, own: int, others: int, params: Row, memory
 
 @kernel
 def wanted_in_may(game: Game, lot: int, params: Row, memory: Row) -> float:
-    """The value of a lot to be received, by the rules of May: with a bonus if it was the only one of its group that was missing."""
-    group = int(GROUP_OF[lot])
+    """The value of a lot to be received, by the rules of May, with a bonus for a last lot."""
+    group = GROUP_OF[lot]
     completes = group < building.COLOURS and missing(group, int(memory[SLOT.own_seen])) == 1
     return seen_value(game, lot, params, memory) + (params[AT.trade_monopoly_bonus] if completes else 0.0)
 
 
-# --- answers ------------------------------------------------------------------------------------------------------------
+# --- answers --------------------------------------------------------------------------------------
 
 
 @kernel
-def reply(game: Game, seat: int, params: Row, memory: Row) -> int:
-    """Accept or reject the offer at hand; the thesis has no counter-offers."""
+def accepts(game: Game, seat: int, params: Row, memory: Row) -> bool:
+    """Whether to accept the offer at hand; the thesis has no counter-offers."""
     look(game, seat, params, memory)
     if params[AT.legacy_trades] != 0:
-        accepts = _accepts_in_may(game, seat, params, memory)
-    elif _refuses(game, seat, params, memory):
-        accepts = False
-    else:
-        score = _score(game, seat, params, memory)
-        if abs(score - _ACCEPTED) <= _NOISE:
-            score += _NOISE * (2.0 * randomness.policy_draw(game, seat, _FRACTION) / _FRACTION - 1.0)
-        accepts = score > _ACCEPTED
-    return A_REPLY + 1 if accepts else A_REPLY
+        return _accepts_in_may(game, seat, params, memory)
+    if _refuses(game, seat, params, memory):
+        return False
+    score = _score(game, seat, params, memory)
+    if abs(score - _ACCEPTED) <= _NOISE:
+        score += _NOISE * (2.0 * randomness.policy_draw(game, seat, _FRACTION) / _FRACTION - 1.0)
+    return score > _ACCEPTED
 
 
 @kernel
 def _seen(game: Game, seat: int, params: Row, memory: Row) -> tuple[int, int]:
-    """The agent's lots and its opponents', as the agent last saw them; a complete agent looks at the board."""
+    """The agent's lots and its opponents' at the last look; now for a complete agent."""
     if params[AT.complete] != 0:
         return int(game.lots[seat]), of_opponents(game, seat)
     return int(memory[SLOT.own_seen]), int(memory[SLOT.others_seen])
@@ -99,8 +96,9 @@ def _seen(game: Game, seat: int, params: Row, memory: Row) -> tuple[int, int]:
 def _refuses(game: Game, seat: int, params: Row, memory: Row) -> bool:
     """Whether an offer is out of the question whatever it is worth.
 
-    By the published rule, money received is compared with the lots received and money paid with the lots given, so that every plain sale
-    or purchase is refused; a complete agent compares what it pays with what it gets.
+    By the published rule, money received is compared with the lots received and money paid with the
+    lots given, so that every plain sale or purchase is refused; a complete agent compares what it
+    pays with what it gets.
     """
     cash, net = int(game.cash[seat]), int(game.offer_cash)
     received, given = int(game.offer_give) & ALL_LOTS, int(game.offer_ask) & ALL_LOTS
@@ -127,8 +125,10 @@ def _score(game: Game, seat: int, params: Row, memory: Row) -> float:
     own, others = _seen(game, seat, params, memory)
     net = int(game.offer_cash)
     give, ask = int(game.offer_give), int(game.offer_ask)
-    received = pack_value(game, give & ALL_LOTS, own, others, params, memory) + max(0, net) + _CARD * size(give & ~ALL_LOTS)
-    given = pack_value(game, ask & ALL_LOTS, own, others, params, memory) + max(0, -net) + _CARD * size(ask & ~ALL_LOTS)
+    received = pack_value(game, give & ALL_LOTS, own, others, params, memory)
+    received = received + max(0, net) + _CARD * size(give & ~ALL_LOTS)
+    given = pack_value(game, ask & ALL_LOTS, own, others, params, memory)
+    given = given + max(0, -net) + _CARD * size(ask & ~ALL_LOTS)
     ratio = received / max(1.0, given)
     score = 0.3 if ratio > 1.3 else 0.15 if ratio > 1.1 else -0.2 if ratio <= 0.9 else 0.0
     # A complete agent counts every street that completes a group.
@@ -143,17 +143,18 @@ def _score(game: Game, seat: int, params: Row, memory: Row) -> float:
 
 @kernel
 def _progress(received: int, given: int, own: int, others: int) -> float:
-    """The part of a score that is about groups: 0.4 for a street that completes one, less for others, -0.3 for giving up one of its own.
+    """The part of a score about groups: 0.4 for completing, less for others, -0.3 for breaking.
 
-    By the published rule, a street completes a group only if no opponent owned a lot of it at the last look, as in `pack_value`.
+    By the published rule, a street completes a group only if no opponent owned a lot of it at the
+    last look, as in `pack_value`.
     """
     score = 0.0
     for lot in each(received):
-        group = int(GROUP_OF[lot])
+        group = GROUP_OF[lot]
         if group < building.COLOURS:
-            count = int(GROUP_SIZE[group])
+            count = GROUP_SIZE[group]
             owned = count - missing(group, own)
-            score += 0.4 if owned == count - 1 and others & int(GROUP_LOTS[group]) == 0 else 0.2 * (owned + 1) / count
+            score += 0.4 if owned == count - 1 and others & GROUP_LOTS[group] == 0 else 0.2 * (owned + 1) / count
     broken = given & groups.complete(own)
     for lot in each(broken):
         if GROUP_OF[lot] < building.COLOURS:
@@ -172,7 +173,7 @@ def _accepts_in_may(game: Game, seat: int, params: Row, memory: Row) -> bool:
         gain += wanted_in_may(game, lot, params, memory)
     lots = ask & ALL_LOTS
     for lot in each(lots):
-        group = int(GROUP_OF[lot])
+        group = GROUP_OF[lot]
         whole = group < building.COLOURS and missing(group, own) == 0
         gain -= seen_value(game, lot, params, memory) + (params[AT.trade_monopoly_bonus] if whole else 0.0)
     return gain > 0 or (gain >= -50 and randomness.policy_draw(game, seat, _FRACTION) < 0.9 * params[AT.trade_eagerness] * _FRACTION)

@@ -1,8 +1,9 @@
-"""What the strategic agent believes: rounds, groups as it last saw them, values of lots, returns of buildings, danger.
+"""Beliefs of the strategic agent: rounds, groups as last seen, values, returns, danger.
 
-Rounds are counted by the number of lots that all players own. Only when that count rises does the agent look at the groups again. In
-between, it goes by what it saw: the lots that it and its opponents owned at that time. Its values follow from these two sets and the
-count, so nothing else is kept.
+Rounds are counted by the number of lots that all players own. Only when that count rises does the
+agent look at the groups again. In between, it goes by what it saw: the lots that it and its
+opponents owned at that time. Its values follow from these two sets and the count, so nothing else
+is kept.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from typing import Final
 
 import numpy as np
 
-from agents.players.strategic.parameters import ADJUSTMENTS, AHEAD, ALWAYS, AT, BEHIND, DYNAMIC, LATE, MORE_BUILT, NUM_PARAMETERS
+from agents.players.strategic import parameters
+from agents.players.strategic.parameters import AT
 from agents.players.vocabulary.memory import memory_slots
 from agents.players.vocabulary.reading import of_opponents, owned_lots
 from monopoly_env import board
@@ -28,7 +30,7 @@ SLOT: Final = memory_slots(
     "round", "own_seen", "others_seen", "all_seen",
     # Of the open window: the phase, which window it is, the lots still to act on.
     "phase", "stamp", "todo",
-    # The number of offers planned for the window; the turn at which, and the lots that changed hands since which, a search is due again.
+    # The number of planned offers; when a search is due: from a turn, or when lots change hands.
     "offers", "next_offer", "scanned_own", "scanned_others",
     # What is planned for a debt: lots to mortgage, streets to sell from.
     "mortgage_left", "sale_left",
@@ -39,14 +41,15 @@ SLOT: Final = memory_slots(
     # The planned offers, see `trading`.
     plans=MOST_PLANS,
     # The parameters of an agent that adapts: it plays by this copy.
-    parameters=NUM_PARAMETERS,
+    parameters=parameters.NUM_PARAMETERS,
 )  # fmt: skip
 
 ORANGE, RED, GREEN, DARK_BLUE = (board.GROUPS.index(name) for name in ("orange", "red", "green", "dark_blue"))
 _ZONE: Final = (6, 9)  # squares past jail that a token leaving it is most likely to reach
 
-# [edition, lot, owned of its group, up to 4] -> what the value of a lot starts from (dollars). Streets: price, ten rents of the complete
-# group, a quarter of the rents with houses, a fifth of the hotel's. Railroads: price and ten rents of one more. Utilities: price and eight.
+# [edition, lot, owned of its group, up to 4] -> base of a lot's value (dollars). Streets: price,
+# ten rents of the complete group, a quarter of the rents with houses, a fifth of the hotel's.
+# Railroads: price and ten rents of one more. Utilities: price and eight.
 BASE: Final = np.zeros((board.NUM_EDITIONS, board.NUM_LOTS, 5))
 for _lot in range(board.NUM_LOTS):
     for _owned in range(5):
@@ -59,24 +62,26 @@ for _lot in range(board.NUM_LOTS):
             _earned = 56 * board.RENT[:, _lot, min(_owned, 1)]
         BASE[:, _lot, _owned] = board.PRICE[:, _lot] + _earned
 
-# [edition, group, level] -> rent of all streets of a group (dollars); without houses, that of the complete group
+# [edition, group, level] -> rent of all streets of a complete group (dollars)
 GROUP_RENT: Final = np.zeros((board.NUM_EDITIONS, building.COLOURS, board.HOTEL + 1))
-GROUP_PRICE: Final = np.zeros((board.NUM_EDITIONS, building.COLOURS))  # [edition, group] -> a house on each street (dollars)
+# [edition, group] -> price of a house on each street (dollars)
+GROUP_PRICE: Final = np.zeros((board.NUM_EDITIONS, building.COLOURS))
 for _lot in range(board.NUM_STREETS):
     GROUP_RENT[:, board.GROUP_OF[_lot]] += board.RENT[:, _lot] * np.array([2, 1, 1, 1, 1, 1])
     GROUP_PRICE[:, board.GROUP_OF[_lot]] += board.HOUSE_PRICE[:, _lot]
 
-_THROWS: Final = np.array([0, 0, 1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1]) / 36  # the chance of each throw of two dice
+_THROWS: Final = np.array([0, 0, 1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1]) / 36  # of two dice
 
 
 @kernel
 def look(game: Game, seat: int, params: Row, memory: Row) -> None:
-    """Count the rounds, and look at the groups again if the count has risen; the agent does so whenever it needs values.
+    """Count the rounds, and look at the groups again if the count has risen.
 
     Args:
         game: The game.
         seat: The agent's seat.
-        params: The agent's parameters; those of an agent that adapts are its own copy and change here.
+        params: The agent's parameters; those of an agent that adapts are its own copy and change
+            here.
         memory: The agent's memory.
     """
     owned = owned_lots(game)
@@ -89,32 +94,34 @@ def look(game: Game, seat: int, params: Row, memory: Row) -> None:
             memory[SLOT.round] = rounds
             memory[SLOT.own_seen] = int(game.lots[seat])
             memory[SLOT.others_seen] = owned & ~int(game.lots[seat])
-    if params[AT.adaptation] == DYNAMIC or (rises and params[AT.adaptation] == LATE):  # late_game changes only with the count
+    if params[AT.adaptation] == parameters.DYNAMIC or (
+        rises and params[AT.adaptation] == parameters.LATE
+    ):  # late_game changes only with the count
         _adapt(game, seat, params, memory)
 
 
 @kernel
 def _adapt(game: Game, seat: int, params: Row, memory: Row) -> None:
-    for i in range(len(ADJUSTMENTS)):
+    for i in range(len(parameters.ADJUSTMENTS)):
         if (
-            ADJUSTMENTS[i, 0] == params[AT.adaptation]
-            and ADJUSTMENTS[i, 1] <= memory[SLOT.round] <= ADJUSTMENTS[i, 2]
-            and _holds(game, seat, int(ADJUSTMENTS[i, 3]))
+            parameters.ADJUSTMENTS[i, 0] == params[AT.adaptation]
+            and parameters.ADJUSTMENTS[i, 1] <= memory[SLOT.round] <= parameters.ADJUSTMENTS[i, 2]
+            and _holds(game, seat, int(parameters.ADJUSTMENTS[i, 3]))
         ):
-            params[int(ADJUSTMENTS[i, 4])] = ADJUSTMENTS[i, 5]
+            params[int(parameters.ADJUSTMENTS[i, 4])] = parameters.ADJUSTMENTS[i, 5]
 
 
 @kernel
 def _holds(game: Game, seat: int, condition: int) -> bool:
-    """Whether the condition of an adjustment holds: more lots, or more buildings, than every opponent; or not."""
-    if condition == ALWAYS:
+    """Whether a condition holds: more lots or buildings than each opponent, or not."""
+    if condition == parameters.ALWAYS:
         return True
-    by_lots = condition == AHEAD or condition == BEHIND
+    by_lots = condition == parameters.AHEAD or condition == parameters.BEHIND
     mine, most = _extent(game, seat, by_lots), 0
     for other in range(game.num_players):
         if other != seat:
             most = max(most, _extent(game, other, by_lots))
-    return (mine > most) == (condition == AHEAD or condition == MORE_BUILT)
+    return (mine > most) == (condition == parameters.AHEAD or condition == parameters.MORE_BUILT)
 
 
 @kernel
@@ -130,8 +137,8 @@ def _extent(game: Game, seat: int, by_lots: bool) -> int:
 
 @kernel
 def value(game: Game, lot: int, own: int, others: int, params: Row, memory: Row) -> float:
-    """What a lot is worth if one player owns the lots `own` and its opponents `others` (dollars); a street is worth about five prices."""
-    owned = size(own & int(board.GROUP_LOTS[board.GROUP_OF[lot]]))
+    """The value of a lot to the owner of `own` against owners of `others` (dollars)."""
+    owned = size(own & board.GROUP_LOTS[board.GROUP_OF[lot]])
     return factor(game, lot, own, others, params, memory) * BASE[int(game.rules.board), lot, owned]
 
 
@@ -143,13 +150,13 @@ def seen_value(game: Game, lot: int, params: Row, memory: Row) -> float:
 
 @kernel
 def factor(game: Game, lot: int, own: int, others: int, params: Row, memory: Row) -> float:
-    """How much the parameters raise the value of a lot: completion of its group, location, first lot of a group."""
-    group = int(board.GROUP_OF[lot])
+    """The factor of the parameters on a lot's value: completion, location, first of a group."""
+    group = board.GROUP_OF[lot]
     if group == board.RAILROADS:
         return params[AT.railway_value_multiplier]
     if group == board.UTILITIES:
         return params[AT.utility_value_multiplier]
-    members, count = int(board.GROUP_LOTS[group]), int(board.GROUP_SIZE[group])
+    members, count = board.GROUP_LOTS[group], board.GROUP_SIZE[group]
     owned = size(own & members)
     raised = 1.0
     if others & members == 0:
@@ -161,7 +168,9 @@ def factor(game: Game, lot: int, own: int, others: int, params: Row, memory: Row
         raised *= params[AT.orange_red_property_bonus]
     elif group == GREEN or group == DARK_BLUE:
         raised *= params[AT.green_blue_property_bonus]
-    return raised * params[AT.jail_adjacent_bonus] if in_zone(int(board.LOT_SQUARE[game.rules.board, lot])) else raised
+    if in_zone(board.LOT_SQUARE[game.rules.board, lot]):
+        return raised * params[AT.jail_adjacent_bonus]
+    return raised
 
 
 @kernel
@@ -172,20 +181,21 @@ def in_zone(square: int) -> bool:
 
 @kernel
 def group_return(game: Game, group: int, level: int, following: int) -> float:
-    """Rent that raising all streets of a group from one level to another adds, for each dollar of the printed price."""
+    """Rent per dollar of raising all streets of a group from one level to another."""
     edition = int(game.rules.board)
     return (GROUP_RENT[edition, group, following] - GROUP_RENT[edition, group, level]) / GROUP_PRICE[edition, group]
 
 
 @kernel
 def danger(game: Game, seat: int, params: Row) -> float:
-    """The share of its cash that the agent expects to lose by its next throw; a rent above the cash counts as all of it."""
-    edition, position, cash = int(game.rules.board), int(game.position[seat]), max(0, int(game.cash[seat]))
+    """The share of its cash that the agent expects to lose by its next throw; at most all."""
+    edition, position = int(game.rules.board), int(game.position[seat])
+    cash = max(0, int(game.cash[seat]))
     theirs = of_opponents(game, seat)
     expected = 0.0
     for steps in range(2, 13):
         square = (position + steps) % board.NUM_SQUARES
-        lot = int(board.SQUARE_LOT[edition, square])
+        lot = board.SQUARE_LOT[edition, square]
         if lot >= 0 and has(theirs, lot):
             share = min(1.0, _feared_rent(game, lot) / (cash + 1))
             expected += _THROWS[steps] * share * (params[AT.danger_zone_weight] if in_zone(square) else 1.0)
@@ -194,9 +204,10 @@ def danger(game: Game, seat: int, params: Row) -> float:
 
 @kernel
 def _feared_rent(game: Game, lot: int) -> float:
-    """The rent that the agent expects on an opponent's lot, mortgaged or not; utilities at a throw of seven."""
-    edition, group, owner = int(game.rules.board), int(board.GROUP_OF[lot]), players.owner_of(game, lot)
-    members = int(board.GROUP_LOTS[group])
+    """The expected rent on an opponent's lot, mortgaged or not; utilities at a throw of 7."""
+    edition, group = int(game.rules.board), board.GROUP_OF[lot]
+    owner = players.owner_of(game, lot)
+    members = board.GROUP_LOTS[group]
     if owner == NOBODY:
         return 0.0
     owned = size(int(game.lots[owner]) & members)

@@ -1,1 +1,1 @@
-"""What the scripted players share: reading a game, groups, small decisions, composing offers, and names for parameters and memory."""
+"""Parts of scripted players: the skeleton, reading a game, small decisions, offers, parameters."""

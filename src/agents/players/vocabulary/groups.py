@@ -15,16 +15,25 @@ def complete(lots: int) -> int:
     """Those of a set of lots whose whole group is in the set."""
     found = 0
     for group in range(len(GROUP_LOTS)):
-        members = int(GROUP_LOTS[group])
+        members = GROUP_LOTS[group]
         if lots & members == members:
             found |= members
     return found
 
 
 @kernel
+def count_complete(lots: int) -> int:
+    """The number of groups of which all lots are in a set."""
+    count = 0
+    for group in range(len(GROUP_LOTS)):
+        count += lots & GROUP_LOTS[group] == GROUP_LOTS[group]
+    return count
+
+
+@kernel
 def completes(game: Game, seat: int, lot: int) -> bool:
     """Whether a seat owns all other lots of a lot's group."""
-    others = int(GROUP_LOTS[GROUP_OF[lot]]) & ~(1 << lot)
+    others = GROUP_LOTS[GROUP_OF[lot]] & ~(1 << lot)
     return int(game.lots[seat]) & others == others
 
 
@@ -48,5 +57,15 @@ def dearest_house(game: Game, seat: int) -> int:
     """The highest house price among a seat's complete groups (dollars)."""
     lots, most = complete(int(game.lots[seat])) & STREETS, 0
     for lot in each(lots):
-        most = max(most, int(HOUSE_PRICE[game.rules.board, lot]))
+        most = max(most, HOUSE_PRICE[game.rules.board, lot])
     return most
+
+
+@kernel
+def groups_of(lots: int) -> int:
+    """The groups of a set of lots, a bit each."""
+    groups = 0
+    for group in range(len(GROUP_LOTS)):
+        if lots & GROUP_LOTS[group]:
+            groups |= 1 << group
+    return groups

@@ -1,11 +1,11 @@
-"""Small decisions that scripted policies share: bids up to a limit, where to build, what to sell first, which tax to pay."""
+"""Small decisions that policies share: bids, where to build, what to sell, which tax to pay."""
 
 from __future__ import annotations
 
-from agents.players.vocabulary import groups
+from agents.players.vocabulary import groups, reading
 from agents.players.vocabulary.reading import NO_LOT, asked_lot, cheapest, legal, price, unowned
-from monopoly_env.actions import A_BID, A_BUILD, A_CHOICE, A_JAIL, A_MORTGAGE, A_SELL, A_TURN, RAISES
-from monopoly_env.board import GROUP_LOTS, GROUP_OF, HOUSE_PRICE, NUM_LOTS, NUM_STREETS, RENT
+from monopoly_env import actions
+from monopoly_env.board import GROUP_LOTS, GROUP_OF, HOUSE_PRICE, RENT
 from monopoly_env.engine import agenda, auction, building, mortgage, players, tax
 from monopoly_env.engine.sets import each, lowest, size
 from monopoly_env.game import Game
@@ -14,57 +14,59 @@ from monopoly_env.kernels import kernel
 
 @kernel
 def bid(game: Game, limit: float) -> int:
-    """Bid up to a limit (dollars): half of the way in an open auction, where rivals see the bid; all of it in a sealed one."""
+    """Bid up to a limit (dollars): half the way in an open auction, all of it in a sealed one."""
     return bid_up_to(game, limit, 0.5 if game.decision == agenda.BID else 1.0)
 
 
 @kernel
 def bid_up_to(game: Game, limit: float, share: float) -> int:
-    """Raise by at most a share of the room below a limit, or by the smallest raise that fits into the room; else fold or finish.
+    """Raise by at most a share of the room below a limit, or by the smallest raise that fits.
 
     Args:
-        game: Asks for an English or a sealed bid. For a sealed bid, the room is what is still missing to the limit.
-        limit: Highest bid in dollars. In an open auction, raises count from a dollar below the seat's lowest bid.
+        game: Asks for an English or a sealed bid. For a sealed bid, the room is what is still
+            missing to the limit.
+        limit: Highest bid in dollars. In an open auction, raises count from a dollar below the
+            seat's lowest bid.
         share: 1.0 reaches the limit in the fewest steps.
     """
     seat = int(game.player)
     room = limit - (auction.raise_base(game, seat) if game.decision == agenda.BID else int(game.sealed[seat]))
-    for i in range(len(RAISES) - 1, -1, -1):
-        if RAISES[i] <= room * share and legal(game, A_BID + 1 + i, 1):
-            return A_BID + 1 + i
-    for i in range(len(RAISES)):
-        if RAISES[i] <= room and legal(game, A_BID + 1 + i, 1):
-            return A_BID + 1 + i
-    return A_BID
+    return raise_by(game, room * share, room)
+
+
+@kernel
+def raise_by(game: Game, step: float, room: float) -> int:
+    """The largest raise within a step, else the smallest within the room, else fold (dollars)."""
+    for i in range(len(actions.RAISES) - 1, -1, -1):
+        if actions.RAISES[i] <= min(step, room) and legal(game, actions.A_BID + 1 + i, 1):
+            return actions.A_BID + 1 + i
+    for i in range(len(actions.RAISES)):
+        if actions.RAISES[i] <= room and legal(game, actions.A_BID + 1 + i, 1):
+            return actions.A_BID + 1 + i
+    return actions.A_BID
 
 
 @kernel
 def leave_jail(game: Game) -> int:
     """Leave by card if there is one, else by the fine; one of the two must be legal."""
-    return A_JAIL + 1 if legal(game, A_JAIL + 1, 1) else A_JAIL
-
-
-@kernel
-def answer_jail(game: Game, leaves: bool) -> int:
-    """Stay in jail unless the policy wants to leave or must."""
-    return A_TURN if legal(game, A_TURN, 1) and not leaves else leave_jail(game)
+    return actions.A_JAIL + 1 if reading.has_card(game) else actions.A_JAIL
 
 
 @kernel
 def leaves_early(game: Game, lots_left: float, reserve: float) -> bool:
-    """Whether to leave jail early in the game, when jail costs the chance to buy; later it saves rent."""
+    """Whether to leave jail to go on buying: later in the game, jail saves rent."""
     return unowned(game) >= lots_left and game.cash[game.player] >= reserve
 
 
 @kernel
 def spare_lots(game: Game, seat: int) -> int:
     """The lots that may be mortgaged now and belong to no complete group."""
-    return legal(game, A_MORTGAGE, NUM_LOTS) & ~groups.complete(int(game.lots[seat]))
+    return reading.mortgageable(game) & ~groups.complete(int(game.lots[seat]))
 
 
 @kernel
 def lift_first(game: Game, seat: int, lots: int) -> int:
-    """The mortgage to lift first: in a complete group, because that can be built on; the dearest of these."""
+    """The mortgage to lift first: the dearest, of complete groups if any, to build there."""
     lots = lots & groups.complete(int(game.lots[seat])) or lots
     best = lowest(lots)
     for lot in each(lots):
@@ -77,13 +79,13 @@ def lift_first(game: Game, seat: int, lots: int) -> int:
 def rent_gain(game: Game, street: int) -> float:
     """The rent that the next building on a street adds, for each dollar of a house's price."""
     edition, level = int(game.rules.board), int(game.level[street])
-    now = int(RENT[edition, street, level]) * (2 if level == 0 else 1)  # a complete group doubles the base rent
-    return (int(RENT[edition, street, building.next_level(game, street)]) - now) / int(HOUSE_PRICE[edition, street])
+    now = RENT[edition, street, level] * (2 if level == 0 else 1)  # a complete group doubles the base rent
+    return (RENT[edition, street, building.next_level(game, street)] - now) / HOUSE_PRICE[edition, street]
 
 
 @kernel
 def best_building(game: Game, streets: int, funds: float) -> int:
-    """The street whose next building adds the most rent for each dollar and costs no more than the funds, or NO_LOT."""
+    """The affordable street whose next building adds the most rent for each dollar, or NO_LOT."""
     best, best_gain = NO_LOT, 0.0
     for street in each(streets):
         gain = rent_gain(game, street)
@@ -95,28 +97,28 @@ def best_building(game: Game, streets: int, funds: float) -> int:
 @kernel
 def place_piece(game: Game) -> int:
     """Put a scarce building on the street that gains the most, whatever was paid for it."""
-    streets = legal(game, A_BUILD, NUM_STREETS)
+    streets = reading.buildable(game)
     best = lowest(streets)
     for street in each(streets):
         if rent_gain(game, street) > rent_gain(game, best):
             best = street
-    return A_BUILD + best
+    return actions.A_BUILD + best
 
 
 @kernel
 def raise_cash(game: Game) -> int:
-    """Give up what is missed least: lots without a complete group, then buildings by the rent they bring, then other lots."""
+    """Mortgage single lots, then sell buildings by the rent they bring, then mortgage the rest."""
     seat = int(game.player)
-    lots = legal(game, A_MORTGAGE, NUM_LOTS)
+    lots = reading.mortgageable(game)
     singles = spare_lots(game, seat)
     if singles:
-        return A_MORTGAGE + least_wanted(game, seat, singles)
-    streets = legal(game, A_SELL, NUM_STREETS)
+        return actions.A_MORTGAGE + least_wanted(game, seat, singles)
+    streets = reading.sellable(game)
     if streets:
-        return A_SELL + least_built(game, streets)
+        return actions.A_SELL + least_built(game, streets)
     if lots:
-        return A_MORTGAGE + cheapest(game, lots)
-    return A_TURN  # give up: nothing else is left but a trade
+        return actions.A_MORTGAGE + cheapest(game, lots)
+    return actions.A_TURN  # give up: nothing else is left but a trade
 
 
 @kernel
@@ -124,7 +126,7 @@ def least_wanted(game: Game, seat: int, lots: int) -> int:
     """The lot of whose group the seat owns the fewest; of several the cheapest."""
     best, least = NO_LOT, 0
     for lot in each(lots):
-        rank = size(int(game.lots[seat]) & int(GROUP_LOTS[GROUP_OF[lot]])) * 10_000 + price(game, lot)
+        rank = size(int(game.lots[seat]) & GROUP_LOTS[GROUP_OF[lot]]) * 10_000 + price(game, lot)
         if best == NO_LOT or rank < least:
             best, least = lot, rank
     return best
@@ -137,7 +139,7 @@ def least_built(game: Game, streets: int) -> int:
     edition = int(game.rules.board)
     for street in each(streets):
         level = int(game.level[street])
-        lost = (int(RENT[edition, street, level]) - int(RENT[edition, street, level - 1])) / int(HOUSE_PRICE[edition, street])
+        lost = (RENT[edition, street, level] - RENT[edition, street, level - 1]) / HOUSE_PRICE[edition, street]
         if best == NO_LOT or lost < least:
             best, least = street, lost
     return best
@@ -147,24 +149,23 @@ def least_built(game: Game, streets: int) -> int:
 def lesser_tax(game: Game) -> int:
     """The lower of the two taxes, where there is a choice."""
     share = players.total_worth(game, int(game.player)) // 10
-    wanted = A_CHOICE if share >= tax.FLAT_TAX else A_CHOICE + 1
-    return wanted if legal(game, wanted, 1) else 2 * A_CHOICE + 1 - wanted
+    wanted = actions.A_CHOICE if share >= tax.FLAT_TAX else actions.A_CHOICE + 1
+    return wanted if legal(game, wanted, 1) else 2 * actions.A_CHOICE + 1 - wanted
 
 
 @kernel
 def routine(game: Game) -> int:
-    """The decisions in which few policies differ: place a scarce building, pay the lower tax, pay a small fine if possible."""
+    """Place a scarce building, pay the lower tax, pay a small fine if possible."""
     if game.decision == agenda.PLACE:
         return place_piece(game)
     if game.decision == agenda.TAX:
         return lesser_tax(game)
-    return A_CHOICE if legal(game, A_CHOICE, 1) else A_CHOICE + 1
+    return actions.A_CHOICE if legal(game, actions.A_CHOICE, 1) else actions.A_CHOICE + 1
 
 
 @kernel
-def take_over(game: Game, reserve: float, rich: float) -> int:
-    """Lift the mortgage of a received lot if that leaves `reserve` dollars and the lot completes a group, or leaves `rich` dollars."""
+def lifts_at_once(game: Game, reserve: float, rich: float) -> bool:
+    """Whether lifting a received lot's mortgage leaves `rich`, or `reserve` to complete a group."""
     lot = asked_lot(game)
     kept = reserve if groups.completes(game, int(game.player), lot) else rich
-    lifts = legal(game, A_CHOICE + 1, 1) and int(game.cash[game.player]) - mortgage.principal(game, lot) >= kept
-    return A_CHOICE + 1 if lifts else A_CHOICE
+    return int(game.cash[game.player]) - mortgage.principal(game, lot) >= kept

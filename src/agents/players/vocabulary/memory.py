@@ -1,13 +1,14 @@
 """Names for the numbers that a policy remembers.
 
-A policy has 64 float64 numbers of memory for each game and seat, all 0 at the start of a game. Each family names those that it
-uses in one place:
+A policy has 64 float64 numbers of memory for each game and seat, all 0 at the start of a game. Each
+family names those that it uses in one place:
 
     SLOT: Final = memory_slots("searched", next_offer=8)
 
-Then `memory[SLOT.searched]` is one number, and `memory[SLOT.next_offer + partner]` is one of eight. To compiled code the slots are
-constants. The last three numbers of memory hold the offer that is being composed, see `offers`. The one before them tells whether
-a player that searches composes it, in place of its base policy.
+Then `memory[SLOT.searched]` is one number, and `memory[SLOT.next_offer + partner]` is one of eight.
+To compiled code the slots are constants. The last three numbers of memory hold the offer that is
+being composed, see `offers`. The one before them tells whether a player that searches composes it,
+in place of its base policy.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ def memory_slots(*names: str, start: int = 0, limit: int = COMPOSING, **runs: in
 
     Args:
         *names: Slots of one number each; they come first.
-        start: Position of the first slot. A policy that builds on another one passes that one's `end`.
+        start: Position of the first slot. A policy that builds on another one passes that one's
+            `end`.
         limit: Position that the last slot must not reach.
         **runs: Slots of several numbers, with their lengths.
 

@@ -1,8 +1,9 @@
 """Parameters of a family of policies: a frozen dataclass of numbers, each with its unit and range.
 
-The string under a field is its meaning. The row that a kernel reads holds the fields in their order,
-switches as 0 or 1. `columns()` gives the position of each by name: after `AT = Friedman.columns()`,
-a kernel reads `params[AT.reserve]`. A population of tuned policies is an array with a row for each.
+The string under a field is its meaning. The row that a kernel reads holds the fields in their
+order, switches as 0 or 1. `columns()` gives the position of each by name: after `AT =
+Friedman.columns()`, a kernel reads `params[AT.reserve]`. A population of tuned policies is an array
+with a row for each.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from copy import copy
 from dataclasses import dataclass, field, fields
 from functools import partial
 from itertools import pairwise
-from typing import Any, ClassVar, Final, Self, cast
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,14 +24,10 @@ from numpy.typing import NDArray
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.policy.protocol import CompiledPolicy, PolicyKernel
 
-SHARE: Final = "share"
-RATIO: Final = "ratio"
-DOLLARS: Final = "dollars"
-ROUNDS: Final = "rounds"
-COUNT: Final = "count"
+Unit = Literal["share", "ratio", "dollars", "rounds", "count", "groups"]
 
 
-def parameter(default: float, low: float, high: float, unit: str) -> Any:
+def parameter(default: float, low: float, high: float, unit: Unit) -> Any:
     """A field that holds a number from `low` to `high`."""
     return field(default=default, metadata={"range": (low, high), "unit": unit})
 
@@ -71,7 +68,8 @@ class Parameters:
         """Parameters with these values; a wrong name is reported as an error of this library.
 
         Raises:
-            ConfigurationError: A name is unknown (the message gives the nearest one), or a value is wrong.
+            ConfigurationError: A name is unknown (the message gives the nearest one), or a value is
+                wrong.
         """
         known = [option.name for option in fields(cls)]
         for name in values:
@@ -81,7 +79,7 @@ class Parameters:
 
     @classmethod
     def columns(cls) -> Any:
-        """The position of each field in the row: a namedtuple of integers, which are constants to compiled code."""
+        """The position of each field in the row: a namedtuple of compile-time constants."""
         names = [option.name for option in fields(cls)]
         return cast(Any, namedtuple)(f"{cls.__name__}Columns", names)(*range(len(names)))
 
@@ -90,15 +88,15 @@ class Parameters:
         """The string under each field by name, read from the source."""
         found = {}
         for kind in (kind for kind in reversed(cls.__mro__) if issubclass(kind, Parameters)):
-            body = ast.parse(inspect.cleandoc(inspect.getsource(kind))).body[0].body  # type: ignore[attr-defined]
-            for above, below in pairwise(body):
+            source: Any = ast.parse(inspect.cleandoc(inspect.getsource(kind))).body[0]
+            for above, below in pairwise(source.body):
                 if isinstance(above, ast.AnnAssign) and isinstance(below, ast.Expr):
-                    found[above.target.id] = " ".join(ast.literal_eval(below.value).split())  # type: ignore[union-attr]
+                    found[ast.unparse(above.target)] = " ".join(ast.literal_eval(below.value).split())
         return found
 
     @classmethod
     def quantities(cls) -> dict[str, int]:
-        """The fields that can be tuned, neither switches nor modes: their names and positions in the row."""
+        """The fields that can be tuned, neither switches nor modes, with their positions."""
         return {o.name: place for place, o in enumerate(fields(cls)) if "range" in o.metadata and o.name not in cls.MODES}
 
     @classmethod
@@ -136,7 +134,7 @@ class ScriptedPolicy(CompiledPolicy):
         return self.family.fault_of(row)
 
     def varied(self, spread: float, generator: np.random.Generator) -> ScriptedPolicy:
-        """Another policy of the family: each quantity times exp(spread z) with z from a standard normal, within its range."""
+        """A variant: each quantity times exp(spread z), z standard normal, within its range."""
         other = copy(self)
         other.params = self.params.copy()
         for place in self.family.quantities().values():

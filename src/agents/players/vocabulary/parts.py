@@ -1,4 +1,4 @@
-"""Parts: the lots that may change hands together. A part is nothing, the lots of one group, or those of two."""
+"""Parts: lots that may change hands together, of no group, one or two."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ PART_GROUPS: Final = np.array([sum(1 << group for group in part) for part in PAR
 def _of_group(game: Game, giver: int, taker: int, group: int) -> int:
     """The lots of a group that change hands together.
 
-    All that may be given; one railroad or utility if the taker's stay incomplete; one lot if the rules say so.
+    All that may be given; one railroad or utility if the taker's stay incomplete; one lot if the
+    rules say so.
     """
-    members = int(GROUP_LOTS[group])
+    members = GROUP_LOTS[group]
     found = trade.tradable(game, giver) & members
     together = (int(game.lots[taker]) | found) & members == members
     if game.rules.trade != OFFICIAL or (group >= RAILROADS and not together):
@@ -40,13 +41,3 @@ def lots_of(game: Game, giver: int, taker: int, part: int) -> int:
         if groups >> group & 1:
             lots |= _of_group(game, giver, taker, group)
     return lots
-
-
-@kernel
-def groups_of(lots: int) -> int:
-    """The groups of which these lots are, a bit each."""
-    groups = 0
-    for group in range(NUM_GROUPS):
-        if lots & int(GROUP_LOTS[group]):
-            groups |= 1 << group
-    return groups

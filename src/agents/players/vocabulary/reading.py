@@ -1,15 +1,17 @@
-"""What scripted policies read from a game: legal actions, the question at hand, prices, who owns what."""
+"""Reading a game: legal actions, the question at hand, prices, who owns what."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from monopoly_env.board import NUM_LOTS, PRICE
+from monopoly_env import actions
+from monopoly_env.board import NUM_LOTS, NUM_STREETS, PRICE
 from monopoly_env.engine.mortgage import lifting_cost
 from monopoly_env.engine.rent import ordinary_rent
 from monopoly_env.engine.sets import each, lowest, size
-from monopoly_env.game import Game
+from monopoly_env.game import MAX_PLAYERS, Game
 from monopoly_env.kernels import kernel
+from monopoly_env.policy.protocol import Row
 
 NO_LOT: Final = -1
 AVERAGE_THROW: Final = 7
@@ -23,6 +25,60 @@ def legal(game: Game, start: int, count: int) -> int:
     if shift + count > 32:
         bits |= int(game.legal[word + 1]) << (32 - shift)
     return bits & ((1 << count) - 1)
+
+
+@kernel
+def buildable(game: Game) -> int:
+    """The streets on which a building may be put now, a bit each."""
+    return legal(game, actions.A_BUILD, NUM_STREETS)
+
+
+@kernel
+def sellable(game: Game) -> int:
+    """The streets of which a building may be sold now, a bit each."""
+    return legal(game, actions.A_SELL, NUM_STREETS)
+
+
+@kernel
+def mortgageable(game: Game) -> int:
+    """The lots that may be mortgaged now, a bit each."""
+    return legal(game, actions.A_MORTGAGE, NUM_LOTS)
+
+
+@kernel
+def liftable(game: Game) -> int:
+    """The lots whose mortgage may be lifted now, a bit each."""
+    return legal(game, actions.A_UNMORTGAGE, NUM_LOTS)
+
+
+@kernel
+def may_buy(game: Game) -> bool:
+    """Whether the lot for sale may be bought with the cash in hand."""
+    return legal(game, actions.A_BUY + 1, 1) != 0
+
+
+@kernel
+def may_leave(game: Game) -> bool:
+    """Whether jail may be left now, by the fine or by a card."""
+    return legal(game, actions.A_JAIL, 2) != 0
+
+
+@kernel
+def has_card(game: Game) -> bool:
+    """Whether jail may be left now by a card."""
+    return legal(game, actions.A_JAIL + 1, 1) != 0
+
+
+@kernel
+def may_trade(game: Game) -> bool:
+    """Whether an offer to anybody may be begun now."""
+    return legal(game, actions.A_TRADE, MAX_PLAYERS - 1) != 0
+
+
+@kernel
+def may_go_on(game: Game) -> bool:
+    """Whether a turn may end, a prisoner stay, or a debtor give up, now."""
+    return legal(game, actions.A_TURN, 1) != 0
 
 
 @kernel
@@ -68,6 +124,16 @@ def lifting_costs(game: Game, lots: int) -> int:
 
 
 @kernel
+def least(members: int, scores: Row) -> int:
+    """The first member of a non-empty set with the lowest score."""
+    best = lowest(members)
+    for member in each(members):
+        if scores[member] < scores[best]:
+            best = member
+    return best
+
+
+@kernel
 def cheapest(game: Game, lots: int) -> int:
     """The lot of the lowest printed price; the first of several."""
     best = lowest(lots)
@@ -100,7 +166,7 @@ def of_opponents(game: Game, seat: int) -> int:
 
 @kernel
 def worst_rent(game: Game, seat: int) -> int:
-    """The highest rent that a seat could owe for an ordinary landing anywhere on the board, at a throw of 12 (dollars)."""
+    """The highest ordinary rent that a seat could owe anywhere, at a throw of 12 (dollars)."""
     worst = 0
     for other in range(game.num_players):
         if other != seat:
