@@ -164,8 +164,7 @@ def restarted(game: Game) -> Game:
         ConfigurationError: It is not a record of the dtype `GAME`.
         PositionError: A number of the record is out of its range.
     """
-    given, games = batch_of(game, write=False), empty_games(1)
-    check_ranges(given)
+    given, games = in_range(game), empty_games(1)
     games["rules"] = given["rules"]
     _start_games(games, int(given["num_players"][0]), given["seed"].copy())
     return games[0]
@@ -264,6 +263,18 @@ def check_ranges(games: Games) -> None:
     check_games(games, GAME, "monopoly_env")
     _check_rules(games)
     _refuse(_first_broken(games, True))
+
+
+def in_range(game: Game) -> Games:
+    """A game as an array of length one to read, once it has passed `check_ranges`.
+
+    Raises:
+        ConfigurationError: It is not a record of the dtype `GAME`.
+        PositionError: A number of the record is out of its range.
+    """
+    batch = batch_of(game, write=False)
+    check_ranges(batch)
+    return batch
 
 
 def _refuse(violation: int) -> None:

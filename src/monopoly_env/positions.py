@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from monopoly_env import board, cards
-from monopoly_env.core import batch_of, check_players, clone, first_violation, settle
+from monopoly_env.core import batch_of, check_players, first_violation, in_range, settle
 from monopoly_env.engine import agenda, building, decks, invariants, setup
 from monopoly_env.errors import PositionError, nearest, shortened, whole_number
 from monopoly_env.game import MAX_FORCED, Game, empty_games
@@ -125,9 +125,9 @@ def force(
     """Copy a game and force its next throws and cards.
 
     Raises:
-        PositionError: A throw is impossible, or a card is unknown or not in its deck.
+        PositionError: A throw is impossible, a card is unknown or not in its deck, or a number of the record is out of its range.
     """
-    copy = clone(game)
+    copy = in_range(game).copy()[0]
     _set_throws(copy, throws)
     _stack(copy, cards.CHANCE_DECK, chance)
     _stack(copy, cards.CHEST_DECK, community_chest)

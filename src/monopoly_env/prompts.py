@@ -155,8 +155,10 @@ def changes(before: Game, after: Game) -> list[str]:
         after: A later one of the same game.
 
     Raises:
-        ConfigurationError: They are records of different games.
+        ConfigurationError: They are records of different games, or none. PositionError: A number of one is out of its range.
     """
+    for game in (before, after):
+        core.in_range(game)
     if before.num_players != after.num_players or list(before.seed) != list(after.seed):
         raise ConfigurationError("The two records must be of one game: the same seed and number of players.")
     events = narrate.differences(before, after, _names(after))

@@ -41,7 +41,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monopoly_env.callbacks import Callback, caller
-from monopoly_env.core import batch_of, check_ranges
+from monopoly_env.core import in_range
 from monopoly_env.engine import agenda
 from monopoly_env.engine.players import solvent_seats, total_worth
 from monopoly_env.engine.sets import has
@@ -108,8 +108,7 @@ class Reward:
             ConfigurationError: The memory is of another kind or too short, or the game is none.
             PositionError: A number of the record is out of its range.
         """
-        batch = batch_of(game, write=False)
-        check_ranges(batch)
+        batch = in_range(game)
         players = int(game.num_players)
         check_array("memory", memory, np.float64, players)
         everybody = (1 << players) - 1

@@ -1,4 +1,4 @@
-"""Kernels stay within their tables: games of all presets and edited records, played by code that checks every index."""
+"""Kernels stay within their tables: games of all presets and edited records, played and looked at by code that checks every index."""
 
 from __future__ import annotations
 
@@ -66,10 +66,24 @@ print(refused, played)
 """
 
 
-def test_no_index_leaves_its_table_whatever_was_edited() -> None:
-    variables = {**os.environ, "NUMBA_BOUNDSCHECK": "1", "PYTHONPATH": str(Path(me.__file__).parents[1])}
-    done = subprocess.run([sys.executable, "-c", PROGRAM], env=variables, capture_output=True, text=True, check=False, timeout=600)
+def with_checks(*program: str) -> tuple[int, int]:
+    """The two numbers that a Python program prints."""
+    folders = os.pathsep.join(str(folder) for folder in (Path(me.__file__).parents[1], Path(__file__).parents[2]))
+    variables = {**os.environ, "NUMBA_BOUNDSCHECK": "1", "PYTHONPATH": folders}
+    done = subprocess.run([sys.executable, *program], env=variables, capture_output=True, text=True, check=False, timeout=1200)
     assert done.returncode == 0, done.stderr[-2000:]
-    refused, played = (int(number) for number in done.stdout.split())
+    first, second = (int(number) for number in done.stdout.split())
+    return first, second
+
+
+def test_no_index_leaves_its_table_whatever_was_edited() -> None:
+    refused, played = with_checks("-c", PROGRAM)
     assert refused > 500
     assert played > 200
+
+
+def test_no_public_function_leaves_a_table_whatever_was_edited() -> None:
+    """In `edited_records` each field is set to its extremes."""
+    refused, calls = with_checks("-m", "tests.bounds.edited_records")
+    assert calls > 200_000
+    assert refused > 100_000

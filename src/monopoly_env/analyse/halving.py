@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monopoly_env.analyse.playouts import MOST_PLAYOUTS, rollout
+from monopoly_env.core import check_sound
 from monopoly_env.errors import ConfigurationError, shortened, whole_number
 from monopoly_env.game import Games
 from monopoly_env.intervals import lead_interval
@@ -59,6 +60,7 @@ def halve(  # noqa: PLR0913 - the options of a search
         ConfigurationError: A number is out of range, and the errors of `rollout`.
     """
     check_limits(n, until, seconds)
+    check_sound(games)
     began, firsts = monotonic(), np.array(actions, np.int64)
     shares: list[Shares] = [np.zeros((0, int(games[0]["num_players"])), np.float32)] * len(games)
     left, dropped = list(range(len(games))), list[int]()

@@ -160,4 +160,4 @@ def final_shares(last: Game, policies: Any = "expert", n: int = 200, **options: 
     if not core.is_over(last):
         return rollout(last, policies, n, **options).share
     won = last.place[: int(last.num_players)] == 1
-    return np.asarray(won / won.sum(), np.float64)
+    return np.asarray(won / max(1, won.sum()), np.float64)

@@ -22,7 +22,7 @@ def register(find: Callable[..., list[Move]]) -> None:
 
 def may_offer(game: Game) -> bool:
     """Whether the player to move decides in its turn, and may begin an offer."""
-    return DECISION_NAMES[game.decision] == "turn" and bool(core.action_mask(game)[list(TRADES)].any())
+    return bool(core.action_mask(game)[list(TRADES)].any()) and DECISION_NAMES[game.decision] == "turn"
 
 
 def offers_of(game: Game, policies: Any) -> list[Move]:

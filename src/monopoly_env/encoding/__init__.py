@@ -132,8 +132,7 @@ class Encoding:
             ConfigurationError: The row is of another kind or too short, or there is no such game or seat.
             PositionError: A number of the record is out of its range.
         """
-        batch = core.batch_of(game, write=False)
-        core.check_ranges(batch)
+        batch = core.in_range(game)
         (who,) = check_seats(batch, [seat])
         check_array("row", row, np.float32, self.size)
         self.kernel(batch[0], int(who), row)

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.callbacks import Callback, caller
-from monopoly_env.core import check_sound
+from monopoly_env.core import check_ranges, check_sound
 from monopoly_env.engine.randomness import POLICIES, draw
 from monopoly_env.engine.step import write_mask
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, check_array, check_seats, nearest
@@ -361,7 +361,7 @@ class CompiledPolicy(Policy):
     def watch(self, games: Games, seats: NDArray[np.int64], memory: NDArray[np.float64]) -> None:
         """Look at games at the first decision of a turn, if it has a kernel for it."""
         if self.watcher is not None:
-            check_games(games, GAME, "monopoly_env")
+            check_ranges(games)
             check_array("memory of decisions", memory, np.float64, (len(games), MEMORY))
             _watch_all(games, check_seats(games, seats), self.watcher.handle, self.params, memory)
 

@@ -210,7 +210,9 @@ def settle(replay: Replay, game: Game, number: int) -> None:
     """
     limit = replay.turn_limit * replay.num_players
     if limit and game.turns > limit and not core.is_over(game):
-        _finish_by_cap(core.batch_of(game), limit)
+        batch = core.batch_of(game)
+        core.check_ranges(batch)
+        _finish_by_cap(batch, limit)
     redraw(replay, game, number + 1)
     if number == len(replay.actions) - 1:
         _check_end(replay, game)

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from monopoly_env import actions
 from monopoly_env.board import NUM_LOTS
+from monopoly_env.core import in_range
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.game import NOBODY, Game
 from monopoly_env.render.words import lot_name
@@ -171,6 +172,7 @@ class Talk:
 
     def _settle(self, game: Game) -> None:
         """What follows from the position: promises whose time has passed, players who are out, offers that are gone."""
+        in_range(game)
         if not _is_sealed(game):
             for given in self._unseen:
                 given.state = BROKEN
@@ -225,6 +227,7 @@ def _is_sealed(game: Game) -> bool:
 def _check(promise: Promise, seat: int, game: Game) -> None:
     if promise.kind != SELL:
         return
+    in_range(game)
     others = [f"player {other}" for other in range(game.num_players) if other != seat and not game.place[other]]
     if f"player {promise.player}" not in others:
         raise ConfigurationError(f"Nobody can sell to player {promise.player}: there is {', '.join(others)}.")

@@ -1,0 +1,215 @@
+"""Every public function that takes a record, on records of which each number was set to its extremes.
+
+Run as a program, with checks of every index. A function may refuse a record by an error of the library or go on, but no index may leave
+its table. Functions are found by the annotations of their arguments, so that a new one must be called here too.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import agents
+import monopoly_env as me
+from monopoly_env import actions, analyse, core, encoding, prompts, replays, rewards, spaces
+from monopoly_env.analyse import moves, offers, values
+from monopoly_env.analyse.halving import halve
+from monopoly_env.analyse.history import History, blocks, final_shares
+from monopoly_env.analyse.resemblance import Follower, resemblance
+from monopoly_env.render import narrate, svg, text
+from monopoly_env.replays import replay
+from monopoly_env.talk import Message, Promise, Talk
+
+# Their games are those of a table, a server or a loop, which have checked them, or they write parts of a sentence or a picture. The search
+# for offers begins with `may_offer` and networks with `check_sound`; they take minutes to compile.
+TRUSTED = (
+    "agents.learned.", "agents.players.search.", "agents.text.", "monopoly_env.analyse.actions.candidate",
+    "monopoly_env.analyse.offers.offers_of", "monopoly_env.core.illegal", "monopoly_env.mcp.",
+    "monopoly_env.encoding.observe_known", "monopoly_env.play.", "monopoly_env.policy.loop.", "monopoly_env.policy.protocol.draw_keys",
+    "monopoly_env.puzzles.", "monopoly_env.render.", "monopoly_env.serve.", "monopoly_env.validate.", "monopoly_env.vector.Batch",
+)  # fmt: skip
+CALLED_ANYWAY = ("narrate.step", "svg.draw", "svg.element", "text.board")  # of `render`
+
+RANDOM = agents.make("random")
+WATCHES = agents.make("genetic/esp/attentive")
+PLAYED = {"policies": "random", "n": 1, "threads": 1}
+FOLDER = tempfile.mkdtemp()
+RECORDING = replays.Replay(me.Rules(), 0, 2, ("a", "b"), np.zeros(2, np.uint8), turn_limit=1)
+SALE = Message(promise=Promise("sell", 1, lot=0, player=1))
+
+
+def told(game: Any) -> None:
+    talk = Talk()
+    talk.say(SALE, game)
+    talk.step(game, 0)
+
+
+def many(game: Any) -> Any:
+    return core.batch_of(game)
+
+
+# By the name of the function. A game is a copy, and may be changed.
+CALLS: dict[str, Callable[[Any], Any]] = {
+    "monopoly_env.actions.describe": lambda game: actions.describe(0, game),
+    "monopoly_env.actions.parse": lambda game: actions.parse("buy", game),
+    "monopoly_env.analyse.actions.compare_actions": lambda game: analyse.compare_actions(game, **PLAYED),
+    "monopoly_env.analyse.halving.halve": lambda game: halve(many(game), [0], 0, **PLAYED),
+    "monopoly_env.analyse.history.blocks": lambda game: list(blocks(many(game), np.zeros(1, np.int64), **PLAYED)),
+    "monopoly_env.analyse.history.final_shares": lambda game: final_shares(game, **PLAYED),
+    "monopoly_env.analyse.history.History.__init__": lambda game: History(many(game), *[np.zeros((1, 2))] * 4),
+    "monopoly_env.analyse.moves.in_words": lambda game: moves.in_words(game, 0),
+    "monopoly_env.analyse.moves.move_at": lambda game: moves.move_at(many(game), np.zeros(1, np.int64), 0),
+    "monopoly_env.analyse.moves.moves_of": lambda game: moves.moves_of(game, None),
+    "monopoly_env.analyse.moves.start_of": lambda game: moves.start_of(game, 0),
+    "monopoly_env.analyse.offers.may_offer": offers.may_offer,
+    "monopoly_env.analyse.playouts.rollout": lambda game: analyse.rollout(game, "random", 1, threads=1),
+    "monopoly_env.analyse.resemblance.Follower.__init__": lambda game: Follower(game, ["random"]),
+    "monopoly_env.analyse.resemblance.resemblance": lambda game: resemblance(game, [], ["random"]),
+    "monopoly_env.analyse.values.Value.shares": lambda game: values.resolve("worth").shares(game),
+    "monopoly_env.core.action_mask": core.action_mask,
+    "monopoly_env.core.apply": lambda game: core.apply(many(game), 0),
+    "monopoly_env.core.batch_of": core.batch_of,
+    "monopoly_env.core.check": core.check,
+    "monopoly_env.core.check_ranges": lambda game: core.check_ranges(many(game)),
+    "monopoly_env.core.check_sound": lambda game: core.check_sound(many(game)),
+    "monopoly_env.core.check_step": lambda game: core.check_step(game, 0),
+    "monopoly_env.core.clone": core.clone,
+    "monopoly_env.core.digest": core.digest,
+    "monopoly_env.core.in_range": core.in_range,
+    "monopoly_env.core.is_over": core.is_over,
+    "monopoly_env.core.legal_actions": core.legal_actions,
+    "monopoly_env.core.reseed": lambda game: core.reseed(game, 1, shuffle=True),
+    "monopoly_env.core.restarted": core.restarted,
+    "monopoly_env.core.save": lambda game: core.save(game, Path(FOLDER) / "game"),
+    "monopoly_env.core.settle": core.settle,
+    "monopoly_env.core.sound": core.sound,
+    "monopoly_env.core.step": lambda game: core.step(game, 0),
+    "monopoly_env.core.winner": core.winner,
+    "monopoly_env.core.worth": core.worth,
+    "monopoly_env.encoding.Encoding.write": lambda game: encoding.make("standard", 8).write(game, 0, np.zeros(2000, np.float32)),
+    "monopoly_env.encoding.observe": encoding.observe,
+    "monopoly_env.encoding.observe_all": lambda game: encoding.observe_all(many(game), "ocnaru100+"),
+    "monopoly_env.policy.protocol.CompiledPolicy.watch": lambda game: WATCHES.watch(many(game), np.zeros(1, np.int64), np.zeros((1, 64))),
+    "monopoly_env.policy.protocol.Decisions.__init__": lambda game: RANDOM.act(agents.Decisions(many(game))),
+    "monopoly_env.policy.protocol.Policy.watch": lambda game: agents.Policy.watch(RANDOM, many(game), np.zeros(1), np.zeros((1, 64))),
+    "monopoly_env.positions.force": lambda game: me.force(game, throws=[(1, 2)], chance=["advance_go"]),
+    "monopoly_env.prompts.changes": lambda game: prompts.changes(game, game),
+    "monopoly_env.prompts.chosen": lambda game: prompts.chosen("buy", game),
+    "monopoly_env.prompts.prompt": lambda game: prompts.prompt(game, menu=False),
+    "monopoly_env.prompts.read": lambda game: prompts.read("ACTION: buy", game),
+    "monopoly_env.prompts.situation": prompts.situation,
+    "monopoly_env.render.narrate.step": lambda game: narrate.step(game, 0),
+    "monopoly_env.render.svg.draw": svg.draw,
+    "monopoly_env.render.svg.element": svg.element,
+    "monopoly_env.render.text.board": text.board,
+    "monopoly_env.replays.narration.said": lambda game: replays.narration.said(RECORDING, game, 0, "ab"),
+    "monopoly_env.replays.narration.tell": lambda game: replays.narration.tell(RECORDING, game, 0, "ab"),
+    "monopoly_env.replays.replay.digest": replay.digest,
+    "monopoly_env.replays.replay.redraw": lambda game: replay.redraw(RECORDING, game, 0),
+    "monopoly_env.replays.replay.settle": lambda game: replay.settle(RECORDING, game, 0),
+    "monopoly_env.replays.replay.step": lambda game: replay.step(RECORDING, game, 0),
+    "monopoly_env.rewards.Reward.after": lambda game: rewards.make("rank_shaped").after(game, np.zeros(8)),
+    "monopoly_env.spaces.render": lambda game: spaces.render(game, "svg"),
+    "monopoly_env.talk.conversation.Talk.end": lambda game: Talk().end(game),
+    "monopoly_env.talk.conversation.Talk.lines": lambda game: Talk().lines(game),
+    "monopoly_env.talk.conversation.Talk.say": lambda game: Talk().say(SALE, game),
+    "monopoly_env.talk.conversation.Talk.shown": lambda game: Talk().shown(game),
+    "monopoly_env.talk.conversation.Talk.step": told,
+    "monopoly_env.talk.promises.Promise.broken_by": lambda game: Promise("no bid", 1, group=0).broken_by(0, game, 0),
+    "monopoly_env.talk.promises.Promise.kept_by": lambda game: SALE.promise.kept_by(0, game, 0),  # type: ignore[union-attr]
+    "monopoly_env.text.to_text": me.to_text,
+}  # fmt: skip
+
+
+def found() -> Iterator[str]:
+    """The names of all public functions that take a record or several."""
+    for package in (me, agents):
+        for at in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if "__main__" in at.name or ".adapters." in at.name or (at.name.startswith(TRUSTED) and ".render." not in at.name):
+                continue
+            for name, thing in vars(importlib.import_module(at.name)).items():
+                if name.startswith("_") or getattr(thing, "__module__", None) != at.name:
+                    continue
+                members = vars(thing).items() if inspect.isclass(thing) else [("", thing)]
+                for member, function in members:
+                    full = f"{at.name}.{name}.{member}".rstrip(".")
+                    if inspect.isfunction(function) and (member == "__init__" or not member.startswith("_")) and _takes_records(function):
+                        yield full
+
+
+def _takes_records(function: Any) -> bool:
+    kinds = [str(kind) for name, kind in function.__annotations__.items() if name != "return"]
+    return any(re.search(r"\bGames?\b", kind) for kind in kinds)
+
+
+def check_all_are_called() -> None:
+    names = {name for name in found() if not name.startswith(TRUSTED) or name.endswith(CALLED_ANYWAY)}
+    if names != set(CALLS):
+        raise SystemExit(f"not called: {sorted(names - set(CALLS))}; called, but not there: {sorted(set(CALLS) - names)}")
+
+
+def positions() -> list[Any]:
+    """A turn with something of everything, an auction, an offer and a game that is over."""
+    rich = me.position(
+        2, lots={0: [0, 1, 22], 1: [2, 3, 4]}, buildings={0: 5, 1: 4, 2: 1}, mortgaged=[22], jail_cards={0: ["chance"]},
+        throws=[(1, 2)], seed=1,
+    )  # fmt: skip
+    bidding = core.step(me.position(2, positions=[0, 0], throws=[(1, 2)]), actions.parse("decline"))
+    offering = core.step(core.clone(rich), actions.parse("trade with player +1"))
+    over = me.new_game(2, me.Rules(max_turns=1))
+    while not me.is_over(over):
+        core.step(over, int(me.legal_actions(over)[0]))
+    return [rich, bidding, offering, over]
+
+
+def edits(game: Any) -> Iterator[tuple[str, Any]]:
+    """Copies of a game with a field, or its last number in use, set to extremes and to numbers just beyond tables."""
+    for name in me.GAME.names or ():
+        numbers = _numbers(core.batch_of(game), name)
+        limits = np.iinfo(numbers.dtype)
+        top = 4 * int(game.depth)
+        used = {"rules": range(numbers.shape[1]), "agenda": (0, *range(top - 4, top))}.get(name, (0,))
+        places = (slice(None), *used)
+        for place in places:
+            for value in (limits.min, -1, 30, 1 << 14, limits.max):
+                edited = core.clone(game)
+                _numbers(core.batch_of(edited), name)[0, place] = value
+                yield f"{name}[{place}] = {value}", edited
+
+
+def _numbers(games: Any, name: str) -> Any:
+    """A field as rows of numbers: a view."""
+    field = games[name].view(np.int32) if name == "rules" else games[name]
+    return field.reshape(1, -1)
+
+
+def main() -> None:
+    check_all_are_called()
+    refused = calls = 0
+    faults: dict[str, str] = {}
+    for game in positions():
+        for what, edited in edits(game):
+            for name, call in CALLS.items():
+                calls += 1
+                try:
+                    call(core.clone(edited))
+                except me.MonopolyError:
+                    refused += 1
+                except Exception as error:
+                    faults.setdefault(f"{name}: {type(error).__name__}", f"{what}: {error}")
+    if faults:
+        raise SystemExit("\n".join(f"{where} ({how})" for where, how in faults.items()))
+    print(refused, calls)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
