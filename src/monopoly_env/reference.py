@@ -209,6 +209,9 @@ def record_page() -> str:
         "Seats count from 0 in turn order; fields of players have a place for each of eight. A set is a number whose bit i is set for "
         "element i: `monopoly_env.board.lots_of(game.lots[seat])` lists a player's lots, and `game.lots[seat] >> lot & 1` tells whether "
         "a lot is among them. The examples are from the game in [this picture](board.svg).",
+        'Games may be pickled and sent to other processes. What is in read-only memory (a file mapped with `mmap_mode="r"`, Ray\'s '
+        "store, `bytes`) can be looked at; `me.step` and all else that writes refuse it: `me.clone` it first. `np.load` drops the type "
+        "of a record: `np.load(path).view(me.GAME)`.",
         "## Fields",
         table(("field", "type", "shape", "meaning", "example"), (_field(name) for name in GAME.names or ())),
         "## Lots by number",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +14,8 @@ from open_spiel.python.algorithms import mcts
 
 import monopoly_env as me
 from monopoly_env.adapters.openspiel import MonopolyGame
+
+GAME = MonopolyGame()
 
 
 def play(state: Any, rng: np.random.Generator, most: int = 100_000) -> int:
@@ -60,6 +65,22 @@ def test_a_search_sees_no_dice_to_come() -> None:
         places.add(branch.record.position.tobytes())
     assert len(places) > 5
     assert state.is_chance_node(), "the state itself is where it was"
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [copy.deepcopy, lambda state: pickle.loads(pickle.dumps(state)), lambda state: GAME.deserialize_state(state.serialize())],  # noqa: S301
+    ids=["deepcopy", "pickle", "serialize"],
+)
+def test_a_copy_goes_on_from_a_chance_node(copied: Callable[[Any], Any]) -> None:
+    state = GAME.new_initial_state()
+    for word in ("buy", "go on"):
+        state.apply_action(me.actions.parse(word))
+    twin = copied(state)
+    state.apply_action(7)
+    assert twin.record.tobytes() != state.record.tobytes()
+    twin.apply_action(7)
+    assert twin.record.tobytes() == state.record.tobytes()
 
 
 def test_the_same_history_is_the_same_game() -> None:
