@@ -27,7 +27,7 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stderr, suppress
+from contextlib import closing, contextmanager, redirect_stderr, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -46,6 +46,9 @@ from monopoly_env import editions, puzzles, replays
 from monopoly_env.core import digest
 from monopoly_env.game import GAME
 from monopoly_env.puzzles import prompts
+from monopoly_env.serve import tables
+from monopoly_env.serve.players import Catalogue
+from monopoly_env.serve.storage import Storage
 from training import experts, learner_options
 from training.bench import code, positions, suite
 from training.dqn import DQN
@@ -424,6 +427,27 @@ def write_ratings(path: Path) -> None:
     ratings.save(path)
 
 
+def write_table(folder: Path) -> None:
+    """The database of the table's server, with a game under way."""
+    with closing(Storage(folder)) as storage:
+        storage.secret("host")
+        game, seats = me.new_game(2, SHORT), [tables.Seat("person", "Ann"), tables.Seat("policy", policy="random")]
+        row = tables.opened(seats, game, {"rules": SHORT.changed(), "seed": 0, "turn_limit": 100}, from_position=True)
+        row.id = "game"
+        storage.add([row])
+        tables.Table(row, storage, Catalogue()).carry_out([int(me.legal_actions(game)[0])])
+
+
+def read_table(folder: Path) -> None:
+    with closing(Storage(folder)) as storage:
+        storage.secret("host")
+        storage.newest(10)
+        row = storage.find("game")
+        if row is not None:
+            storage.snapshot("game", 0)
+            tables.Table(row, storage, Catalogue())
+
+
 READERS: Final[Mapping[str, Reader]] = {
     "game": Reader(lambda folder: me.save(me.new_game(3, seed=1), folder / "game"), lambda folder: me.load(folder / "game"), forge_game),
     "replays": Reader(
@@ -475,6 +499,7 @@ READERS: Final[Mapping[str, Reader]] = {
         lambda folder: Run.open(folder, {"a": [1]}, resume=False, overwrite=True, kind="k"),
     ),
     "edition": Reader(write_town, read_town),
+    "database of the table": Reader(write_table, read_table),
 }
 
 
