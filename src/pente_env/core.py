@@ -22,7 +22,7 @@ from monopoly_env.errors import (
 )
 from monopoly_env.kernels import entry
 from monopoly_env.philox import count_seeds, split_seeds
-from monopoly_env.records import as_batch
+from monopoly_env.records import as_batch, check_games
 from pente_env import lines, moves
 from pente_env.game import ENDINGS, GAME, MAX_PLAYERS, MIN_PLAYERS, NOBODY, PAD, RUNNING, Game, Games, empty_games
 from pente_env.rules import Rules
@@ -31,6 +31,7 @@ COLUMNS: Final = "ABCDEFGHJKLMNOPQRST"  # without I, as on the boards of pente.o
 SYMBOLS: Final = "123"  # the seats' stones, where a position is written down
 _EMPTY: Final = "."
 _WORD: Final = (1 << 63) - 1
+_DONE, _ILLEGAL, _UNSOUND = range(3)
 
 
 @entry()
@@ -40,12 +41,22 @@ def _start_games(games: Any, num_players: int, seeds: Any) -> None:
 
 
 @entry()
-def _put(games: Any, point: int) -> bool:
-    """Put a stone in the first of these games, if it is legal there."""
+def _put(games: Any, point: int) -> int:
+    """Put a stone in the first of these games; _ILLEGAL or _UNSOUND, and nothing has changed, if that can't be."""
+    if not moves.is_sound(games[0]):
+        return _UNSOUND
     if not moves.is_legal(games[0], point):
-        return False
+        return _ILLEGAL
     moves.put(games[0], point)
-    return True
+    return _DONE
+
+
+@entry()
+def _all_sound(games: Any) -> bool:
+    sound = True
+    for i in range(len(games)):
+        sound = sound and moves.is_sound(games[i])
+    return sound
 
 
 @entry()
@@ -80,6 +91,38 @@ def batch_of(game: Game, write: bool = True) -> Games:
         ConfigurationError: It is not a record of the dtype `GAME`, or it is to be written and is read-only.
     """
     return as_batch(game, GAME, "pente_env", write)
+
+
+def sound(game: Game) -> Games:
+    """A game as an array of length one to read, once it has passed `check_sound`.
+
+    Raises:
+        ConfigurationError: It is not a record of the dtype `GAME`.
+        PositionError: It is not the record of a board.
+    """
+    batch = batch_of(game, write=False)
+    check_sound(batch)
+    return batch
+
+
+def check_sound(games: Games, write: bool = False) -> None:
+    """Refuse records whose numbers are not those of a board: kernels take them as points and seats.
+
+    Args:
+        games: (B,) records.
+        write: Whether they will be written.
+
+    Raises:
+        ConfigurationError: They are no records of the dtype `GAME`, or read-only and will be written.
+        PositionError: One is not the record of a board.
+    """
+    check_games(games, GAME, "pente_env", write)
+    if not _all_sound(games):
+        raise _unsound()
+
+
+def _unsound() -> PositionError:
+    return PositionError("No game can reach this record: its rules, seats, stones or counters contradict each other.")
 
 
 def check_players(num_players: object) -> int:
@@ -202,10 +245,12 @@ def step(game: Game, action: int) -> Game:
     Raises:
         IllegalActionError: The point is not legal here. The game is unchanged, byte for byte.
         GameOverError: The game has ended.
+        PositionError: It is not the record of a board.
     """
     batch, point = batch_of(game), check_action(action)
-    if not _put(batch, point):
-        raise illegal(game, point)
+    outcome = _put(batch, point)
+    if outcome != _DONE:
+        raise _unsound() if outcome == _UNSOUND else illegal(game, point)
     return game
 
 
@@ -251,7 +296,7 @@ def points(game: Game, seat: int, what: str) -> NDArray[np.int64]:
     Raises:
         ConfigurationError: There is no such seat or question.
     """
-    batch = batch_of(game, write=False)
+    batch = sound(game)
     if what not in lines.KINDS:
         raise ConfigurationError(f"Unknown question {shortened(what)}. {nearest(shortened(what), lines.KINDS)}")
     whole_number("seat", seat, 0, int(game.num_players) - 1)
@@ -266,7 +311,7 @@ def takes(game: Game, seat: int, point: int) -> int:
     Raises:
         ConfigurationError: There is no such seat or point.
     """
-    batch = batch_of(game, write=False)
+    batch = sound(game)
     whole_number("seat", seat, 0, int(game.num_players) - 1)
     whole_number("point", point, 0, int(game.rules.side) ** 2 - 1)
     return _takes(batch, int(seat), int(point))
@@ -274,7 +319,7 @@ def takes(game: Game, seat: int, point: int) -> int:
 
 def action_mask(game: Game) -> NDArray[np.bool_]:
     """The legal points as a mask: (size * size,) bool."""
-    batch = batch_of(game, write=False)
+    batch = sound(game)
     out = np.zeros(int(game.rules.side) ** 2, np.bool_)
     _write_points(batch, 0, lines.LEGAL, out)
     return out
@@ -298,12 +343,12 @@ def winner(game: Game) -> int | None:
 
 def ending(game: Game) -> str:
     """Why the game is over: `five`, `pairs`, `five+pairs`, `full` (a draw); `none` while it is running."""
-    return ENDINGS[batch_of(game, write=False)[0].ending]
+    return ENDINGS[sound(game)[0].ending]
 
 
 def stones(game: Game) -> NDArray[np.int8]:
     """The board: (size, size) int8, 0 for an empty point, otherwise the seat + 1."""
-    size = int(batch_of(game, write=False)[0].rules.side)
+    size = int(sound(game)[0].rules.side)
     rows = np.asarray(game.stones, np.int64)[:, PAD : PAD + size, None] >> np.arange(PAD, PAD + size) & 1
     return np.asarray(np.tensordot(np.arange(1, MAX_PLAYERS + 1), rows, 1), np.int8)
 

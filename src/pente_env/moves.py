@@ -5,15 +5,38 @@ Kernels on one record, and the random numbers that players draw from it.
 
 from __future__ import annotations
 
-from monopoly_env.kernels import kernel
+from typing import Final
+
+import numpy as np
+
+from monopoly_env.engine.sets import size
+from monopoly_env.kernels import kernel, on_stack
 from monopoly_env.philox import philox
-from pente_env.game import FIVE, FIVE_AND_PAIRS, FULL, MAX_PLAYERS, NOBODY, PAD, PAIRS, ROWS, RUNNING, SMALL, Game
+from pente_env.game import (
+    ENDINGS,
+    FIVE,
+    FIVE_AND_PAIRS,
+    FULL,
+    MAX_PLAYERS,
+    MIN_PLAYERS,
+    NOBODY,
+    PAD,
+    PAIRS,
+    ROWS,
+    RUNNING,
+    SMALL,
+    Game,
+)
 from pente_env.lines import DIRECTIONS, bit_of, block_of, captures, holds, is_empty, legal_row
-from pente_env.rules import number
+from pente_env.options import choices_of
+from pente_env.rules import MAX_SIZE, MIN_SIZE, Rules, number
 
 _EXACT = number("overlines", "nothing")
 _NO_CAPTURES = number("captures", "none")
 _KERYO = number("captures", "keryo")
+_OVERLINES, _OPENINGS, _CAPTURES = (len(choices_of(Rules, name)) for name in ("overlines", "opening", "captures"))
+_MOST: Final = 2_000_000_000  # counted in 32 bits
+_WORD: Final = 0xFFFFFFFF
 
 
 @kernel
@@ -160,3 +183,40 @@ def has_five(game: Game) -> bool:
             if holds(game, seat, point // side, point % side) and _makes_five(game, seat, point // side, point % side):
                 return True
     return False
+
+
+@kernel
+def is_sound(game: Game) -> bool:
+    """Whether the numbers of a record are those of a board: the other kernels take them as points, seats and sets of points."""
+    side, players = int(game.rules.side), int(game.num_players)
+    sound = MIN_SIZE <= side <= MAX_SIZE and MIN_PLAYERS <= players <= MAX_PLAYERS and 0 <= game.rules.overlines < _OVERLINES
+    sound = sound and 0 <= game.rules.opening < _OPENINGS and 0 <= game.rules.captures < _CAPTURES
+    sound = sound and 0 <= game.player < players and NOBODY <= game.winner < players and 0 <= game.ending < len(ENDINGS)
+    sound = sound and -1 <= game.last < side * side and 0 <= game.moves <= _MOST
+    sound = sound and 0 <= game.seed[0] <= _WORD and 0 <= game.seed[1] <= _WORD
+    for seat in range(MAX_PLAYERS):
+        sound = sound and 0 <= game.captured[seat] <= _MOST and 0 <= game.draws[seat] <= _MOST
+    return sound and _is_board(game, side)
+
+
+@kernel
+def _is_board(game: Game, side: int) -> bool:
+    """Whether each point of the board, and none beside it, is empty or has one stone, in every form in which the record holds them."""
+    line, free, whole_free, sound = (1 << side) - 1, 0, 0, True
+    whole = on_stack(MAX_PLAYERS, np.int64)
+    whole[:] = 0
+    for row in range(ROWS):
+        left, r = line << PAD if PAD <= row < PAD + side else 0, row - PAD
+        for seat in range(MAX_PLAYERS):
+            stones = int(game.stones[seat, row])
+            sound = sound and stones & left == stones
+            left &= ~stones
+            if side <= SMALL and 0 <= r < side:
+                whole[seat] |= ((stones >> PAD) & line) << 8 * r
+        sound = sound and game.empty[row] == left
+        free += size(left)
+        if side <= SMALL and 0 <= r < side:
+            whole_free |= (left >> PAD) << 8 * r
+    for seat in range(MAX_PLAYERS):
+        sound = sound and game.whole[seat] == whole[seat]
+    return sound and game.whole_empty == whole_free and game.free == free

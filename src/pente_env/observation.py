@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from monopoly_env.errors import ConfigurationError, check_seats, nearest, shortened
 from monopoly_env.kernels import entry, kernel
-from monopoly_env.records import check_games
-from pente_env.game import GAME, MAX_PLAYERS, Game
+from pente_env.core import check_sound
+from pente_env.game import MAX_PLAYERS, Game, Games
 from pente_env.lines import blocks, point_of, stones_of
 from pente_env.rules import number
 
@@ -92,7 +92,7 @@ def write_observations(games: Any, seats: Any, encoding: int, out: Any) -> None:
         write_observation(games[i], seats[i], encoding, out[i])
 
 
-def observe(games: Any, seats: NDArray[Any], encoding: str = "standard") -> NDArray[np.float32]:
+def observe(games: Games, seats: NDArray[Any], encoding: str = "standard") -> NDArray[np.float32]:
     """What one seat sees of each game.
 
     Args:
@@ -107,7 +107,7 @@ def observe(games: Any, seats: NDArray[Any], encoding: str = "standard") -> NDAr
         ConfigurationError: There are no such games, seats or encoding, or the boards differ in size.
     """
     check_encoding(encoding)
-    check_games(games, GAME, "pente_env")
+    check_sound(games)
     who, sides = check_seats(games, seats), games["rules"]["side"]
     if not len(games) or np.any(sides != sides[0]):
         raise ConfigurationError(f"There must be boards, and of one size, not of {sorted(set(sides.tolist()))}.")

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from monopoly_env.callbacks import Callback, caller
 from monopoly_env.errors import ConfigurationError, check_array, shortened, whole_number
 from monopoly_env.kernels import entry
-from monopoly_env.records import check_games
+from pente_env.core import check_sound
 from pente_env.game import GAME, Games
 
 MEMORY: Final = 64  # float64 numbers of a player's memory per game and seat, zeros at the start of a game
@@ -116,7 +116,7 @@ class Player:
         Raises:
             ConfigurationError: The game is none or read-only, or the seat or the memory is none.
         """
-        check_games(games, GAME, "pente_env", write=True)
+        check_sound(games, write=True)
         if len(games) != 1:
             raise ConfigurationError(f"Expected an array of one game (a record of the dtype pente_env.GAME), not {shortened(games)}.")
         whole_number("seat", seat, 0, int(games[0].num_players) - 1)

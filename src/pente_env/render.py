@@ -113,7 +113,8 @@ def check_file(file: Path) -> None:
 
 def draw(game: Game) -> Drawing:
     """Draw a game: the board from above, with the names of its lines and a caption."""
-    side = int(game.rules.side)
+    board = stones(game)
+    side = len(board)
     width, height = 2 * _MARGIN + (side - 1) * _UNIT, 2 * _MARGIN + (side - 1) * _UNIT + 24
     root = ET.Element("svg", {
         "xmlns": "http://www.w3.org/2000/svg", "viewBox": f"0 0 {width} {height}", "role": "img",
@@ -125,7 +126,7 @@ def draw(game: Game) -> Drawing:
     edge = _MARGIN - _UNIT / 2
     _add(root, "rect", x=edge, y=edge, width=side * _UNIT, height=side * _UNIT, rx=4, fill=_BOARD)
     _grid(root, side)
-    for point, stone in enumerate(stones(game).ravel().tolist()):
+    for point, stone in enumerate(board.ravel().tolist()):
         if stone:
             _stone(root, game, point, stone - 1)
     _add(root, "text", caption(game), x=width / 2, y=height - 10)

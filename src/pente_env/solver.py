@@ -20,7 +20,7 @@ import numpy as np
 from monopoly_env.engine import sets
 from monopoly_env.errors import ConfigurationError, whole_number
 from monopoly_env.kernels import borrowed, entry, kernel
-from pente_env.core import batch_of, legal_actions, step
+from pente_env.core import legal_actions, sound, step
 from pente_env.game import RUNNING, SMALL, Game
 from pente_env.rules import number
 
@@ -83,7 +83,7 @@ def solve(
 
 
 def _check(game: Game, positions: int, table_bits: int) -> None:
-    rules = batch_of(game, write=False)[0].rules
+    rules = sound(game)[0].rules
     known = rules.overlines == number("overlines", "win") and rules.captures != number("captures", "keryo")
     known = known and rules.opening in (number("opening", "centre"), number("opening", "free"))
     if game.num_players != 2 or rules.side > SMALL or not known:

@@ -20,6 +20,7 @@ import numpy as np
 
 import agents
 import monopoly_env as me
+import pente_env as pe
 from monopoly_env import actions, analyse, core, encoding, prompts, replays, rewards, spaces
 from monopoly_env.analyse import moves, offers, values
 from monopoly_env.analyse.halving import halve
@@ -28,6 +29,10 @@ from monopoly_env.analyse.resemblance import Follower, resemblance
 from monopoly_env.render import narrate, svg, text
 from monopoly_env.replays import replay
 from monopoly_env.talk import Message, Promise, Talk
+from pente_env import core as pente
+from pente_env import observation
+from pente_env import render as pente_render
+from pente_env.solver import solve
 
 # Their games are those of a table, a server or a loop, which have checked them, or they write parts of a sentence or a picture. The search
 # for offers begins with `may_offer` and networks with `check_sound`; they take minutes to compile.
@@ -36,6 +41,7 @@ TRUSTED = (
     "monopoly_env.analyse.offers.offers_of", "monopoly_env.core.illegal", "monopoly_env.mcp.",
     "monopoly_env.encoding.observe_known", "monopoly_env.play.", "monopoly_env.policy.loop.", "monopoly_env.policy.protocol.draw_keys",
     "monopoly_env.puzzles.", "monopoly_env.render.", "monopoly_env.serve.", "monopoly_env.validate.", "monopoly_env.vector.Batch",
+    "pente_env.core.illegal", "pente_env.loop.", "pente_env.play.", "pente_env.render.caption", "pente_env.vector.Batch",
 )  # fmt: skip
 CALLED_ANYWAY = ("narrate.step", "svg.draw", "svg.element", "text.board")  # of `render`
 
@@ -127,12 +133,33 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "monopoly_env.talk.promises.Promise.broken_by": lambda game: Promise("no bid", 1, group=0).broken_by(0, game, 0),
     "monopoly_env.talk.promises.Promise.kept_by": lambda game: SALE.promise.kept_by(0, game, 0),  # type: ignore[union-attr]
     "monopoly_env.text.to_text": me.to_text,
+    "pente_env.core.action_mask": pente.action_mask,
+    "pente_env.core.batch_of": pente.batch_of,
+    "pente_env.core.check_sound": lambda game: pente.check_sound(pente.batch_of(game)),
+    "pente_env.core.clone": pente.clone,
+    "pente_env.core.digest": pente.digest,
+    "pente_env.core.ending": pente.ending,
+    "pente_env.core.is_over": pente.is_over,
+    "pente_env.core.legal_actions": pente.legal_actions,
+    "pente_env.core.points": lambda game: pente.points(game, 0, "captures"),
+    "pente_env.core.sound": pente.sound,
+    "pente_env.core.step": lambda game: pente.step(game, 0),
+    "pente_env.core.stones": pente.stones,
+    "pente_env.core.takes": lambda game: pente.takes(game, 0, 3),
+    "pente_env.core.winner": pente.winner,
+    "pente_env.observation.observe": lambda game: observation.observe(pente.batch_of(game), [0]),
+    "pente_env.player.Player.act": lambda game: pe.make("better").act(pente.batch_of(game), 0, np.zeros(64)),
+    "pente_env.render.board_lines": pente_render.board_lines,
+    "pente_env.render.draw": pente_render.draw,
+    "pente_env.render.render": lambda game: pente_render.render(game, "svg"),
+    "pente_env.render.to_text": pente_render.to_text,
+    "pente_env.solver.solve": lambda game: solve(game, positions=10, table_bits=4),
 }  # fmt: skip
 
 
 def found() -> Iterator[str]:
     """The names of all public functions that take a record or several."""
-    for package in (me, agents):
+    for package in (me, pe, agents):
         for at in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if "__main__" in at.name or ".adapters." in at.name or (at.name.startswith(TRUSTED) and ".render." not in at.name):
                 continue
@@ -158,7 +185,7 @@ def check_all_are_called() -> None:
 
 
 def positions() -> list[Any]:
-    """A turn with something of everything, an auction, an offer and a game that is over."""
+    """A turn with something of everything, an auction, an offer, a game that is over, and Pente on a small and a large board."""
     rich = me.position(
         2, lots={0: [0, 1, 22], 1: [2, 3, 4]}, buildings={0: 5, 1: 4, 2: 1}, mortgaged=[22], jail_cards={0: ["chance"]},
         throws=[(1, 2)], seed=1,
@@ -168,28 +195,29 @@ def positions() -> list[Any]:
     over = me.new_game(2, me.Rules(max_turns=1))
     while not me.is_over(over):
         core.step(over, int(me.legal_actions(over)[0]))
-    return [rich, bidding, offering, over]
+    boards = [[f"{stones:.<{size}}" for stones in (".12", ".21", "", "...1", *[""] * (size - 4))] for size in (7, 9)]
+    return [rich, bidding, offering, over, *map(pe.position, boards)]
 
 
 def edits(game: Any) -> Iterator[tuple[str, Any]]:
     """Copies of a game with a field, or its last number in use, set to extremes and to numbers just beyond tables."""
-    for name in me.GAME.names or ():
-        numbers = _numbers(core.batch_of(game), name)
+    for name in game.dtype.names:
+        numbers = _numbers(game, name)
         limits = np.iinfo(numbers.dtype)
-        top = 4 * int(game.depth)
-        used = {"rules": range(numbers.shape[1]), "agenda": (0, *range(top - 4, top))}.get(name, (0,))
-        places = (slice(None), *used)
+        places = [slice(None), *(range(len(numbers)) if name == "rules" else [0])]
+        if name == "agenda":
+            places += range(4 * int(game.depth) - 4, 4 * int(game.depth))
         for place in places:
             for value in (limits.min, -1, 30, 1 << 14, limits.max):
-                edited = core.clone(game)
-                _numbers(core.batch_of(edited), name)[0, place] = value
+                edited = game.copy()
+                _numbers(edited, name)[place] = value
                 yield f"{name}[{place}] = {value}", edited
 
 
-def _numbers(games: Any, name: str) -> Any:
-    """A field as rows of numbers: a view."""
-    field = games[name].view(np.int32) if name == "rules" else games[name]
-    return field.reshape(1, -1)
+def _numbers(game: Any, name: str) -> Any:
+    """A field as a row of numbers: a view."""
+    field = np.asarray(game).reshape(1)[name]
+    return (field.view(field.dtype[0]) if name == "rules" else field).reshape(-1)
 
 
 def main() -> None:
@@ -197,11 +225,13 @@ def main() -> None:
     refused = calls = 0
     faults: dict[str, str] = {}
     for game in positions():
+        package = "pente_env." if game.dtype == pe.GAME else "monopoly_env."
+        uses = {name: call for name, call in CALLS.items() if name.startswith(package)}
         for what, edited in edits(game):
-            for name, call in CALLS.items():
+            for name, call in uses.items():
                 calls += 1
                 try:
-                    call(core.clone(edited))
+                    call(edited.copy())
                 except me.MonopolyError:
                     refused += 1
                 except Exception as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -203,3 +204,17 @@ def test_importing_compiles_nothing() -> None:
     program = "import sys, pente_env; from pente_env import core; print(core._put.signatures, 'torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["[]", "False"]
+
+
+@pytest.mark.parametrize("extreme", [min, max])
+@pytest.mark.parametrize("field", [name for name in pe.GAME.names or () if name != "spare"])
+def test_every_field_has_a_range(field: str, extreme: Callable[..., Any]) -> None:
+    game = pe.position(["......."] * 5 + ["..12...", "......."])
+    numbers = core.batch_of(game)[field]
+    numbers = numbers.view(np.int16) if field == "rules" else numbers
+    limits = np.iinfo(numbers.dtype)
+    numbers[...] = extreme(limits.min, limits.max)
+    before = game.tobytes()
+    with pytest.raises(PositionError, match="No game can reach this record"):
+        core.step(game, 0)
+    assert game.tobytes() == before
