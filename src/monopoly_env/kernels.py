@@ -204,9 +204,10 @@ def entry(*signature: Any, **options: Any) -> Callable[[Function], Function]:
 
 
 def _cache_of(function: Callable[..., Any], kind: type[CodeCache]) -> NullCache:
-    """Where a function's code is kept; nowhere if the function was typed at a prompt."""
-    in_a_file = Path(function.__code__.co_filename).is_file()
-    return kind(function, cache_folder(function.__module__)) if in_a_file else NullCache()
+    """Where a function's code is kept; nowhere if it was typed at a prompt, or has no module to find it in again."""
+    name = function.__module__
+    kept = name in sys.modules and Path(function.__code__.co_filename).is_file()
+    return kind(function, cache_folder(name)) if kept else NullCache()
 
 
 def cache_root() -> Path:
