@@ -12,7 +12,7 @@ from agents.players.vocabulary.reading import AVERAGE_THROW, NO_LOT, asked_lot
 from monopoly_env import board
 from monopoly_env.actions import A_MORTGAGE, A_SELL, A_TURN, A_UNMORTGAGE
 from monopoly_env.engine import building, mortgage, players, rent, tax
-from monopoly_env.engine.sets import each, has, size
+from monopoly_env.engine.sets import each, has, lowest, size
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Row
@@ -79,7 +79,9 @@ def risk(game: Game, seat: int, row: int, cash: float, spare: float, rest: float
         lots = int(game.lots[other])
         owned |= lots
         lots &= ~int(game.mortgaged)
-        for lot in each(lots):
+        while lots:  # plain, not `each`: `expert` plays 1% more games
+            lot = lowest(lots)
+            lots &= lots - 1
             chance = odds.NEXT_LOT[edition, row, lot]
             if chance > 0:
                 due = float(rent.ordinary_rent(game, other, lot, AVERAGE_THROW))
