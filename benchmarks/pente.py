@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from agents.networks import pente
 from monopoly_env.errors import ConfigurationError, MonopolyError
+from monopoly_env.terminal import failed
 from pente_env import VectorPente, scripted
 from pente_env.fitness import EXPERIMENTS
 from pente_env.loop import Table, play_games
@@ -124,8 +125,7 @@ def main() -> int:
                 stones = f"{figure.moves / 1e6:6.2f} M moves/s (best {figure.best_moves / 1e6:.2f})" if figure.moves else ""
                 print(f"{figure.what:56} {figure.games:10,.0f} games/s (best {figure.best_games:,.0f}) {stones}", flush=True)
     except MonopolyError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+        return failed(error)
     if options.json:
         print(json.dumps([vars(figure) for figure in figures]))
     return 0

@@ -22,6 +22,7 @@ import monopoly_env as me
 from monopoly_env.analyse import compare_actions, resemblance, rollout
 from monopoly_env.errors import ConfigurationError, MonopolyError
 from monopoly_env.reference import table as markdown
+from monopoly_env.terminal import failed
 
 SIZES: Final = (2, 4)  # players
 PLAYED: Final = {"algorithmic": 2000, "expert": 600}  # playouts of a repetition
@@ -154,8 +155,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         figures = list(measure(options))
     except MonopolyError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+        return failed(error, arguments)
     if options.json:
         print(json.dumps([asdict(figure) for figure in figures], indent=2))
     else:

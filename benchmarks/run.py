@@ -45,6 +45,7 @@ from monopoly_env.files import write_atomically
 from monopoly_env.game import Games
 from monopoly_env.gym import DEFAULT_OPPONENTS, MonopolyEnv
 from monopoly_env.kernels import entry
+from monopoly_env.terminal import failed
 from training.evolution.generations import Play, Recipe, breed, evaluate
 
 RESULTS: Final = Path(__file__).parent / "results"
@@ -580,8 +581,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.readme:
             put_into(SPEED_PAGE, markdown(results))
     except MonopolyError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+        return failed(error, arguments)
     if options.json:
         print(json.dumps(results))
     else:

@@ -13,11 +13,11 @@ from typing import Any, Final
 
 import numpy as np
 from rich.console import Console
-from rich.table import Table
 
 from agents import arena
 from agents.arena.results import Results
 from monopoly_env.rules import Rules
+from monopoly_env.terminal import Table
 from studies.published import Comparison, Estimate, clustered
 from training.run import command
 from training.run.command import Command

@@ -25,7 +25,6 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.table import Table
 
 import agents
 from agents.arena.results import Results
@@ -33,6 +32,7 @@ from monopoly_env import intervals
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.intervals import CONFIDENCE
 from monopoly_env.rules import Rules
+from monopoly_env.terminal import Table
 from studies.pages import Page
 from training.run import command
 from training.run.command import Command

@@ -15,7 +15,6 @@ from typing import Any
 import tyro
 from rich.console import Console
 from rich.progress import track
-from rich.table import Table
 
 from agents import arena
 from agents.arena.candidates import Lineup
@@ -24,6 +23,7 @@ from monopoly_env.files import write_atomically
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.policy.resolve import resolve, resolve_all
 from monopoly_env.reference import table as markdown
+from monopoly_env.terminal import Table
 from training.run import command
 from training.run.command import Command
 from training.run.options import RulesName

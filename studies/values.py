@@ -332,7 +332,7 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
 
 def show(results: dict[str, Any]) -> None:
     """Print the tables."""
-    from rich.table import Table
+    from monopoly_env.terminal import Table
 
     for pool, found in results["pools"].items():
         for rows in (found["rows"], found["actual"]):

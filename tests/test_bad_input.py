@@ -113,6 +113,7 @@ MISSPELT: dict[str, tuple[Callable[[str], Any], str, type[me.MonopolyError], str
     "reward of a vector": (lambda name: me.VectorMonopoly(2, 2, reward=name), "wins", me.ConfigurationError, "win", rewards.names()),
     "reward of an environment": (lambda name: monopoly_v0.env(reward=name), "ranks", me.ConfigurationError, "rank", rewards.names()),
     "head": (lambda name: actions.HEADS[name], "bulid", me.ConfigurationError, "build", actions.HEAD_NAMES),
+    "action, from afar": (actions.parse, "raise", me.ConfigurationError, "", ()),
     "action": (actions.parse, "build Bordwalk", me.ConfigurationError, "build boardwalk", ()),
     "deck": (lambda name: me.position(jail_cards={0: [name]}), "chanse", me.PositionError, "chance", ("community_chest",)),
     "lot": (lambda name: me.position(lots={0: [name]}), "Bordwalk", me.PositionError, "Boardwalk", ("Park Place", "Water Works")),
@@ -127,7 +128,7 @@ def test_unknown_names_are_refused_with_the_nearest(what: str) -> None:
         call(given)
     said = str(raised.value)
     assert repr(given) in said
-    assert not nearest or f"Did you mean {nearest!r}" in said
+    assert f"Did you mean {nearest!r}" in said if nearest else "Did you mean" not in said
     assert all(name in said for name in valid)
 
 

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 import pytest
+from rich.console import Console
 
+import agents
+import monopoly_env as me
 from agents.arena.counting import GAME_COUNTS, SEAT_COUNTS
 from agents.arena.results import Results
+from monopoly_env import replays
 from monopoly_env.extras import ExtraError
+from training.tournament import Outcome
 
 ROOT: Final = Path(__file__).parents[1]
 GUARD: Final = '\nif __name__ == "__main__":'
@@ -120,10 +128,84 @@ def test_what_needs_an_extra_names_it_before_anything_is_played_or_written(tmp_p
     assert list(tmp_path.iterdir()) == []
 
 
+# What a line needs beside the flag that is tried: positional arguments, and other flags without which it is not read.
+NEEDED: Final = {
+    "monopoly_env.analyse": "saved.game",
+    "monopoly_env.bench": "random",
+    "monopoly_env.bench make": "--out x --secret y",
+    "monopoly_env.bench talk": "random random",
+    "monopoly_env.bench code": "kernel.py --run-code",
+    "monopoly_env.puzzles": "--out x.json",
+    "monopoly_env.play": "--players random random --max-turns 1",
+    "monopoly_env.play replay": "games.replay",
+    "training.experts": "--format npz --out run",
+    "training.exploit": "random",
+    "training.tournament": "--players random random --games 2",
+}
+LATE: Final = (  # they say first that they need an extra
+    "training.dqn", "training.ppo", "training.maskable_ppo", "training.values", "training.exploit --learner", "monopoly_env.serve"
+)  # fmt: skip
+VALID: Final = {"--new-weight", "--factor", "--opponents"}  # flags that may be -1
+
+
+def test_a_wrong_number_is_told_by_its_flag(helps: dict[str, str], tmp_path: Path) -> None:
+    me.save(me.new_game(2), tmp_path / "saved.game")
+    game = me.new_game(2)
+    action = int(me.legal_actions(game)[0])
+    replays.save(tmp_path / "games.replay", [replays.Replay(me.Rules(), 0, 2, ("a", "b"), np.array([action], np.uint8))])
+    (tmp_path / "kernel.py").touch()
+    lines, flags = [], []
+    for line, text in helps.items():
+        numbers = re.findall(r"^. (--[a-z-]+)(?: \S+)* (?:\{None\}\|)?(?:INT|FLOAT)", text, re.MULTILINE)
+        if not line.startswith(LATE):
+            tried = [flag for flag in dict.fromkeys(numbers) if flag not in VALID]
+            lines += [[*line.split(), *NEEDED.get(line, "").split(), flag, "-1"] for flag in tried]
+            flags += tried
+    assert len(lines) > 100
+    wrong = []
+    for line, flag, (status, text) in zip(lines, flags, run_bare(lines, tmp_path), strict=True):
+        told = next((sentence for sentence in text.splitlines() if sentence.startswith("error: ")), text)
+        if status != 2 or f"{flag} " not in told:
+            wrong.append((" ".join(line), status, told))
+    assert wrong == []
+
+
+def results_of(*names: str, units: Sequence[int] = (0, 0)) -> Results:
+    """Two games between two policies, in which the seats are changed; the first policy wins both."""
+    nothing, seats = np.zeros(2, np.int16), np.array([[0, 1], [1, 0]], np.int16)
+    return Results(
+        names, "official", 0, 9, seats, seats + np.int16(1), np.array(units, np.int32), nothing, nothing == 1,
+        np.zeros((2, 2), SEAT_COUNTS), np.zeros(2, GAME_COUNTS),
+    )  # fmt: skip
+
+
+def test_result_tables_fit_80_columns_with_whole_names() -> None:
+    names = max(agents.names(), key=len), "my_module:" + "a_long_name" * 3
+    results = results_of(*names)
+    out = io.StringIO()
+    console = Console(file=out, width=80)
+    console.print(Outcome.of([results], names).ladder())
+    results.luck = np.zeros((2, 2))
+    for text in (str(results_of(*names)), str(results), out.getvalue()):
+        lines = text.splitlines()
+        assert max(map(len, lines)) <= 80
+        policies = "".join(line.lstrip("12 ").split(" ")[0] for line in lines)  # a long name goes on in the next line
+        assert all(name in policies for name in names)
+    assert f"1  {names[0]} " in out.getvalue()
+    assert f"\n{names[0]} " in str(results_of(*names))
+
+
+def test_the_interval_of_a_table_is_that_between_seeds() -> None:
+    assert "0.0% to 100.0%" in str(results_of("a", "b"))  # games of one seed say nothing of others, however many they are
+
+
+def test_a_policy_shows_its_parameters() -> None:
+    assert repr(agents.make("strategic", min_cash_reserve=300)) == "ScriptedPolicy('strategic', min_cash_reserve=300)"
+    assert repr(agents.make("one_ply", draws=3)) == "OnePlyPolicy('one_ply/best', value='best', draws=3, base='expert')"
+
+
 def test_functions_that_need_an_extra_name_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole, nothing = np.zeros(2, np.int16), {"seat_counts": np.zeros((2, 2), SEAT_COUNTS), "game_counts": np.zeros(2, GAME_COUNTS)}
-    seats = np.array([[0, 1], [1, 0]], np.int16)
-    results = Results(("a", "b"), "official", 0, 9, seats, seats + np.int16(1), whole, whole, whole == 1, **nothing)
+    results = results_of("a", "b")
     for library in ("pandas", "matplotlib"):
         monkeypatch.setitem(sys.modules, library, None)
     monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)

@@ -6,14 +6,13 @@ legal actions of a decision may lie in several heads at once. docs/actions.md is
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from monopoly_env.board import LOT_NAME, NUM_EDITIONS, NUM_LOTS, NUM_STREETS
-from monopoly_env.errors import ConfigurationError, PositionError, integer, nearest, shortened
+from monopoly_env.errors import ConfigurationError, PositionError, integer, near, nearest, shortened
 
 if TYPE_CHECKING:
     from monopoly_env.game import Game
@@ -184,11 +183,9 @@ def parse(text: str | int, game: Game | None = None) -> int:
     told = {told.casefold(): action for action, told in _TOLD.get(decision, {}).items()}
     answer = told.get(wanted, _BY_TEXT.get(wanted))
     if answer is None:
-        close = difflib.get_close_matches(wanted, _BY_TEXT, n=1, cutoff=0.4)
-        hint = f"Did you mean {close[0]!r}? " if close else ""
         raise ConfigurationError(
-            f"Unknown action {shortened(text)}. {hint}Give a text of monopoly_env.actions.describe, such as 'buy' or 'go on', or a number "
-            f"from 0 to {NUM_ACTIONS - 1}."
+            f"Unknown action {shortened(text)}. {near(wanted, _BY_TEXT)}Give a text of monopoly_env.actions.describe, such as 'buy' or "
+            f"'go on', or a number from 0 to {NUM_ACTIONS - 1}."
         )
     return answer
 

@@ -157,6 +157,10 @@ def nearest(name: object, valid: Iterable[object], listed: str = "") -> str:
         listed: Where a user finds all of them, if they are many: the message then names the nearest three.
     """
     names = [str(item) for item in valid]
-    close = [repr(item) for item in difflib.get_close_matches(str(name), names, n=3 if listed else 1)]
-    hint = f"Did you mean {' or '.join(filter(None, (', '.join(close[:-1]), close[-1])))}? " if close else ""
-    return f"{hint}All names: {listed}." if listed else f"{hint}Valid: {', '.join(names)}."
+    return f"{near(name, names, 3)}All names: {listed}." if listed else f"{near(name, names)}Valid: {', '.join(names)}."
+
+
+def near(name: object, valid: Iterable[str], most: int = 1) -> str:
+    """The question "Did you mean ...? " with the nearest valid names; empty if none is near."""
+    *others, last = [repr(item) for item in difflib.get_close_matches(str(name), valid, n=most)] or [""]
+    return f"Did you mean {', '.join(others)}{' or ' if others else ''}{last}? " if last else ""

@@ -31,6 +31,7 @@ from monopoly_env.policy.protocol import MEMORY, Decisions, Policy
 from monopoly_env.policy.resolve import resolve
 from monopoly_env.render import narrate
 from monopoly_env.talk import FORMS, Message, Talk
+from monopoly_env.terminal import failed
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer
@@ -327,8 +328,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         server().run(options.transport)
     except MonopolyError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+        return failed(error, arguments)
     except KeyboardInterrupt:
         return 130
     return 0

@@ -21,15 +21,16 @@ from rich.console import Console
 
 from monopoly_env import core, replays
 from monopoly_env.errors import ConfigurationError, MonopolyError
-from monopoly_env.game import Game
+from monopoly_env.game import MAX_PLAYERS, MIN_PLAYERS, Game
 from monopoly_env.policy.loop import answers, let_watch
 from monopoly_env.policy.names import renamed_told
-from monopoly_env.policy.protocol import MEMORY, Decisions, Policy, QuitError
+from monopoly_env.policy.protocol import MEMORY, Decisions, Policy
 from monopoly_env.policy.resolve import make, resolve
 from monopoly_env.render import narrate
 from monopoly_env.render.text import PLAYERS, board
 from monopoly_env.replays import Replay
 from monopoly_env.rules import PRESETS
+from monopoly_env.terminal import QuitError, failed
 from monopoly_env.text import to_text
 
 HUMAN: Final = "human"  # the policy that asks the person at the terminal
@@ -101,8 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return run_replay(tyro.cli(ReplayOptions, args=words[1:], prog=f"{program} {REPLAY}"), console)
         return run(tyro.cli(Options, args=words, prog=program), console)
     except MonopolyError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+        return failed(error, arguments)
     except KeyboardInterrupt:
         return 130
 
@@ -115,22 +115,24 @@ def run(options: Options, console: Console) -> int:
     """
     if options.delay < 0 or options.max_turns < 1 or options.boards < 0:
         raise ConfigurationError("--delay and --boards must not be negative, --max-turns must be at least 1.")
+    seats = len(options.players)
+    if not MIN_PLAYERS <= seats <= MAX_PLAYERS:
+        raise ConfigurationError(f"--players must name {MIN_PLAYERS} to {MAX_PLAYERS} players, not {seats}: one for each seat.")
     game = core.load(options.load) if options.load else core.new_game(len(options.players), options.rules, options.seed)
     if game.num_players != len(options.players):
         raise ConfigurationError(f"The saved game has {game.num_players} players; --players names {len(options.players)}.")
     policies = [make(HUMAN, console=console) if name == HUMAN else resolve(name) for name in options.players]
     names = [f"{PLAYERS[seat]} ({policy.name})" for seat, policy in enumerate(policies)]
-    status = 0
+    left: QuitError | None = None
     try:
         play(game, policies, names, console, options)
     except QuitError as error:
-        console.print(str(error), markup=False)
-        status = 0 if error.on_purpose else 1
+        left = error
     console.print(board(game, colour=console.is_terminal), markup=False, highlight=False)
     if options.save:
         core.save(game, options.save)
         console.print(f"Saved to {options.save}.", markup=False)
-    return status
+    return 0 if left is None else left.end()
 
 
 def play(game: Game, policies: Sequence[Policy], names: Sequence[str], console: Console, options: Options) -> None:

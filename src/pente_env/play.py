@@ -24,6 +24,7 @@ from rich.console import Console
 
 from monopoly_env import sources
 from monopoly_env.errors import ConfigurationError, IllegalActionError, MonopolyError, nearest
+from monopoly_env.terminal import QuitError, failed
 from pente_env import core, matches
 from pente_env.game import Game, Games
 from pente_env.player import MEMORY, Player
@@ -65,18 +66,6 @@ class Options:
     """Write a picture of the end of the game (.svg, or .png with the extra `pictures`)."""
 
 
-class QuitError(MonopolyError):
-    """The person left the game.
-
-    Attributes:
-        on_purpose: False if the input merely ended.
-    """
-
-    def __init__(self, message: str, on_purpose: bool) -> None:
-        super().__init__(message)
-        self.on_purpose = on_purpose
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status: 0 if all was played to the end, or the user quit with `q`."""
     console = Console(soft_wrap=True, highlight=False, markup=False)
@@ -84,8 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options = tyro.cli(Options, args=arguments, prog="python -m pente_env.play")
         return run_match(options, console) if options.games else run(options, console)
     except MonopolyError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+        return failed(error, arguments)
     except KeyboardInterrupt:
         return 130
 
@@ -128,16 +116,15 @@ def run(options: Options, console: Console) -> int:
     rules, players = rules_of(options), [None if name == HUMAN else seated(name) for name in options.players]
     matches.check_table(players, rules)
     games = core.new_games([options.seed], len(players), rules)
-    status = 0
+    left: QuitError | None = None
     try:
         play(games, players, console, options)
     except QuitError as error:
-        console.print(str(error))
-        status = 0 if error.on_purpose else 1
+        left = error
     show(games[0], console)
     if options.picture:
         draw(games[0]).save(options.picture)
-    return status
+    return 0 if left is None else left.end()
 
 
 def seated(name: str) -> Player:
@@ -191,6 +178,7 @@ def ask(game: Game, console: Console) -> int:
         try:
             text = console.input(f"{SIGNS[game.player]}> ").strip()
         except EOFError:
+            console.print()
             raise QuitError("No more input: the game is left unfinished.", on_purpose=False) from None
         if text == "q":
             raise QuitError("You left the game.", on_purpose=True)

@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from monopoly_env.errors import ConfigurationError, MonopolyError
+from monopoly_env.terminal import failed
 from pente_env.core import new_game
 from pente_env.game import SMALL
 from pente_env.rules import MIN_SIZE, Rules
@@ -52,8 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             positions = bar.add_task("Positions of both searches, at most", total=2 * options.positions)
             found = solve(game, options.positions, options.table_bits, lambda searched: bar.advance(positions, searched))
     except MonopolyError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+        return failed(error, arguments)
     except KeyboardInterrupt:
         return 130
     seconds = round(time.perf_counter() - began, 1)

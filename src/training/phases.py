@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
+from monopoly_env.terminal import Table
 from training import cluster
 from training.cluster import PlayGames
 from training.learner import ChoiceLearner

@@ -25,7 +25,6 @@ from typing import Any, Final
 
 import tyro
 from rich.console import Console
-from rich.table import Table as RichTable
 
 from agents import arena
 from agents.arena.pictures import decided
@@ -43,6 +42,8 @@ from monopoly_env.policy.names import LISTED, names, renamed_told
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
 from monopoly_env.policy.resolve import make, resolve_all
 from monopoly_env.rules import RULES_VERSION, Rules
+from monopoly_env.terminal import Table as RichTable
+from monopoly_env.terminal import failed
 from training import cluster
 from training.run.folder import Run, alone
 from training.run.options import ClusterName, RulesName, digests_of
@@ -60,7 +61,6 @@ FILES: Final = {
     f"{ALL_GAMES}.*": "all games",
 }
 ALL: Final = "all"  # in place of names: every compiled policy that is registered
-_SHOWN: Final = 14  # policies of a cross table that fits a terminal
 _WIDTH: Final = 200  # characters of a line where there is no terminal
 
 
@@ -114,8 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         outcome = run(options)
     except MonopolyError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+        return failed(error, arguments)
     except KeyboardInterrupt:
         if _folder(options):
             print(f"stopped; the finished tables are in {options.out}: go on by --resume.", file=sys.stderr)
@@ -382,8 +381,9 @@ class Outcome:
         if not console.is_terminal:
             console = Console(width=_WIDTH)
         console.print(self.ladder())
-        if 2 <= len(self.results.names) <= _SHOWN:
-            console.print(self.cross_table.table())
+        crossed = self.cross_table.table()
+        if console.measure(crossed, options=console.options.update(width=1 << 16)).maximum <= console.width:
+            console.print(crossed)
         if details:
             console.print(self.results.table(details=True))
 
@@ -398,13 +398,13 @@ class Outcome:
             f"{decided(results.spent)}",
         )
         table.add_column("", justify="right")
-        table.add_column("policy", no_wrap=True)
-        for heading in ("games", "win rate", "interval", *(("points", "interval") if self.strengths else ())):
+        table.add_column("policy")
+        for heading in ("win rate", "interval", *(("points", "interval") if self.strengths else ())):
             table.add_column(heading, justify="right", no_wrap=True)
         for row in self.rows:
             rated = (f"{row['points']:+.0f}", _range(row)) if self.strengths else ()
-            interval = f"{row['low']:.1%} to {row['high']:.1%}"
-            table.add_row(str(row["rank"]), row["name"], f"{row['games']:,}", f"{row['win_rate']:.1%}", interval, *rated)
+            interval = f"{row['paired_low']:.1%} to {row['paired_high']:.1%}"
+            table.add_row(str(row["rank"]), row["name"], f"{row['win_rate']:.1%}", interval, *rated)
         return table
 
     def keep(self, kept: Kept) -> None:

@@ -76,7 +76,9 @@ def test_a_person_plays_by_number_and_by_text(monkeypatch: pytest.MonkeyPatch, t
 def test_the_end_of_input_ends_the_game(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     answer(monkeypatch)
     assert play.main(["--players", "human", "human"]) == 1
-    assert "No more input: the game is left unfinished." in capsys.readouterr().out
+    assert capsys.readouterr().err.endswith("No more input: the game is left unfinished.\n")  # the last word, after the board
+    assert play.main(["--players", "human"]) == 2
+    assert "--players must name 2 to 8 players, not 1" in capsys.readouterr().err
 
 
 def test_a_game_is_saved_and_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -95,7 +97,7 @@ def test_a_game_is_saved_and_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     ("arguments", "message"),
     [
         (["--players", "algorithmic", "randon"], "Did you mean 'random'"),
-        (["--players", "random"], "num_players=1"),
+        (["--players", "random"], "--players must name 2 to 8 players, not 1"),
         (["--rules", "oficial"], "Did you mean 'official'"),
         (["--delay", "-1"], "must not be negative"),
         (["--load", "missing.game"], "missing.game"),

@@ -10,9 +10,10 @@ import pytest
 from rich.console import Console
 
 import pente_env as pe
+from monopoly_env.terminal import QuitError
 from pente_env import core
 from pente_env.loop import Table, play_games
-from pente_env.play import Options, QuitError, main, play
+from pente_env.play import Options, main, play
 from pente_env.player import Player
 from tests.pente_env.test_matches import watching
 
@@ -103,12 +104,12 @@ def test_match(capsys: pytest.CaptureFixture[str]) -> None:
         (["--picture", "no-folder/end.svg"], "no folder 'no-folder'"),
         (["--players", "human", "random", "--games", "10"], "nobody can be human"),
         (["--rules", "chess"], "'chess'"),
-        (["--size", "4"], "size=4"),
+        (["--size", "4"], "--size 4"),
         (["--opening", "centr"], "'centre'"),
         (["--delay", "-1"], "--delay"),
         (["--json"], "--games"),
-        (["--games", "-1", "--players", "random", "random"], "games=-1"),
-        (["--seed", "-1"], "seed=-1"),
+        (["--games", "-1", "--players", "random", "random"], "--games -1"),
+        (["--seed", "-1"], "--seed -1"),
     ],
 )
 def test_wrong_options(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

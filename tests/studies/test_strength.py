@@ -31,7 +31,7 @@ def test_a_table_of_two_and_one_of_four(tmp_path: Path, capsys: pytest.CaptureFi
         (["--policy", "algoritmic"], "Did you mean 'algorithmic'"),
         (["--policy", "random", "--against", "random"], "no opponent to play against"),
         (["--policy", "random", "--against", "algorithmic", "--sizes", "9"], "2 to 8"),
-        (["--policy", "random", "--against", "algorithmic", "--games", "0"], "games=0 must be"),
+        (["--policy", "random", "--against", "algorithmic", "--games", "0"], "--games 0 must be"),
     ],
 )
 def test_wrong_options_are_told(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

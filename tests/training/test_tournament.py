@@ -119,7 +119,7 @@ def test_details_are_shown_on_request(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_a_large_field_has_no_cross_table_in_the_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(tournament, "_SHOWN", 2)
+    monkeypatch.setattr(tournament, "_WIDTH", 20)  # of a line
     assert tournament.main([*FIELD, "--games", "2"]) == 0
     assert "games a pair" not in capsys.readouterr().out
 
@@ -299,16 +299,16 @@ def test_ratings_go_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     [
         (["--players", "algorithmic", "randon"], "Did you mean 'random'"),
         (["--players", "algorithmic"], "A table of 2 needs as many policies; 1"),
-        (["--players", "algorithmic", "random", "--table-size", "9"], "table_size=9 must be a whole number from 2 to 8"),
+        (["--players", "algorithmic", "random", "--table-size", "9"], "--table-size 9 must be a whole number from 2 to 8"),
         (["--players", "algorithmic", "random", "--rules", "oficial"], "Did you mean 'official'"),
-        (["--players", "algorithmic", "random", "--games", "0"], "games=0 must be"),
-        (["--players", "algorithmic", "random", "--turn-limit", "0"], "turn_limit=0 must be"),
-        (["--players", "algorithmic", "random", "--threads", "0"], "threads=0 must be"),
-        (["--players", "algorithmic", "random", "--seed", "-1"], "seed=-1 must be"),
+        (["--players", "algorithmic", "random", "--games", "0"], "--games 0 must be"),
+        (["--players", "algorithmic", "random", "--turn-limit", "0"], "--turn-limit 0 must be"),
+        (["--players", "algorithmic", "random", "--threads", "0"], "--threads 0 must be"),
+        (["--players", "algorithmic", "random", "--seed", "-1"], "--seed -1 must be"),
         (["--players", "algorithmic", "random", "--out", "x.pkl"], f"--out writes .json, .csv, {GAMES} or a folder"),
         (["--players", "algorithmic", "random", "--resume"], "--resume needs a folder"),
         (["--players", "algorithmic", "random", "--record", "2", "--out", "x.json"], "--record needs a folder"),
-        (["--players", "algorithmic", "random", "--record", "-1", "--out", "x"], "record=-1 must be"),
+        (["--players", "algorithmic", "random", "--record", "-1", "--out", "x"], "--record -1 must be"),
         (["--players", "algorithmic", "random", "--resume", "--out", "/nowhere/to/be/found"], "No run to resume"),
         (["--players", "algorithmic", "missing.safetensors"], "is not a saved policy"),
         (["--players", "algorithmic", "strategik/*"], "No policy matches 'strategik/*'"),

@@ -16,35 +16,34 @@ from monopoly_env.intervals import CONFIDENCE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from rich.table import Table
+
+    from monopoly_env.terminal import Table
 
 Summary: TypeAlias = dict[str, Any]
 
 
 def main_table(summary: Summary, speed: str) -> Table:
     """The most important numbers, one row per policy."""
-    from rich.table import Table
+    from monopoly_env.terminal import Table
 
     adjusted = "adjusted_by" in summary
     caption = _caption(summary, speed) + (_adjustment(summary) if adjusted else "")
     table = Table(title=_title(summary), caption=caption + decided(summary.get("costs", {})))
     table.add_column("policy")
-    for heading in ("games", "wins", "win rate", "95% interval", *(_ADJUSTED if adjusted else _COUNTED)):
-        table.add_column(heading, justify="right")
+    for heading in ("win rate", "95% interval", *(_ADJUSTED if adjusted else _COUNTED)):
+        table.add_column(heading, justify="right", no_wrap=True)
     for row in summary["players"]:
-        table.add_row(
-            row["name"], f"{row['games']:,}", f"{row['wins']:,.10g}", f"{row['win_rate']:.1%}",
-            f"{row['low']:.1%} to {row['high']:.1%}", *(_adjusted_cells(row) if adjusted else _counted_cells(row)),
-        )  # fmt: skip
+        rate = row["name"], f"{row['win_rate']:.1%}", f"{row['paired_low']:.1%} to {row['paired_high']:.1%}"
+        table.add_row(*rate, *(_adjusted_cells(row) if adjusted else _counted_cells(row)))
     return table
 
 
-_COUNTED: Final = ("place", "bankrupt", "groups", "trades")
+_COUNTED: Final = ("games", "wins", "place")
 _ADJUSTED: Final = ("adjusted", "95% interval", "variance")  # in place of these: they would not fit beside them
 
 
 def _counted_cells(row: dict[str, Any]) -> tuple[str, ...]:
-    return f"{row['mean_place']:.2f}", f"{row['bankrupt']:.0%}", f"{row['groups']:.2f}", f"{row['trades']:.2f}"
+    return f"{row['games']:,}", f"{row['wins']:,.10g}", f"{row['mean_place']:.2f}"
 
 
 def _adjusted_cells(row: dict[str, Any]) -> tuple[str, ...]:
@@ -62,7 +61,7 @@ def _adjustment(summary: Summary) -> str:
 
 def details_table(summary: Summary, speed: str) -> Table:
     """The mean per seat of every statistic: one row per statistic, one column per policy."""
-    from rich.table import Table
+    from monopoly_env.terminal import Table
 
     rows = summary["players"]
     table = Table(title=_title(summary), caption=_caption(summary, speed) + decided(summary.get("costs", {})))
@@ -102,7 +101,7 @@ def _caption(summary: Summary, speed: str) -> str:
     return (
         f"{turns['mean']:.0f} turns a game (10% under {turns['p10']:.0f}, 10% over {turns['p90']:.0f}), "
         f"{summary['capped_share']:.1%} hit the limit, first to throw wins {summary['win_rate_by_order'][0]:.1%}, "
-        f"{summary['trades']['mean']:.1f} trades a game{', ' * bool(speed)}{speed}"
+        f"{summary['trades']['mean']:.1f} trades a game{', ' * bool(speed)}{speed}; intervals from the spread between seeds"
     )
 
 
@@ -137,7 +136,7 @@ def plot(kind: str, summary: Summary, turns: NDArray[np.int32], axes: Axes | Non
 def _plot_wins(summary: Summary, _: NDArray[np.int32], axes: Axes) -> None:
     rows = summary["players"][::-1]
     rates = np.array([row["win_rate"] for row in rows])
-    errors = np.array([[row["win_rate"] - row["low"], row["high"] - row["win_rate"]] for row in rows]).T
+    errors = np.array([[row["win_rate"] - row["paired_low"], row["paired_high"] - row["win_rate"]] for row in rows]).T
     axes.barh([row["name"] for row in rows], rates, xerr=np.maximum(errors, 0.0), color="steelblue", capsize=3)
     axes.axvline(1 / len(summary["win_rate_by_order"]), color="grey", linewidth=0.8, linestyle="--")  # an even share
     what = f"{summary['games']:,} games, rules {summary['rules']}"

@@ -28,9 +28,9 @@ from monopoly_env.files import read_file, read_json, write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from rich.table import Table
 
     from agents.arena.results import Results
+    from monopoly_env.terminal import Table
 
 POINTS: Final = 400.0  # points that stand for ten times the strength, as in chess
 REPLICATES: Final = 400  # a percentile of 2.5% then rests on ten of them
@@ -269,11 +269,11 @@ class CrossTable:
 
     def table(self) -> Table:
         """The table in percent, for the terminal; a column has the number of the row of the same policy."""
-        from rich.table import Table
+        from monopoly_env.terminal import Table
 
         table = Table(title="Who ends before whom, in percent", caption=self._met())
         table.add_column("", justify="right")
-        table.add_column("policy", no_wrap=True)
+        table.add_column("policy")
         for number in range(1, len(self.names) + 1):
             table.add_column(str(number), justify="right", no_wrap=True)
         for number, (name, row) in enumerate(zip(self.names, self.share, strict=True), 1):

@@ -24,9 +24,9 @@ from monopoly_env.intervals import CONFIDENCE, clustered, per_unit, wilson
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
-    from rich.table import Table
 
     from monopoly_env.replays import Replay
+    from monopoly_env.terminal import Table
 
 MANY_MOVES: Final = 3  # trades of one lot in a game; where sane traders play, more are rare
 _PERCENTILES: Final = (10, 50, 90)
@@ -302,7 +302,7 @@ class Results:
     # --- tables and plots -------------------------------------------------------------------------------------------------
 
     def table(self, details: bool = False) -> Table:
-        """The results as a rich table: one row per policy, with Wilson's 95% interval.
+        """The results as a rich table: one row per policy, with the 95% interval from the spread between seeds.
 
         Args:
             details: Show every statistic instead, with one column per policy.
@@ -312,7 +312,7 @@ class Results:
     def __str__(self) -> str:
         from rich.console import Console
 
-        console = Console(file=io.StringIO(), width=100)
+        console = Console(file=io.StringIO(), width=80)
         console.print(self.table())
         return console.file.getvalue()  # type: ignore[attr-defined]
 

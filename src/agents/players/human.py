@@ -11,9 +11,10 @@ from rich.console import Console
 from monopoly_env import actions, core
 from monopoly_env.errors import ConfigurationError, MonopolyError
 from monopoly_env.game import Game
-from monopoly_env.policy.protocol import BatchedPolicy, Decisions, QuitError
+from monopoly_env.policy.protocol import BatchedPolicy, Decisions
 from monopoly_env.render import words
 from monopoly_env.render.text import PLAYERS, board
+from monopoly_env.terminal import QuitError
 
 HELP = """Answer with the number of an action or with its text, such as: build Boardwalk
   b       show the board        s FILE  save the game
@@ -53,6 +54,7 @@ class Human(BatchedPolicy):
             try:
                 text = self.console.input(f"{PLAYERS[game.player]}> ").strip()
             except EOFError:
+                self.console.print()
                 raise QuitError("No more input: the game is left unfinished.", on_purpose=False) from None
             try:
                 action = self._understand(text, game, legal)

@@ -17,10 +17,8 @@ from typing import Annotated, Any, Final, Literal
 
 import numpy as np
 import tyro
-from rich import box
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
 
 from monopoly_env import core, replays
 from monopoly_env.actions import DECISION_NAMES
@@ -29,10 +27,11 @@ from monopoly_env.analyse.halving import check_limits
 from monopoly_env.analyse.history import History, history
 from monopoly_env.analyse.moves import in_words, moves_of
 from monopoly_env.analyse.offers import offers_of
-from monopoly_env.analyse.playouts import Playouts, rollout
-from monopoly_env.errors import ConfigurationError, MonopolyError
+from monopoly_env.analyse.playouts import MOST_PLAYOUTS, Playouts, rollout
+from monopoly_env.errors import ConfigurationError, MonopolyError, whole_number
 from monopoly_env.policy.names import renamed_told
 from monopoly_env.replays import SUFFIX
+from monopoly_env.terminal import Table, failed
 from monopoly_env.text import to_text
 
 _TEXTS: Final = ("action", "action, and the best one", "player")  # columns that are no numbers
@@ -83,8 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return (_replay if options.file.suffix == SUFFIX else _saved)(options, Console())
     except MonopolyError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+        return failed(error, arguments)
     except KeyboardInterrupt:
         return 130
 
@@ -92,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _play_on(options: Options, default: int) -> dict[str, Any]:
     """The arguments of playouts."""
     policies: Any = options.policies[0] if len(options.policies) == 1 else list(options.policies)
-    n = default if options.playouts is None else options.playouts
+    n = whole_number("playouts", default if options.playouts is None else options.playouts, 1, MOST_PLAYOUTS)
     return {"policies": policies, "n": n, "seed": options.seed, "turns": options.turns, "value": options.value,
             "threads": options.threads}  # fmt: skip
 
@@ -227,7 +225,7 @@ def _own_choices(told: History) -> Any:
 
 
 def _table(title: str, *columns: str) -> Table:
-    table = Table(title=title, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table = Table(title=title)
     for column in columns:
         is_text = column in _TEXTS
         table.add_column(column, justify="left" if is_text else "right", no_wrap=not is_text)

@@ -27,7 +27,7 @@ from monopoly_env.callbacks import Callback, caller
 from monopoly_env.core import check_ranges, check_sound
 from monopoly_env.engine.randomness import POLICIES, draw
 from monopoly_env.engine.step import write_mask
-from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, check_array, check_seats, nearest
+from monopoly_env.errors import ConfigurationError, FormatError, check_array, check_seats, nearest, shortened
 from monopoly_env.game import GAME, Games
 from monopoly_env.kernels import entry
 from monopoly_env.policy import files
@@ -246,20 +246,13 @@ class Policy(ABC):
         about = {"kind": self.kind, "name": self.name, "options": self.options(), "encoding": self.encoding()}
         files.write(path, about, self.arrays())
 
+    def shown(self) -> Mapping[str, Any]:
+        """What `repr` shows beside the name: by default the options."""
+        return self.options()
+
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.name!r})"
-
-
-class QuitError(MonopolyError):
-    """The person behind a policy left the game.
-
-    Attributes:
-        on_purpose: False if the input merely ended.
-    """
-
-    def __init__(self, message: str, on_purpose: bool) -> None:
-        super().__init__(message)
-        self.on_purpose = on_purpose
+        given = [repr(self.name), *(f"{key}={shortened(value)}" for key, value in self.shown().items())]
+        return f"{type(self).__name__}({', '.join(given)})"
 
 
 class BatchedPolicy(Policy):
@@ -381,6 +374,10 @@ class CompiledPolicy(Policy):
         if fault:
             raise FormatError(f"Policy {self.name!r}: {fault}.")
         self.params = row
+
+    def shown(self) -> Mapping[str, Any]:
+        """The options, and the parameters if they are few."""
+        return {**self.options(), **({"params": self.params.tolist()} if 0 < self.params.size <= MEMORY else {})}
 
     def fault_of(self, row: NDArray[np.float64]) -> str:
         """What is wrong with a row from a file, empty if nothing is: kernels use numbers as indices, and nothing checks those."""

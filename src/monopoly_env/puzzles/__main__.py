@@ -26,6 +26,7 @@ from monopoly_env.puzzles import prompts
 from monopoly_env.puzzles.mine import PLAYERS, mine
 from monopoly_env.puzzles.puzzle import SHIPPED, Puzzle, load, save
 from monopoly_env.rules import PRESETS
+from monopoly_env.terminal import failed
 
 
 @dataclass(frozen=True)
@@ -96,14 +97,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if words[:1] == ["score"]:
             return _score(tyro.cli(ScoreOptions, args=words[1:], prog=f"{program} score"))
     except MonopolyError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+        return failed(error, arguments)
     options = tyro.cli(Options, args=words, prog=program)
     try:
         found = _search(options)
     except MonopolyError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+        return failed(error, arguments)
     except KeyboardInterrupt:
         return 130
     kinds = ", ".join(f"{count} {kind}" for kind, count in Counter(puzzle.kind for puzzle in found).items())

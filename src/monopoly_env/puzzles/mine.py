@@ -97,6 +97,7 @@ def mine(  # noqa: PLR0913 - the options of a search
         ConfigurationError: A wrong number or name.
     """
     _check(count, players, playouts, lead, kind_share, games)
+    whole_number("seed", seed, 0)
     rules, generator, known = Rules.coerce(rules), np.random.default_rng(seed), {name: resolve(name) for name in players}
     judges = (also, policy) if also else (policy,)
     for judge in judges:

@@ -21,6 +21,7 @@ import tyro
 from monopoly_env.errors import ConfigurationError, MonopolyError
 from monopoly_env.extras import extra
 from monopoly_env.policy.names import renamed_told
+from monopoly_env.terminal import failed
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return run(options)
     except MonopolyError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+        return failed(error, arguments)
     except KeyboardInterrupt:
         return 0
 

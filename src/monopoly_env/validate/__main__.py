@@ -12,12 +12,12 @@ from typing import Annotated
 import tyro
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
 
 from monopoly_env.board import SQUARE_NAME
-from monopoly_env.errors import ConfigurationError, MonopolyError, whole_number
+from monopoly_env.errors import MonopolyError, whole_number
 from monopoly_env.files import write_atomically
 from monopoly_env.kernels import clock
+from monopoly_env.terminal import Table, failed
 from monopoly_env.text import to_text
 from monopoly_env.validate import fuzz as fuzzer
 from monopoly_env.validate import landing as odds
@@ -106,8 +106,8 @@ class Fuzz:
     def run(self) -> int:
         """Play all cases; 0 if none fails."""
         check_whole(games=self.games, most=self.most, threads=self.threads)
-        if self.seed < 0 or (self.case is not None and self.case < 0):
-            raise ConfigurationError(f"seed={self.seed} and case={self.case} must not be negative.")
+        whole_number("seed", self.seed, 0)
+        whole_number("case", self.case or 0, 0)
         first, count = (0, self.games) if self.case is None else (self.case, 1)
         if self.case is not None:
             print(to_text(fuzzer.case(self.seed, self.case)))
@@ -151,8 +151,7 @@ def main() -> int:
     try:
         return int(command.run())
     except MonopolyError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+        return failed(error)
 
 
 if __name__ == "__main__":

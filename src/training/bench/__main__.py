@@ -21,9 +21,10 @@ from typing import Annotated, Any, Final
 import tyro
 from rich.console import Console
 
-from monopoly_env.errors import ConfigurationError, MonopolyError, nearest
+from monopoly_env.errors import ConfigurationError, MonopolyError, nearest, whole_number
 from monopoly_env.files import read_file, write_atomically
 from monopoly_env.policy.names import renamed_told
+from monopoly_env.terminal import failed
 from training.bench import budget, code, suite, talk
 from training.bench.make import Sizes, make
 from training.bench.result import ABSENT, described, document, publish
@@ -97,8 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return publish(code.run(submitted, _told), submitted.out, submitted.json)
         return _run(tyro.cli(Options, args=words, prog=PROGRAM))
     except MonopolyError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+        return failed(error, arguments)
     except KeyboardInterrupt:
         return 130
 
@@ -152,6 +152,8 @@ def bench(options: Options, console: Console) -> dict[str, Any]:
 
 
 def _make(options: MakeOptions) -> int:
+    for name in Sizes._fields:
+        whole_number(name, getattr(options, name), 1)
     if not options.secret.exists():
         write_atomically(options.secret, (secrets.token_hex(32) + "\n").encode())
     text = read_file(options.secret).decode(errors="replace").strip()

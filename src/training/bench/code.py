@@ -19,7 +19,7 @@ from typing import Annotated, Any, Final
 
 import tyro
 
-from monopoly_env.errors import ConfigurationError, FormatError
+from monopoly_env.errors import ConfigurationError, FormatError, whole_number
 from monopoly_env.files import read_file, read_json, understood, write_atomically
 from training.bench import result, suite
 from training.bench.task import Score
@@ -77,6 +77,9 @@ def run(options: Options, told: Callable[[str], None]) -> dict[str, Any]:
     """
     if options.final == (options.file is not None):
         raise ConfigurationError("Name a file to submit it, or give --final to measure the best submission: one of the two.")
+    if not options.seconds > 0:
+        raise ConfigurationError(f"seconds={options.seconds} must be positive.")
+    whole_number("threads", options.threads or 1, 1)
     if not options.run_code:
         raise ConfigurationError("A submission is a program, and it would be run with all your rights. Read it; then add --run-code.")
     if (options.folder / FINAL).exists():

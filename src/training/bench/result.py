@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from rich.console import Console
-from rich.table import Table as RichTable
 
 from agents.arena.pictures import decided
 from monopoly_env.files import write_atomically
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.rules import RULES_VERSION
+from monopoly_env.terminal import Table as RichTable
 from training.bench import suite
 from training.bench.suite import Suite
 from training.bench.task import Score

@@ -12,7 +12,6 @@ import numpy as np
 import tyro
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.table import Table
 
 from agents.text import Bot, Played, play
 from agents.text.model import KIND as MODEL
@@ -23,6 +22,7 @@ from monopoly_env.policy.protocol import Policy
 from monopoly_env.policy.resolve import make
 from monopoly_env.replays import Replay
 from monopoly_env.talk import BROKEN, KEPT
+from monopoly_env.terminal import Table
 from training.bench import result, suite
 from training.bench.task import Score
 from training.run.options import RulesName, find_policy

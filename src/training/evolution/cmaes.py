@@ -16,12 +16,12 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.table import Table as RichTable
 
 from agents.arena.candidates import Score
 from monopoly_env.errors import ConfigurationError, FormatError, nearest
 from monopoly_env.extras import extra
 from monopoly_env.policy.protocol import Policy
+from monopoly_env.terminal import Table as RichTable
 from training.cluster import HERE, Place
 from training.evolution import fitness
 from training.evolution.fitness import FITNESSES, HELD_OUT, Setting, held_out, split

@@ -16,12 +16,12 @@ from typing import Any, ClassVar, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.table import Table as RichTable
 
 from agents.arena.candidates import Score, against
 from agents.networks.esp import FORMS, QUESTIONS, EspPlayer, architecture, rows
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.policy.protocol import CompiledPolicy
+from monopoly_env.terminal import Table as RichTable
 from training.cluster import HERE, Place
 from training.evolution import esp
 from training.evolution.esp import Neurons

@@ -17,7 +17,6 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.table import Table as RichTable
 
 from agents.arena.batch import GameBatch
 from agents.arena.candidates import Lineup, against
@@ -28,6 +27,7 @@ from monopoly_env.errors import ConfigurationError, FormatError, nearest
 from monopoly_env.policy.protocol import CompiledPolicy, Policy
 from monopoly_env.policy.resolve import PolicyLike, load, resolve_all
 from monopoly_env.rules import PRESETS, Rules
+from monopoly_env.terminal import Table as RichTable
 from training.cluster import HERE, Place
 from training.evolution import run as files
 from training.evolution.run import MOST_CURVES, POPULATION, EvolutionOptions, Search

@@ -17,12 +17,12 @@ from typing import Any, ClassVar, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.table import Table as RichTable
 
 from agents.networks import pente, pente_window
 from agents.networks.layout import Architecture
 from monopoly_env.errors import ConfigurationError, FormatError, nearest
 from monopoly_env.intervals import clustered
+from monopoly_env.terminal import Table as RichTable
 from pente_env.fitness import EXPERIMENTS, Experiment, Fitness, Scores, opponents_of
 from pente_env.player import Player
 from pente_env.rules import MAX_SIZE, MIN_SIZE, Rules

@@ -17,6 +17,7 @@ from rich.console import Console
 
 from monopoly_env.errors import ConfigurationError, MonopolyError, nearest
 from monopoly_env.policy.names import renamed_told
+from monopoly_env.terminal import failed
 
 OptionsT = TypeVar("OptionsT")
 ResultT = TypeVar("ResultT")
@@ -159,8 +160,7 @@ def resumable(last: str) -> Callable[[Callable[[Sequence[str] | None], None]], C
                 with renamed_told():
                     body(arguments)
             except MonopolyError as error:
-                print(f"error: {error}", file=sys.stderr)
-                return 2
+                return failed(error, arguments)
             except OSError as error:  # the disk is full, for instance
                 print(f"error: {error}.{' Fix that and continue with --resume.' if last else ''}", file=sys.stderr)
                 return 2

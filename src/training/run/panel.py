@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from rich.table import Table as RichTable
-
 from agents import arena
 from agents.arena.candidates import Lineup
 from agents.arena.table import Table
 from monopoly_env.policy.protocol import Policy
 from monopoly_env.rules import Rules
+from monopoly_env.terminal import Table as RichTable
 
 PANEL_SEED: Final = 1_000_001  # of the games that choose the best checkpoint
 FINAL_SEED: Final = 2_000_003  # of the games that are reported: others, or the best would be flattered by its own choice

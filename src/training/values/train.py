@@ -20,11 +20,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.table import Table
 from torch import Tensor
 
 from agents.values.network import ARCHITECTURE
 from agents.values.saved import save
+from monopoly_env.terminal import Table
 from training.networks import Network, arrays_of, optimizer_arrays, set_arrays_of, set_optimizer_arrays
 from training.run.checkpoints import Parts
 from training.run.options import result_settings

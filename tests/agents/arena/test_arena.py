@@ -28,7 +28,7 @@ from agents.arena.results import Results, merge
 from agents.arena.seating import arrangements
 from monopoly_env import actions, replays
 from monopoly_env.core import batch_of
-from monopoly_env.policy.protocol import QuitError
+from monopoly_env.terminal import QuitError
 from tests.policies import NEVER_ENDS, Historian, Restless, blind, restless, rich, seeing
 
 mpl.use("Agg")

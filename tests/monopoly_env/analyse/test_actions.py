@@ -284,12 +284,12 @@ def test_the_command_refuses_what_it_cannot_analyse(recorded: Path, tmp_path: Pa
         ([str(tmp_path / "none")], "Cannot read"),
         ([str(recorded), "--game", "9"], "--game 9 does not exist"),
         ([str(recorded), "--costly", "-1"], "must not be negative"),
-        ([str(recorded), "--until", "-1"], "until=-1.0 must be a number from 0"),
-        ([str(recorded), "--until", "2"], "until=2.0 must be a number from 0 to 1"),
-        ([str(tmp_path / "saved"), "--until", "2"], "until=2.0 must be a number from 0 to 1"),
+        ([str(recorded), "--until", "-1"], "--until -1.0 must be a number from 0"),
+        ([str(recorded), "--until", "2"], "--until 2.0 must be a number from 0 to 1"),
+        ([str(tmp_path / "saved"), "--until", "2"], "--until 2.0 must be a number from 0 to 1"),
         ([str(tmp_path / "saved"), "--game", "3"], "--game 3 is of recorded games"),
         ([str(tmp_path / "saved"), "--costly", "all"], "--costly all is of recorded games"),
-        ([str(recorded), "--seconds", "nan"], "seconds=nan must be a number from 0"),
+        ([str(recorded), "--seconds", "nan"], "--seconds nan must be a number from 0"),
         ([str(recorded), "--policies", "randm"], "Did you mean 'random'"),
     ):
         assert main(line) == 2

@@ -193,9 +193,9 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        (["--count", "0"], "count=0"),
-        (["--lead", "1"], "lead=1"),
-        (["--kind-share", "0.1"], "kind_share=0.1 must be from 1/6"),
+        (["--count", "0"], "--count 0"),
+        (["--lead", "1"], "--lead 1"),
+        (["--kind-share", "0.1"], "--kind-share 0.1 must be from 1/6"),
         (["--players", "expert"], "two policies or more"),
         (["--players", "expert", "exprt"], "'exprt'"),
         (["--policy", "exprt", "--games", "1"], "'exprt'"),

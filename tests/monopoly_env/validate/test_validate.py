@@ -173,8 +173,8 @@ def test_landing_fails_where_the_engine_disagrees(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["landing", "--throws", "0"], "throws=0 must be a whole number from 1"),
-        (["landing", "--throws", "1", "--seed", "-1"], "seed=-1"),
+        (["landing", "--throws", "0"], "--throws 0 must be a whole number from 1"),
+        (["landing", "--throws", "1", "--seed", "-1"], "--seed -1"),
         (["landing", "--throws", "1", "--threads", "0"], "threads"),
         (["landing", "--throws", "1", "--csv", "/dev/null/odds.csv"], "Cannot write '/dev/null/odds.csv'"),
         (["fuzz", "--games", "0"], "games"),

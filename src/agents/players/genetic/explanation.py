@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from rich.table import Table
+
+    from monopoly_env.terminal import Table
 
 _START_CASH: Final = 1500  # dollars
 _ORANGE: Final = board.GROUPS.index("orange")
@@ -92,7 +93,7 @@ class Explanation:
 
     def table(self) -> Table:
         """The rows of `lots` for the terminal, the rules of thumb below."""
-        from rich.table import Table
+        from monopoly_env.terminal import Table
 
         kept = "; ".join(f"{rule.name} {rule.share:.0%}" for rule in self.rules if rule.share is not None)
         table = Table(title=self.name, caption=kept or None)

@@ -12,6 +12,7 @@ import ast
 import inspect
 import math
 from collections import namedtuple
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, field, fields
 from functools import partial
@@ -128,6 +129,14 @@ class ScriptedPolicy(CompiledPolicy):
         """Make the policy of a name that plays by these parameters."""
         super().__init__(name, kernel, parameters.row(), reads_mask=False)
         self.family = type(parameters)
+
+    def shown(self) -> Mapping[str, Any]:
+        """The parameters that differ from the defaults of the family."""
+        known = zip(fields(self.family), self.params.tolist(), strict=True)
+        changed = [(option, value) for option, value in known if value != option.default]
+        return {
+            o.name: value == 1 if o.metadata["unit"] == "switch" else int(value) if value.is_integer() else value for o, value in changed
+        }
 
     def fault_of(self, row: NDArray[np.float64]) -> str:
         """What is wrong with a row from a file: the first parameter that is out of its range."""
