@@ -510,14 +510,24 @@ def test_looking_before_the_beginning(look: str) -> None:
 # --- a package of the same name -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("program", ["import monopoly_env as me; me.VectorMonopoly(2, opponents=['random'])", "import training.tournament"])
-def test_a_foreign_package_agents_is_named(program: str, tmp_path: Path) -> None:
-    (tmp_path / "agents").mkdir()
-    (tmp_path / "agents" / "__init__.py").write_text("a = 1\n")
+@pytest.mark.parametrize(
+    ("package", "program"),
+    [
+        ("agents", "import monopoly_env as me; me.VectorMonopoly(2, opponents=['random'])"),
+        ("agents", "import training.tournament"),
+        ("training", "import monopoly_env.bench; monopoly_env.bench.main([])"),
+        ("training", "from pente_env.matches import coerce; coerce('a.npz')"),
+    ],
+)
+def test_a_foreign_package_of_the_same_name_is_named(package: str, program: str, tmp_path: Path) -> None:
+    (tmp_path / package).mkdir()
+    (tmp_path / package / "__init__.py").write_text("a = 1\n")
+    (tmp_path / "a.npz").touch()
     path = os.pathsep.join([str(tmp_path), str(Path(me.__file__).parents[1])])
     done = subprocess.run(
         [sys.executable, "-c", program], env=os.environ | {"PYTHONPATH": path}, cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1]
-    assert f"The package 'agents' that Python finds ({tmp_path / 'agents' / '__init__.py'}) is not the one of monopoly-env" in last
+    assert f"The package {package!r} that Python finds ({tmp_path / package / '__init__.py'}) is not the one of monopoly-env" in last
+    assert "reinstall monopoly-env" in last

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-from monopoly_env.policy.names import check_agents
+from monopoly_env.policy.names import check_ours
 
 _SUITE: Final = "training.bench.__main__"
 
@@ -19,9 +19,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return the exit status.
 
     Raises:
-        ConfigurationError: Another package of the name `agents` stands before the one of this project.
+        ConfigurationError: Another package of the name `training` or `agents` stands before the one of this project.
     """
-    check_agents()
+    check_ours("training")
     status: int = importlib.import_module(_SUITE).main(arguments)
     return status
 

@@ -23,6 +23,7 @@ from monopoly_env import sources
 from monopoly_env.errors import ConfigurationError, shortened, whole_number
 from monopoly_env.intervals import clustered
 from monopoly_env.philox import MAX_SEED
+from monopoly_env.policy.names import check_ours
 from pente_env.game import ENDINGS, FULL, MAX_PLAYERS, MIN_PLAYERS
 from pente_env.loop import Table, play_games
 from pente_env.player import Player, PlayerKernel
@@ -172,5 +173,8 @@ def coerce(player: PlayerLike) -> Player:
         raise ConfigurationError(f"No player is made of a file such as {shortened(player)}. Valid suffixes: {known or 'none'}.")
     if not Path(player).is_file():
         raise ConfigurationError(f"There is no file {shortened(player)}.")
-    loaded: Player = next(iter(loaders)).load()(player)
+    loader = next(iter(loaders))
+    if loader.value.startswith("training."):
+        check_ours("training")
+    loaded: Player = loader.load()(player)
     return loaded

@@ -59,23 +59,23 @@ def _gather() -> None:
     """Import the modules that add policies, once."""
     for module in entry_points(group=GROUP):
         if module.value == _REGISTRY:
-            check_agents()
+            check_ours("agents")
         module.load()
 
 
-def check_agents() -> None:
-    """Raise unless the package `agents` that Python finds is the one of this project: the name is a common one.
+def check_ours(package: str) -> None:
+    """Raise unless the package `agents` or `training` that Python finds is the one of this project: the names are common ones.
 
     Raises:
         ConfigurationError: It is another package; the message says where it is.
     """
-    spec = find_spec("agents")
+    spec = find_spec(package)
     file = Path(spec.origin) if spec and spec.origin else None
-    if file is None or not file.is_file() or _REGISTRY not in file.read_text(encoding="utf-8", errors="replace"):
+    if file is None or not file.is_file() or "monopoly_env" not in file.read_text(encoding="utf-8", errors="replace"):
         there = file or (next(iter(spec.submodule_search_locations or ()), "unknown") if spec else "nowhere")
         raise ConfigurationError(
-            f"The package 'agents' that Python finds ({there}) is not the one of monopoly-env: another distribution or folder has the same "
-            "name; remove it, or put monopoly-env's before it in PYTHONPATH."
+            f"The package {package!r} that Python finds ({there}) is not the one of monopoly-env: another distribution or folder has the "
+            "same name. Remove it and reinstall monopoly-env, or put monopoly-env's folder before it in PYTHONPATH."
         )
 
 
