@@ -75,7 +75,7 @@ site: $(READY)  ## build the documentation site in site/, with the API reference
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict $(ARGS)
 
 check-page:  ## check the types of the page's modules; needs node
-	npx --yes -p typescript tsc -p src/monopoly_env/serve/page/jsconfig.json
+	npx --yes -p typescript tsc -p src/monopoly_table/page/jsconfig.json
 
 check-wheel: $(READY)  ## build the wheel, install it into a fresh environment, start its server and play a move
 	PYTHONPATH=. $(BIN)/python -m tests.check_wheel $(ARGS)

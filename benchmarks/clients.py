@@ -142,7 +142,7 @@ def openspiel() -> Stepper:
 def textarena() -> Stepper:
     import textarena as library
 
-    import monopoly_env.adapters.textarena  # noqa: F401 - registers the game
+    import monopoly_bench.textarena  # noqa: F401 - registers the game
 
     while True:
         env, over = library.make("Monopoly-v0", turn_limit=50), False

@@ -40,10 +40,10 @@ from monopoly_env import encoding, monopoly_v0
 from monopoly_env.actions import NUM_ACTIONS
 from monopoly_env.engine.legal import count_legal, nth_legal
 from monopoly_env.engine.randomness import policy_draw
+from monopoly_env.envs.gym import DEFAULT_OPPONENTS, MonopolyEnv
 from monopoly_env.errors import ConfigurationError, MonopolyError, nearest
 from monopoly_env.files import write_atomically
 from monopoly_env.game import Games
-from monopoly_env.gym import DEFAULT_OPPONENTS, MonopolyEnv
 from monopoly_env.kernels import entry
 from monopoly_env.terminal import failed
 from training.evolution.generations import Play, Recipe, breed, evaluate

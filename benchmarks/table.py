@@ -30,7 +30,7 @@ import tyro
 import websockets
 
 import monopoly_env as me
-from monopoly_env.serve import views
+from monopoly_table import views
 
 _PATIENCE: Final = 300  # seconds until a client gives up
 _SHOWN: Final = ("version", "turn", "dice", "lots", "bank", "question", "actions")  # are compared
@@ -53,7 +53,7 @@ class Server:
     @classmethod
     def start(cls, data: Path, python: str = sys.executable) -> Server:
         """Start a server that keeps its games in a folder."""
-        command = [python, "-m", "monopoly_env.serve", "--no-browser", "--port", "0", "--data", str(data)]
+        command = [python, "-m", "monopoly_table", "--no-browser", "--port", "0", "--data", str(data)]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         assert process.stdout is not None
         printed = process.stdout.readline()

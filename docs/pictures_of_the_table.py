@@ -37,7 +37,7 @@ def main() -> None:
 
     FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as data:
-        command = [sys.executable, "-u", "-m", "monopoly_env.serve", "--no-browser", "--port", "0", "--data", data]
+        command = [sys.executable, "-u", "-m", "monopoly_table", "--no-browser", "--port", "0", "--data", data]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
             try:
                 assert server.stdout is not None

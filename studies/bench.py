@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Console
 
+from monopoly_bench import __main__ as bench
+from monopoly_bench.result import ABSENT, cell
+from monopoly_bench.tasks import TASKS
 from monopoly_env.files import read_file, read_json, write_atomically
 from monopoly_env.reference import table as markdown
 from studies.pages import Page
-from training.bench import __main__ as bench
-from training.bench.result import ABSENT, cell
-from training.bench.tasks import TASKS
 from training.run import command
 from training.run.command import Command
 

@@ -54,7 +54,7 @@ from pathlib import Path
 game = me.new_game(2, seed=0)
 for _ in range(300):  # who always takes the first action never ends a game
     me.step(game, int(me.legal_actions(game)[0]))
-assert (Path(me.__file__).parent / "serve" / "page" / "index.html").is_file()
+assert (Path(me.__file__).parents[1] / "monopoly_table" / "page" / "index.html").is_file()
 print(agents.arena.play(["ppo/best/two", "random"], games=2))
 print(f"first import to first game and first match, compiling: {time.perf_counter() - began:.0f} s")
 """

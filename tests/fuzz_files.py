@@ -42,15 +42,17 @@ from agents import arena
 from agents.arena.ratings import Ratings
 from agents.networks.actor import ActorPolicy
 from agents.values import saved as values
-from monopoly_env import editions, puzzles, replays
+from monopoly_bench import positions, puzzles, suite
+from monopoly_bench.puzzles import prompts
+from monopoly_bench.tasks import code
+from monopoly_env import facts, replays
 from monopoly_env.core import digest
+from monopoly_env.facts import editions
 from monopoly_env.game import GAME
-from monopoly_env.puzzles import prompts
-from monopoly_env.serve import tables
-from monopoly_env.serve.players import Catalogue
-from monopoly_env.serve.storage import Storage
+from monopoly_table import tables
+from monopoly_table.players import Catalogue
+from monopoly_table.storage import Storage
 from training import experts, learner_options
-from training.bench import code, positions, suite
 from training.dqn import DQN
 from training.evolution import populations, schrum
 from training.evolution.generations import Generational
@@ -324,7 +326,7 @@ def played(count: int = 2) -> arena.Results:
 
 
 def write_series(folder: Path) -> None:
-    """The log of submitted programs, as `training.bench code` keeps it."""
+    """The log of submitted programs, as `monopoly_bench code` keeps it."""
     (folder / "01.py").write_bytes(b"PARAMS = []")
     entry = {"submission": 1, "file": "01.py", "sha256": hashlib.sha256(b"PARAMS = []").hexdigest(), "quick": True, "score": 0.5}
     (folder / "log.jsonl").write_text(json.dumps(entry) + "\n")
@@ -404,16 +406,16 @@ def write_town(folder: Path) -> None:
 def read_town(folder: Path) -> None:
     """Import the tables anew, since they are read then, and put the modules back."""
     names = ("editions", "board", "cards")
-    before = {name: sys.modules.pop(f"monopoly_env.{name}") for name in names}
+    before = {name: sys.modules.pop(f"monopoly_env.facts.{name}") for name in names}
     os.environ[editions.VARIABLE] = str(folder)
     try:
         for name in names:
-            importlib.import_module(f"monopoly_env.{name}")
+            importlib.import_module(f"monopoly_env.facts.{name}")
     finally:
         del os.environ[editions.VARIABLE]
         for name, module in before.items():
-            sys.modules[f"monopoly_env.{name}"] = module
-            setattr(me, name, module)
+            sys.modules[f"monopoly_env.facts.{name}"] = module
+            setattr(facts, name, module)
 
 
 def policy(name: str) -> Reader:

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 import monopoly_env as me
-from monopoly_env import actions, board
+from monopoly_env import actions
+from monopoly_env.facts import board
 
 # Two lots of each of six groups of three: whoever owns them never owns a group.
 ANCHORS = (17, 18, 14, 15, 11, 12, 8, 9, 5, 6, 2, 3)

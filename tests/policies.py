@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 import agents
 import monopoly_env as me
 from monopoly_env.actions import HEADS, NUM_ACTIONS, parse
-from monopoly_env.board import SQUARE_LOT
 from monopoly_env.engine.legal import count_legal, is_legal, nth_legal
 from monopoly_env.engine.randomness import policy_draw
 from monopoly_env.engine.sets import has
+from monopoly_env.facts.board import SQUARE_LOT
 from monopoly_env.kernels import kernel
 
 RICH: Final = {"auction": "none", "trade": "none", "start_cash": 1_000_000}  # rules under which `restless` can go on for long

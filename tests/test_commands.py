@@ -31,13 +31,13 @@ COMMANDS: Final = sorted(
     for path in (ROOT / "src").rglob("*.py")
     if GUARD in path.read_text(encoding="utf-8")
 )
-CHILDREN: Final = {"training.bench", "training.bench.kernel"}  # that a command starts, or that another name stands for
+CHILDREN: Final = {"monopoly_bench.kernel"}  # that a command starts, or that another name stands for
 WORDS: Final = {  # what chooses one of several helps of a command
     "training.dqn": ("", "--preset ocnaru", "--preset thesis"),
     "training.exploit": ("", "--learner ppo", "--learner dqn"),
     "training.evolve": ("", "--preset mukhar2012", "--preset pring", "--preset schrum", "--preset esp/monopoly"),
-    "monopoly_env.bench": ("", "make", "talk", "code"),
-    "monopoly_env.puzzles": ("", "prompts", "score"),
+    "monopoly_bench": ("", "make", "talk", "code"),
+    "monopoly_bench.puzzles": ("", "prompts", "score"),
     "monopoly_env.play": ("", "replay"),
     "monopoly_env.validate": ("landing", "fuzz"),
 }
@@ -118,8 +118,8 @@ def test_what_needs_an_extra_names_it_before_anything_is_played_or_written(tmp_p
         "training.evolve --preset mukhar2012 --out run": "train",
         "training.evolve --preset schrum --out run": "train",
         "training.experts --out data": "results",
-        "monopoly_env.serve": "web",
-        "monopoly_env.mcp": "mcp",
+        "monopoly_table": "web",
+        "monopoly_bench.mcp": "mcp",
     }
     told = run_bare([line.split() for line in lines], tmp_path)
     for (line, name), (status, text) in zip(lines.items(), told, strict=True):
@@ -131,11 +131,11 @@ def test_what_needs_an_extra_names_it_before_anything_is_played_or_written(tmp_p
 # What a line needs beside the flag that is tried: positional arguments, and other flags without which it is not read.
 NEEDED: Final = {
     "monopoly_env.analyse": "saved.game",
-    "monopoly_env.bench": "random",
-    "monopoly_env.bench make": "--out x --secret y",
-    "monopoly_env.bench talk": "random random",
-    "monopoly_env.bench code": "kernel.py --run-code",
-    "monopoly_env.puzzles": "--out x.json",
+    "monopoly_bench": "random",
+    "monopoly_bench make": "--out x --secret y",
+    "monopoly_bench talk": "random random",
+    "monopoly_bench code": "kernel.py --run-code",
+    "monopoly_bench.puzzles": "--out x.json",
     "monopoly_env.play": "--players random random --max-turns 1",
     "monopoly_env.play replay": "games.replay",
     "training.experts": "--format npz --out run",
@@ -143,7 +143,7 @@ NEEDED: Final = {
     "training.tournament": "--players random random --games 2",
 }
 LATE: Final = (  # they say first that they need an extra
-    "training.dqn", "training.ppo", "training.maskable_ppo", "training.values", "training.exploit --learner", "monopoly_env.serve"
+    "training.dqn", "training.ppo", "training.maskable_ppo", "training.values", "training.exploit --learner", "monopoly_table"
 )  # fmt: skip
 VALID: Final = {"--new-weight", "--factor", "--opponents"}  # flags that may be -1
 

@@ -15,8 +15,9 @@ import pente_env as pe
 from agents import arena
 from agents.networks import forward, pente, pente_window
 from agents.networks.layout import Architecture, zeros
-from monopoly_env import core, encoding, replays, rewards, spaces
+from monopoly_env import core, encoding, replays, rewards
 from monopoly_env.analyse.values import resolve as value_of
+from monopoly_env.envs import spaces
 from pente_env import fitness, observation
 from pente_env.core import batch_of
 from pente_env.solver import solve

@@ -20,7 +20,6 @@ from agents.players.expert import Bargainer, bargainer
 from agents.players.human import Human
 from agents.players.search import OnePlyPolicy, SearchPolicy
 from agents.players.search.comparison import find_offers
-from agents.text import Bot, LanguageModel, bot, model
 from agents.values import saved as saved_values
 from monopoly_env.analyse import offers
 from monopoly_env.analyse import values as values_of_states
@@ -44,10 +43,7 @@ KINDS: Final[dict[str, Factory]] = {
     trader.KIND: trader.Trader,
     OCNARU_NETWORKS: OcnaruNetworks,
     "human": Human,
-    bot.KIND: Bot,
-    model.KIND: LanguageModel,
 }
-ARGUMENTS: Final = {bot.KIND: "command", model.KIND: "model"}  # what follows a name after a colon: "bot:node my_bot.js"
 
 # Earlier names of policies, which are made with a warning and are not listed.
 RENAMED: Final = {"dqn": "expert/bargaining", "dqn/best": "expert/bargaining"}
@@ -62,7 +58,7 @@ def _renamed(old: str, new: str) -> Factory:
     return make
 
 
-names.fill(BUILT_IN | SEARCHING, KINDS | {old: _renamed(old, new) for old, new in RENAMED.items()}, ARGUMENTS)
+names.fill(BUILT_IN | SEARCHING, KINDS | {old: _renamed(old, new) for old, new in RENAMED.items()})
 for _value in saved_values.names():
     values_of_states.register(_value, functools.partial(saved_values.make, _value))
 offers.register(find_offers)

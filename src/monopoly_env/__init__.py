@@ -26,6 +26,7 @@ from monopoly_env.core import (
     winner,
     worth,
 )
+from monopoly_env.envs.registration import register
 from monopoly_env.errors import (
     ConfigurationError,
     EngineError,
@@ -39,16 +40,15 @@ from monopoly_env.errors import (
     RulesError,
 )
 from monopoly_env.game import GAME
-from monopoly_env.registration import register
 from monopoly_env.rules import Rules
 
 if TYPE_CHECKING:
     from monopoly_env import encoding, monopoly_v0, replays, rewards
     from monopoly_env.analyse import compare_actions, rollout
+    from monopoly_env.envs.vector import VectorMonopoly
     from monopoly_env.positions import force, position
     from monopoly_env.render.svg import draw
     from monopoly_env.text import to_text
-    from monopoly_env.vector import VectorMonopoly
 
 __version__ = "0.1.0"
 
@@ -97,7 +97,7 @@ register()
 
 # Loaded on first use, so that `import monopoly_env` stays quick: name -> (module, attribute). None stands for the module itself.
 _LAZY: dict[str, tuple[str, str | None]] = {
-    "VectorMonopoly": ("monopoly_env.vector", "VectorMonopoly"),
+    "VectorMonopoly": ("monopoly_env.envs.vector", "VectorMonopoly"),
     "compare_actions": ("monopoly_env.analyse", "compare_actions"),
     "draw": ("monopoly_env.render.svg", "draw"),
     "encoding": ("monopoly_env.encoding", None),

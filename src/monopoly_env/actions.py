@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from monopoly_env.board import LOT_NAME, NUM_EDITIONS, NUM_LOTS, NUM_STREETS
 from monopoly_env.errors import ConfigurationError, PositionError, integer, near, nearest, shortened
+from monopoly_env.facts.board import LOT_NAME, NUM_EDITIONS, NUM_LOTS, NUM_STREETS
 
 if TYPE_CHECKING:
     from monopoly_env.game import Game

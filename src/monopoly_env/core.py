@@ -14,8 +14,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from monopoly_env import actions, board
-from monopoly_env.editions import EDITION_NAMES
+from monopoly_env import actions
 from monopoly_env.engine import decks, invariants, legal, players, setup
 from monopoly_env.engine import step as engine_step
 from monopoly_env.engine.agenda import FAULTS, OVER
@@ -30,6 +29,8 @@ from monopoly_env.errors import (
     shortened,
     whole_number,
 )
+from monopoly_env.facts import board
+from monopoly_env.facts.editions import EDITION_NAMES
 from monopoly_env.files import read_file, read_json, write_atomically
 from monopoly_env.game import FORMAT_VERSION, GAME, MAX_PLAYERS, MIN_PLAYERS, Game, Games, empty_games
 from monopoly_env.kernels import entry
@@ -421,7 +422,7 @@ def check(game: Game) -> None:
 @cache
 def table_hash(edition: int) -> str:
     """A hash of an edition's board and cards. Saved games carry it, so that a game saved under other tables is refused."""
-    from monopoly_env import cards
+    from monopoly_env.facts import cards
 
     tables = (board.PRICE, board.MORTGAGE, board.HOUSE_PRICE, board.RENT, board.SQUARE_KIND, board.SQUARE_LOT, cards.CARD)
     digest_ = hashlib.sha256()

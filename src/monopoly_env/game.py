@@ -91,7 +91,12 @@ _FIELDS: Final[list[tuple[str, Any, tuple[int, ...], str]]] = [
     ("offers", _I16, _PLAYERS, "offers made this turn"),
     ("level", _I16, (22,), "houses on each street; 5: a hotel"),
     # Decks.
-    ("deck", _I16, (2, 16), "cards of Chance and Community Chest in order, as indices into `monopoly_env.cards.CARD_ID[board][deck]`"),
+    (
+        "deck",
+        _I16,
+        (2, 16),
+        "cards of Chance and Community Chest in order, as indices into `monopoly_env.facts.cards.CARD_ID[board][deck]`",
+    ),
     ("deck_size", _I16, (2,), "cards in each deck"),
     ("deck_next", _I16, (2,), "index of the card to be drawn next"),
     ("forced_throws", _I16, (MAX_FORCED,), "throws set from outside, as 10 * first die + second die, the next one first"),

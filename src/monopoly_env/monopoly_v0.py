@@ -81,8 +81,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from monopoly_env.aec import MonopolyAEC
 from monopoly_env.encoding import Encoding
+from monopoly_env.envs.aec import MonopolyAEC
 from monopoly_env.rewards import Reward
 from monopoly_env.rules import Rules
 

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from monopoly_env import board, cards
 from monopoly_env.core import batch_of, check_players, first_violation, in_range, settle
 from monopoly_env.engine import agenda, building, decks, invariants, setup
 from monopoly_env.errors import PositionError, nearest, shortened, whole_number
+from monopoly_env.facts import board, cards
 from monopoly_env.game import MAX_FORCED, Game, empty_games
 from monopoly_env.kernels import entry
 from monopoly_env.philox import split_seeds

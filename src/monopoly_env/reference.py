@@ -17,10 +17,11 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from monopoly_env import actions, board, core, rewards
+from monopoly_env import actions, core, rewards
 from monopoly_env.encoding import ocnaru, standard
 from monopoly_env.encoding.table import SCALES, Block, total
 from monopoly_env.errors import MonopolyError
+from monopoly_env.facts import board
 from monopoly_env.files import write_atomically
 from monopoly_env.game import GAME, MEANING, Game
 from monopoly_env.rules import PRESETS, Rules
@@ -207,7 +208,7 @@ def record_page() -> str:
         'the same field, `games["cash"]` is that of all games. Read it in [a player of your own](tutorials/policy.md), and set up a '
         "position with `me.position`. Who writes into a record calls `core.settle`, which checks it.",
         "Seats count from 0 in turn order; fields of players have a place for each of eight. A set is a number whose bit i is set for "
-        "element i: `monopoly_env.board.lots_of(game.lots[seat])` lists a player's lots, and `game.lots[seat] >> lot & 1` tells whether "
+        "element i: `facts.board.lots_of(game.lots[seat])` lists a player's lots, and `game.lots[seat] >> lot & 1` tells whether "
         "a lot is among them. The examples are from the game in [this picture](board.svg).",
         'Games may be pickled and sent to other processes. What is in read-only memory (a file mapped with `mmap_mode="r"`, Ray\'s '
         "store, `bytes`) can be looked at; `me.step` and all else that writes refuse it: `me.clone` it first. `np.load` drops the type "
@@ -216,7 +217,7 @@ def record_page() -> str:
         table(("field", "type", "shape", "meaning", "example"), (_field(name) for name in GAME.names or ())),
         "## Lots by number",
         "The streets in board order, then railroads and utilities, with the names and dollars of the US board. "
-        "`monopoly_env.board` has these tables for each board: `board.PRICE[game.rules.board, lot]`, and likewise `LOT_NAME[..][..]`, "
+        "`facts.board` has these tables for each board: `board.PRICE[game.rules.board, lot]`, and likewise `LOT_NAME[..][..]`, "
         "`LOT_SQUARE`, `MORTGAGE`, `HOUSE_PRICE` and `RENT[.., .., level]`; `GROUP_OF[lot]` and `GROUP_LOTS[group]` are the same for all.",
         table(
             ("lot", "name", "group", "square", "price", "mortgage", "house"),

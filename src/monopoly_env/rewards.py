@@ -40,7 +40,6 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from monopoly_env.callbacks import Callback, caller
 from monopoly_env.core import in_range
 from monopoly_env.engine import agenda
 from monopoly_env.engine.players import solvent_seats, total_worth
@@ -48,6 +47,7 @@ from monopoly_env.engine.sets import has
 from monopoly_env.errors import ConfigurationError, check_array, nearest
 from monopoly_env.game import GAME, Game, Games
 from monopoly_env.kernels import entry, kernel
+from monopoly_env.kernels.callbacks import Callback, caller
 
 KINDS: Final = {
     "win": "+1 for the winner, -1/(P-1) for each other player; k players who draw get 1/k - (k-1)/k/(P-1) each",

@@ -13,9 +13,9 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from monopoly_env.board import PRICE
-from monopoly_env.editions import EDITION_NAMES, OWN_NAMES
 from monopoly_env.errors import RulesError, nearest, shortened
+from monopoly_env.facts.board import PRICE
+from monopoly_env.facts.editions import EDITION_NAMES, OWN_NAMES
 
 RULES_VERSION: Final = 3  # raised when the same seed and actions may lead to a different game
 

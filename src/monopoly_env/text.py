@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from monopoly_env import actions, board
-from monopoly_env.board import lots_of
-from monopoly_env.cards import DECKS
+from monopoly_env import actions
 from monopoly_env.core import legal_actions, sound
 from monopoly_env.engine.agenda import OVER, TASK_NAMES
+from monopoly_env.facts import board
+from monopoly_env.facts.board import lots_of
+from monopoly_env.facts.cards import DECKS
 from monopoly_env.game import ENDINGS, Game
 from monopoly_env.render import words
 from monopoly_env.rules import Rules

@@ -17,9 +17,9 @@ import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from monopoly_env.callbacks import Callback, caller
 from monopoly_env.errors import ConfigurationError, check_array, shortened, whole_number
 from monopoly_env.kernels import entry
+from monopoly_env.kernels.callbacks import Callback, caller
 from pente_env.core import check_sound
 from pente_env.game import GAME, Games
 

@@ -37,7 +37,7 @@ from stable_baselines3.common.utils import set_random_seed
 
 from agents.networks.actor import ActorPolicy
 from monopoly_env import rewards
-from monopoly_env.vector import VectorMonopoly
+from monopoly_env.envs.vector import VectorMonopoly
 from training import networks
 from training.run.checkpoints import Parts
 from training.run.devices import device_of

@@ -23,10 +23,10 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvS
 
 from agents.networks.repertoire import Repertoire, share_out
 from monopoly_env.actions import NUM_ACTIONS
+from monopoly_env.envs.spaces import observation_space
+from monopoly_env.envs.vector import Batch, VectorMonopoly
 from monopoly_env.errors import ConfigurationError, shortened
 from monopoly_env.policy.protocol import MEMORY, Decisions, Policy
-from monopoly_env.spaces import observation_space
-from monopoly_env.vector import Batch, VectorMonopoly
 
 
 class MonopolyVecEnv(VecEnv):

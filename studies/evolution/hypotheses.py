@@ -14,8 +14,8 @@ import monopoly_env as me
 from agents.players import genetic
 from agents.players.genetic import mukhar
 from agents.players.genetic.kinds import GeneticPolicy
-from monopoly_env.board import SQUARE_LOT
 from monopoly_env.core import batch_of
+from monopoly_env.facts.board import SQUARE_LOT
 from monopoly_env.intervals import wilson
 from monopoly_env.policy.protocol import MEMORY, Decisions
 from monopoly_env.reference import table

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
-from monopoly_env.board import GROUP_OF, GROUPS, LOT_NAME, NUM_LOTS
+from monopoly_env.facts.board import GROUP_OF, GROUPS, LOT_NAME, NUM_LOTS
 from monopoly_env.reference import table
 from studies.evolution.experiment import Experiment, Outcome, Outcomes, percent
 from studies.pages import Page

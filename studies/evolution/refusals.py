@@ -11,7 +11,7 @@ from agents import arena
 from agents.arena.candidates import Lineup
 from agents.arena.statistics import Difference
 from agents.players.genetic import kind_of, mukhar
-from monopoly_env.board import GROUP_OF, GROUPS
+from monopoly_env.facts.board import GROUP_OF, GROUPS
 from monopoly_env.reference import table
 from studies.evolution.experiment import TURN_LIMIT, Experiment, Outcomes
 from studies.pages import Page

@@ -21,14 +21,17 @@ import numpy as np
 import agents
 import monopoly_env as me
 import pente_env as pe
-from monopoly_env import actions, analyse, core, encoding, prompts, replays, rewards, spaces
+from monopoly_bench import prompts
+from monopoly_bench.talk import Promise, Talk
+from monopoly_env import actions, analyse, core, encoding, replays, rewards
 from monopoly_env.analyse import moves, offers, values
 from monopoly_env.analyse.halving import halve
 from monopoly_env.analyse.history import History, blocks, final_shares
 from monopoly_env.analyse.resemblance import Follower, resemblance
+from monopoly_env.envs import spaces
 from monopoly_env.render import narrate, svg, text
 from monopoly_env.replays import replay
-from monopoly_env.talk import Message, Promise, Talk
+from monopoly_env.replays.messages import Message
 from pente_env import core as pente
 from pente_env import observation
 from pente_env import render as pente_render
@@ -37,10 +40,10 @@ from pente_env.solver import solve
 # Their games are those of a table, a server or a loop, which have checked them, or they write parts of a sentence or a picture. The search
 # for offers begins with `may_offer` and networks with `check_sound`; they take minutes to compile.
 TRUSTED = (
-    "agents.learned.", "agents.players.search.", "agents.text.", "monopoly_env.analyse.actions.candidate",
-    "monopoly_env.analyse.offers.offers_of", "monopoly_env.core.illegal", "monopoly_env.mcp.",
+    "agents.learned.", "agents.players.search.", "monopoly_bench.text.", "monopoly_env.analyse.actions.candidate",
+    "monopoly_env.analyse.offers.offers_of", "monopoly_env.core.illegal", "monopoly_bench.mcp.",
     "monopoly_env.encoding.observe_known", "monopoly_env.play.", "monopoly_env.policy.loop.", "monopoly_env.policy.protocol.draw_keys",
-    "monopoly_env.puzzles.", "monopoly_env.render.", "monopoly_env.serve.", "monopoly_env.validate.", "monopoly_env.vector.Batch",
+    "monopoly_bench.puzzles.", "monopoly_env.render.", "monopoly_table.", "monopoly_env.validate.", "monopoly_env.envs.vector.Batch",
     "pente_env.core.illegal", "pente_env.loop.", "pente_env.play.", "pente_env.render.caption", "pente_env.vector.Batch",
 )  # fmt: skip
 CALLED_ANYWAY = ("narrate.step", "svg.draw", "svg.element", "text.board")  # of `render`
@@ -50,12 +53,12 @@ WATCHES = agents.make("genetic/esp/attentive")
 PLAYED = {"policies": "random", "n": 1, "threads": 1}
 FOLDER = tempfile.mkdtemp()
 RECORDING = replays.Replay(me.Rules(), 0, 2, ("a", "b"), np.zeros(2, np.uint8), turn_limit=1)
-SALE = Message(promise=Promise("sell", 1, lot=0, player=1))
+SALE = Promise("sell", 1, lot=0, player=1)
 
 
 def told(game: Any) -> None:
     talk = Talk()
-    talk.say(SALE, game)
+    talk.say(Message(promise=str(SALE)), game)
     talk.step(game, 0)
 
 
@@ -108,11 +111,11 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "monopoly_env.policy.protocol.Decisions.__init__": lambda game: RANDOM.act(agents.Decisions(many(game))),
     "monopoly_env.policy.protocol.Policy.watch": lambda game: agents.Policy.watch(RANDOM, many(game), np.zeros(1), np.zeros((1, 64))),
     "monopoly_env.positions.force": lambda game: me.force(game, throws=[(1, 2)], chance=["advance_go"]),
-    "monopoly_env.prompts.changes": lambda game: prompts.changes(game, game),
-    "monopoly_env.prompts.chosen": lambda game: prompts.chosen("buy", game),
-    "monopoly_env.prompts.prompt": lambda game: prompts.prompt(game, menu=False),
-    "monopoly_env.prompts.read": lambda game: prompts.read("ACTION: buy", game),
-    "monopoly_env.prompts.situation": prompts.situation,
+    "monopoly_bench.prompts.changes": lambda game: prompts.changes(game, game),
+    "monopoly_bench.prompts.chosen": lambda game: prompts.chosen("buy", game),
+    "monopoly_bench.prompts.prompt": lambda game: prompts.prompt(game, menu=False),
+    "monopoly_bench.prompts.read": lambda game: prompts.read("ACTION: buy", game),
+    "monopoly_bench.prompts.situation": prompts.situation,
     "monopoly_env.render.narrate.step": lambda game: narrate.step(game, 0),
     "monopoly_env.render.svg.draw": svg.draw,
     "monopoly_env.render.svg.element": svg.element,
@@ -124,14 +127,14 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "monopoly_env.replays.replay.settle": lambda game: replay.settle(RECORDING, game, 0),
     "monopoly_env.replays.replay.step": lambda game: replay.step(RECORDING, game, 0),
     "monopoly_env.rewards.Reward.after": lambda game: rewards.make("rank_shaped").after(game, np.zeros(8)),
-    "monopoly_env.spaces.render": lambda game: spaces.render(game, "svg"),
-    "monopoly_env.talk.conversation.Talk.end": lambda game: Talk().end(game),
-    "monopoly_env.talk.conversation.Talk.lines": lambda game: Talk().lines(game),
-    "monopoly_env.talk.conversation.Talk.say": lambda game: Talk().say(SALE, game),
-    "monopoly_env.talk.conversation.Talk.shown": lambda game: Talk().shown(game),
-    "monopoly_env.talk.conversation.Talk.step": told,
-    "monopoly_env.talk.promises.Promise.broken_by": lambda game: Promise("no bid", 1, group=0).broken_by(0, game, 0),
-    "monopoly_env.talk.promises.Promise.kept_by": lambda game: SALE.promise.kept_by(0, game, 0),  # type: ignore[union-attr]
+    "monopoly_env.envs.spaces.render": lambda game: spaces.render(game, "svg"),
+    "monopoly_bench.talk.conversation.Talk.end": lambda game: Talk().end(game),
+    "monopoly_bench.talk.conversation.Talk.lines": lambda game: Talk().lines(game),
+    "monopoly_bench.talk.conversation.Talk.say": lambda game: Talk().say(Message(promise=str(SALE)), game),
+    "monopoly_bench.talk.conversation.Talk.shown": lambda game: Talk().shown(game),
+    "monopoly_bench.talk.conversation.Talk.step": told,
+    "monopoly_bench.talk.promises.Promise.broken_by": lambda game: Promise("no bid", 1, group=0).broken_by(0, game, 0),
+    "monopoly_bench.talk.promises.Promise.kept_by": lambda game: SALE.kept_by(0, game, 0),
     "monopoly_env.text.to_text": me.to_text,
     "pente_env.core.action_mask": pente.action_mask,
     "pente_env.core.batch_of": pente.batch_of,

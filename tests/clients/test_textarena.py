@@ -10,7 +10,7 @@ import pytest
 import textarena as ta
 
 import monopoly_env as me
-from monopoly_env.adapters.textarena import NAME, MonopolyEnv
+from monopoly_bench.textarena import NAME, MonopolyEnv
 
 
 def legal(observation: str) -> list[str]:

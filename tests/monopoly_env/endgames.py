@@ -10,8 +10,8 @@ import agents
 import monopoly_env as me
 from monopoly_env import core
 from monopoly_env.actions import A_TURN
-from monopoly_env.board import LOT_NAME
-from monopoly_env.cards import CARD_ID, DECKS
+from monopoly_env.facts.board import LOT_NAME
+from monopoly_env.facts.cards import CARD_ID, DECKS
 from monopoly_env.positions import force
 
 ORANGE = ("St. James Place", "Tennessee Avenue", "New York Avenue")

@@ -33,7 +33,7 @@ class Deed:
 
 
 def _deeds(file: str) -> list[Deed]:
-    with (files("monopoly_env") / "data" / file).open(encoding="utf-8") as lines:
+    with (files("monopoly_env") / "facts" / "data" / file).open(encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines))
     columns = {
         "street": ("rent_base", "rent_1h", "rent_2h", "rent_3h", "rent_4h", "rent_hotel"),

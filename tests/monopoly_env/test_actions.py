@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import monopoly_env as me
-from monopoly_env import actions, board
+from monopoly_env import actions
 from monopoly_env.engine import agenda
 from monopoly_env.errors import ConfigurationError, MonopolyError
+from monopoly_env.facts import board
 
 SIZES = {
     "buy": 2, "bid": 8, "turn": 1, "jail": 2, "build": 22, "sell": 22, "mortgage": 28, "unmortgage": 28, "trade": 7,

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import monopoly_env as me
-from monopoly_env import actions, board, core
+from monopoly_env import actions, core
 from monopoly_env.engine import agenda
+from monopoly_env.facts import board
 from monopoly_env.game import FORMAT_VERSION, NOBODY
 from monopoly_env.policy.protocol import Decisions
 from monopoly_env.render import narrate

@@ -13,7 +13,7 @@ from PIL import Image
 
 import monopoly_env as me
 from monopoly_env import monopoly_v0
-from monopoly_env.board import NUM_SQUARES, SQUARE_NAME
+from monopoly_env.facts.board import NUM_SQUARES, SQUARE_NAME
 from monopoly_env.game import Game
 from monopoly_env.render import raster
 from tests.play import offer

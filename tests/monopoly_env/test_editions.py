@@ -14,7 +14,7 @@ import pytest
 
 import monopoly_env as me
 from monopoly_env import replays
-from monopoly_env.editions import DATA, EDITION_NAMES, VARIABLE
+from monopoly_env.facts.editions import DATA, EDITION_NAMES, VARIABLE
 
 DARK_BLUE = "39,Boardwalk,street,dark_blue,400,200,200,50,"
 SEASIDE = '[seaside]\ntitle = "Seaside"\nboard = "board.csv"\n'

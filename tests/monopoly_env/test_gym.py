@@ -21,9 +21,9 @@ import agents
 import monopoly_env as me
 from monopoly_env import encoding, monopoly_v0
 from monopoly_env.actions import HEADS, NUM_ACTIONS
-from monopoly_env.gym import MonopolyEnv, MonopolyVectorEnv
+from monopoly_env.envs.gym import MonopolyEnv, MonopolyVectorEnv
+from monopoly_env.envs.spaces import MaskedDiscrete
 from monopoly_env.render import raster
-from monopoly_env.spaces import MaskedDiscrete
 
 ID = "monopoly_env/Monopoly-v0"
 

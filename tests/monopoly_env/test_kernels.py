@@ -23,8 +23,9 @@ import pytest
 from numba.core import event
 
 import monopoly_env as me
-from monopoly_env import code_cache, kernels
-from monopoly_env.code_cache import CodeCache
+from monopoly_env import kernels
+from monopoly_env.kernels import code_cache
+from monopoly_env.kernels.code_cache import CodeCache
 
 SOURCES = Path(me.__file__).parents[1]
 
@@ -74,7 +75,7 @@ def edit(path: Path, old: str, new: str) -> None:
 
 def test_an_edit_in_another_file_is_seen_by_the_next_run(copy: Path) -> None:
     """Numba's own cache looks at the file of the kernel alone; rent.py is never touched here."""
-    engine, data, cache = copy / "monopoly_env" / "engine", copy / "monopoly_env" / "data", copy.parent / "cache"
+    engine, data, cache = copy / "monopoly_env" / "engine", copy / "monopoly_env" / "facts" / "data", copy.parent / "cache"
     assert run(MEASURE, copy, cache) == ["4", "8", "200", "0", "1"]  # compiled
     assert run(MEASURE, copy, cache) == ["4", "8", "200", "1", "0"]  # fetched
     edit(engine / "players.py", "return int(game.lots[seat]) & lots == lots", "return False")
@@ -110,16 +111,17 @@ def test_an_edit_is_seen_where_the_cache_folder_cannot_be_used(copy: Path) -> No
 HASH_ALL = """
 import sys
 from pathlib import Path
-from monopoly_env import code_cache, kernels
+from monopoly_env.kernels import code_cache
+from monopoly_env import kernels
 
 def hashes(names):
     for memory in (kernels._own_hash, kernels._file_hash):
         memory.cache_clear()
     return {name: kernels.source_hash(name) for name in names}
 
-root = Path(kernels.__file__).parents[1]
+root = Path(kernels.__file__).parents[2]
 files = {".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): path for path in root.rglob("*.py")}
-entries = ["monopoly_env.core", "monopoly_env.vector", "monopoly_env.validate.fuzz"]
+entries = ["monopoly_env.core", "monopoly_env.envs.vector", "monopoly_env.validate.fuzz"]
 entries += ["agents.players.algorithmic", "agents.arena.table", "agents.learned.menu"]
 before = hashes(entries)
 for module, path in sorted(files.items()):
@@ -128,7 +130,7 @@ for module, path in sorted(files.items()):
     changed = [name for name, value in hashes(entries).items() if value != before[name]]
     path.write_bytes(text)
     print(module, *changed, sep=",")
-data = [*(root / "monopoly_env" / "data").iterdir(), *(root / "agents").rglob("*.json"), *(root / "agents").rglob("*.safetensors")]
+data = [*(root / "monopoly_env/facts/data").iterdir(), *(root / "agents").rglob("*.json"), *(root / "agents").rglob("*.safetensors")]
 for path in sorted(data):
     content = path.read_bytes()
     path.write_bytes(content + b" ")
@@ -142,7 +144,7 @@ def test_an_edit_in_any_file_of_the_rulebook_changes_the_folder(copy: Path) -> N
     seen = {line.split(",")[0]: set(line.split(",")[1:]) for line in run(HASH_ALL, copy, copy.parent / "cache")}
     everybody = {
         "monopoly_env.core",
-        "monopoly_env.vector",
+        "monopoly_env.envs.vector",
         "monopoly_env.validate.fuzz",
         "agents.players.algorithmic",
         "agents.arena.table",
@@ -157,7 +159,7 @@ def test_an_edit_in_any_file_of_the_rulebook_changes_the_folder(copy: Path) -> N
     }  # a policy looks at the game; it does not carry the rules out
     for module in sorted(chapters - {"monopoly_env.engine.invariants"}):
         assert playing <= seen[module], module
-    for module in ("actions", "board", "cards", "game", "rules", "kernels"):
+    for module in ("actions", "facts.board", "facts.cards", "game", "rules", "kernels"):
         assert everybody <= seen[f"monopoly_env.{module}"], module
     for name in ("board_us.csv", "board_uk.csv", "cards.csv", "editions.toml"):
         assert seen[name] == everybody, name
@@ -173,7 +175,8 @@ FIND_UNKNOWN = """
 import importlib, pkgutil
 import numba
 import agents, monopoly_env
-from monopoly_env import code_cache, kernels
+from monopoly_env.kernels import code_cache
+from monopoly_env import kernels
 
 names = [info.name for package in (monopoly_env, agents) for info in pkgutil.walk_packages(package.__path__, package.__name__ + ".")]
 # An adapter has no kernels, and imports a library that may not be installed.

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 import monopoly_env as me
-from monopoly_env import actions, board
+from monopoly_env import actions
 from monopoly_env.engine.auction import piece_funds
 from monopoly_env.engine.liquidation import raisable
 from monopoly_env.engine.mortgage import lifting_cost
 from monopoly_env.engine.players import score
+from monopoly_env.facts import board
 from monopoly_env.game import MAX_PLAYERS
 from tests.monopoly_env import oracle
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import monopoly_env as me
-from monopoly_env import board, cards
+from monopoly_env.facts import board, cards
 from monopoly_env.positions import lot_number
 from tests.play import act, asked, land, levels, mortgaged, owner, table
 

@@ -11,8 +11,8 @@ import pytest
 import agents
 import monopoly_env as me
 from monopoly_env import actions
-from monopoly_env.board import LOT_NAME, SQUARE_NAME
 from monopoly_env.core import batch_of
+from monopoly_env.facts.board import LOT_NAME, SQUARE_NAME
 from monopoly_env.render import narrate, text
 from tests.play import act, land
 

@@ -15,10 +15,11 @@ import pytest
 
 import agents
 import monopoly_env as me
+from monopoly_bench import talk
 from monopoly_env import core, replays
 from monopoly_env.replays import Replay
+from monopoly_env.replays.messages import Message
 from monopoly_env.rules import RULES_VERSION
-from monopoly_env.talk import Message
 from tests import golden
 
 
@@ -114,9 +115,9 @@ def test_a_game_stopped_by_the_arena_ends_by_score() -> None:
 
 def talking(replay: Replay) -> Replay:
     said = (
-        Message.of("Leave it to me.", "no bid on orange for 3 rounds"),
-        Message.of("<b>x</b> & y"),
-        Message.of("", "no building on red for 2 rounds"),
+        talk.message("Leave it to me.", "no bid on orange for 3 rounds"),
+        talk.message("<b>x</b> & y"),
+        talk.message("", "no building on red for 2 rounds"),
     )
     return dataclasses.replace(replay, talk=tuple(zip((0, 4, 9), said, strict=True)))
 
@@ -134,7 +135,7 @@ def test_what_players_said_is_kept_and_told(tmp_path: Path) -> None:
         one for one in told if " says: " not in one and " promises: " not in one
     ]
     assert "<b>x</b>" not in replays.to_html(replay)
-    said = replays.conversation(replay)
+    said = talk.conversation(replay)
     assert [given.state for given in said.given] == ["kept", "the offer was not accepted"]
 
 
@@ -151,8 +152,8 @@ def test_the_most_talk_fits_into_a_file(tmp_path: Path) -> None:
         7, [7], [{"at": 0}], [{"at": "0", "text": "x"}], [{"at": True, "text": "x"}], [{"at": -1, "text": "x"}],
         [{"at": 10**9, "text": "x"}], [{"at": 1, "text": "x"}, {"at": 1, "text": "y"}], [{"at": 2, "text": "x"}, {"at": 1, "text": "y"}],
         [{"at": 0, "text": "x" * 201}],
-        [{"at": 0, "text": "\x1b[2J"}], [{"at": 0, "promise": "sell Boardwalk to player 5 for $1 within 1 round"}],
-        {"at": 0}, [{"at": 0, "promise": "peace"}], [{"at": at, "text": "x"} for at in range(501)],
+        [{"at": 0, "text": "\x1b[2J"}],
+        {"at": 0}, [{"at": at, "text": "x"} for at in range(501)],
     ],
 )  # fmt: skip
 def test_loaded_messages_are_not_trusted(said: Any) -> None:
@@ -161,11 +162,19 @@ def test_loaded_messages_are_not_trusted(said: Any) -> None:
         replays.from_dict(replays.to_dict(replay) | {"talk": said})
 
 
-def test_a_promise_that_nobody_could_keep_is_found_on_playback() -> None:
+@pytest.mark.parametrize(
+    ("promise", "why"),
+    [
+        ("sell Boardwalk to player 1 for $1 within 1 round", "not yours"),
+        ("sell Boardwalk to player 5 for $1 within 1 round", "Nobody can sell to player 5"),
+        ("peace", "promise"),
+    ],
+)
+def test_a_promise_that_nobody_could_keep_is_found_on_playback(promise: str, why: str) -> None:
     replay, _ = recorded()
-    wrong = dataclasses.replace(replay, talk=((0, Message.of("", "sell Boardwalk to player 1 for $1 within 1 round")),))
-    with pytest.raises(me.FormatError, match=r"Action 1 of .*not yours"):
-        replays.conversation(wrong)
+    wrong = dataclasses.replace(replay, talk=((0, Message("", promise)),))
+    with pytest.raises(me.FormatError, match=f"Action 1 of .*{why}"):
+        talk.conversation(wrong)
 
 
 def test_an_illegal_action_is_named_by_its_number(tmp_path: Path) -> None:

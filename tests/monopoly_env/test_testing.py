@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 import agents
 import monopoly_env as me
 from monopoly_env import encoding, rewards
-from monopoly_env.aec import MonopolyAEC
 from monopoly_env.encoding import Encoding
 from monopoly_env.engine.randomness import policy_draw
+from monopoly_env.envs.aec import MonopolyAEC
 from monopoly_env.policy.loop import STUCK
 from monopoly_env.testing import CheckError, check_encoding, check_policy, check_reward, check_rules, games
 from monopoly_env.testing import rewards as reward_checks

@@ -14,7 +14,7 @@ from studies.evolution.experiment import scaled
 
 from agents.players import genetic
 from agents.players.genetic import mukhar
-from monopoly_env.board import LOT_NAME, SQUARE_LOT
+from monopoly_env.facts.board import LOT_NAME, SQUARE_LOT
 from training.evolution import generations
 from training.evolution.generations import Generational, games_of
 from training.evolution.steady import Steady

@@ -27,10 +27,10 @@ from agents.networks.actor import ActorPolicy
 from agents.networks.repertoire import Repertoire
 from monopoly_env import encoding as encodings
 from monopoly_env.actions import HEAD_OF, HEADS, NUM_ACTIONS
+from monopoly_env.envs.vector import VectorMonopoly
 from monopoly_env.errors import ConfigurationError, IllegalActionError, MonopolyError
 from monopoly_env.policy.protocol import Decisions
 from monopoly_env.rules import Rules
-from monopoly_env.vector import VectorMonopoly
 from training import maskable_ppo
 from training.maskable_ppo import PPO
 from training.run import checkpoints

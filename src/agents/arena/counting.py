@@ -12,13 +12,13 @@ from typing import Any, Final
 import numpy as np
 
 from monopoly_env.actions import A_BUILD, A_BUY, A_CASH, A_REPLY, A_SELL, A_TURN, HEAD_NAMES, HEAD_OF, NUM_ACTIONS
-from monopoly_env.board import ALL_LOTS, GROUP_LOTS, GROUP_OF, GROUPS, HOUSE_PRICE, NUM_GROUPS, NUM_LOTS, NUM_STREETS
 from monopoly_env.engine import agenda
 from monopoly_env.engine.building import steps_of
 from monopoly_env.engine.players import lots_worth, score
 from monopoly_env.engine.sets import has, lowest, size
 from monopoly_env.engine.step import answer, settle_one
 from monopoly_env.engine.trade import ACCEPT
+from monopoly_env.facts.board import ALL_LOTS, GROUP_LOTS, GROUP_OF, GROUPS, HOUSE_PRICE, NUM_GROUPS, NUM_LOTS, NUM_STREETS
 from monopoly_env.game import MAX_PLAYERS, NOBODY, Game
 from monopoly_env.kernels import kernel
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.arena.counting import STATISTICS
-from monopoly_env.board import GROUP_SIZE, GROUPS
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.extras import extra
+from monopoly_env.facts.board import GROUP_SIZE, GROUPS
 from monopoly_env.intervals import CONFIDENCE
 
 if TYPE_CHECKING:

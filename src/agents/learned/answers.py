@@ -15,9 +15,9 @@ import numpy as np
 from agents.players.expert.trading import was_taken
 from agents.players.vocabulary.memory import memory_slots
 from agents.players.vocabulary.reading import total_price
-from monopoly_env.board import ALL_LOTS
 from monopoly_env.encoding.table import Block
 from monopoly_env.engine import agenda
+from monopoly_env.facts.board import ALL_LOTS
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import MEMORY, Row

@@ -22,9 +22,9 @@ from agents.learned.options import new_options, work_out
 from agents.learned.play import first_action
 from agents.players.vocabulary.offers import compose
 from monopoly_env.engine import agenda
+from monopoly_env.envs.gym import MonopolyEnv
 from monopoly_env.errors import GameOverError, IllegalActionError
 from monopoly_env.game import Games
-from monopoly_env.gym import MonopolyEnv
 from monopoly_env.kernels import entry
 from monopoly_env.policy.protocol import MEMORY
 

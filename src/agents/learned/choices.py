@@ -25,10 +25,10 @@ from agents.learned.options import Options
 from agents.learned.prices import NO_PRICE, NUM_PRICES
 from agents.players.vocabulary.offers import ONE_FOR_ONE
 from monopoly_env.actions import A_BID, A_MORTGAGE, A_REPLY, A_UNMORTGAGE, NUM_ACTIONS, RAISES
-from monopoly_env.board import NUM_LOTS
 from monopoly_env.engine import agenda, building, trade
 from monopoly_env.engine.mortgage import lifting_cost
 from monopoly_env.engine.sets import lowest
+from monopoly_env.facts.board import NUM_LOTS
 from monopoly_env.game import NOBODY, Game
 from monopoly_env.kernels import kernel
 

@@ -30,7 +30,6 @@ from agents.players.expert.parameters import Expert
 from agents.players.expert.values import present_strength, turns_left
 from monopoly_env import encoding as encodings
 from monopoly_env.actions import DECISION_NAMES
-from monopoly_env.board import GROUP_LOTS, GROUP_OF, GROUP_SIZE, GROUPS, NUM_GROUPS, NUM_LOTS, NUM_STREETS, PRICE, RAILROADS
 from monopoly_env.encoding import EncodingKernel
 from monopoly_env.encoding.table import COLOURS, GOODS, LOTS, MONEY, STREETS, Block, offsets, seat_names, total
 from monopoly_env.engine import agenda
@@ -38,6 +37,7 @@ from monopoly_env.engine.liquidation import raisable
 from monopoly_env.engine.players import total_worth
 from monopoly_env.engine.rent import ordinary_rent
 from monopoly_env.engine.sets import has, size
+from monopoly_env.facts.board import GROUP_LOTS, GROUP_OF, GROUP_SIZE, GROUPS, NUM_GROUPS, NUM_LOTS, NUM_STREETS, PRICE, RAILROADS
 from monopoly_env.game import MIN_PLAYERS, Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Row

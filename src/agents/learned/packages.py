@@ -19,7 +19,7 @@ from agents.players.expert.trading import SLOT, Sides
 from agents.players.expert.values import fill_strengths, turns_left
 from agents.players.vocabulary.offers import OFFICIAL, was_refused
 from agents.players.vocabulary.parts import PART_GROUPS, PARTS
-from monopoly_env.board import NUM_GROUPS
+from monopoly_env.facts.board import NUM_GROUPS
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import MEMORY, Row

@@ -16,8 +16,8 @@ from agents.players.expert import bargainer
 from agents.players.expert.bargaining import least_price
 from agents.players.expert.parameters import Expert
 from agents.players.vocabulary.reading import total_price
-from monopoly_env.board import ALL_LOTS
 from monopoly_env.engine.mortgage import transfer_fees
+from monopoly_env.facts.board import ALL_LOTS
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Row

@@ -21,9 +21,9 @@ from agents.players.vocabulary.parameters import Parameters, family, parameter
 from agents.players.vocabulary.reading import NO_LOT, asked_lot, cheapest, price
 from agents.players.vocabulary.skeleton import decide
 from monopoly_env.actions import A_BUILD, A_BUY, A_MORTGAGE, A_TURN, A_UNMORTGAGE
-from monopoly_env.board import ALL_LOTS, GROUP_LOTS, RAILROADS
 from monopoly_env.engine import building, mortgage, players
 from monopoly_env.engine.sets import each, has, lowest, size
+from monopoly_env.facts.board import ALL_LOTS, GROUP_LOTS, RAILROADS
 from monopoly_env.game import Game
 from monopoly_env.kernels import inlined, kernel
 from monopoly_env.policy.protocol import Mask, Row, policy_kernel

@@ -33,10 +33,10 @@ from agents.players.vocabulary.memory import memory_slots
 from agents.players.vocabulary.parameters import Parameters, family, parameter, switch
 from agents.players.vocabulary.reading import NO_LOT, asked_lot, price
 from agents.players.vocabulary.skeleton import decide
-from monopoly_env import board
 from monopoly_env.actions import A_BUILD, A_BUY, A_MORTGAGE, A_TURN, A_UNMORTGAGE
 from monopoly_env.engine import building, mortgage, players, rent, trade
 from monopoly_env.engine.sets import each, lowest, size
+from monopoly_env.facts import board
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Mask, Row, policy_kernel

@@ -16,7 +16,12 @@ import numpy as np
 from agents.players.expert import odds
 from agents.players.vocabulary.reading import AVERAGE_THROW, owned_lots
 from monopoly_env.actions import DECISION_NAMES
-from monopoly_env.board import (
+from monopoly_env.engine import agenda
+from monopoly_env.engine.liquidation import raisable
+from monopoly_env.engine.players import total_worth
+from monopoly_env.engine.rent import ORDINARY, is_free, ordinary_rent
+from monopoly_env.engine.sets import has, lowest, size
+from monopoly_env.facts.board import (
     GROUP_LOTS,
     GROUP_OF,
     GROUP_SIZE,
@@ -29,11 +34,6 @@ from monopoly_env.board import (
     PRICE,
     RAILROADS,
 )
-from monopoly_env.engine import agenda
-from monopoly_env.engine.liquidation import raisable
-from monopoly_env.engine.players import total_worth
-from monopoly_env.engine.rent import ORDINARY, is_free, ordinary_rent
-from monopoly_env.engine.sets import has, lowest, size
 from monopoly_env.game import ALL_OTHERS, CHANCE_GOOD, Game
 from monopoly_env.kernels import borrowed, kernel, on_stack
 from monopoly_env.rules import number

@@ -15,8 +15,8 @@ from gymnasium import spaces
 
 from monopoly_env import monopoly_v0
 from monopoly_env.actions import NUM_ACTIONS
+from monopoly_env.envs.spaces import MaskedDiscrete, observation_space
 from monopoly_env.extras import extra
-from monopoly_env.spaces import MaskedDiscrete, observation_space
 
 with extra("rllib"):
     from ray.rllib.env.multi_agent_env import MultiAgentEnv

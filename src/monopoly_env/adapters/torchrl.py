@@ -27,9 +27,9 @@ from typing import Any
 import numpy as np
 
 from monopoly_env.actions import NUM_ACTIONS
+from monopoly_env.envs.vector import VectorMonopoly
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.extras import extra
-from monopoly_env.vector import VectorMonopoly
 
 with extra("torchrl"):
     import torch

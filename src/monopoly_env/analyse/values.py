@@ -11,12 +11,12 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from monopoly_env.callbacks import Callback, caller
 from monopoly_env.core import batch_of, check_ranges
 from monopoly_env.engine.agenda import OVER
 from monopoly_env.errors import ConfigurationError, nearest
 from monopoly_env.game import GAME, MAX_PLAYERS, Game, Games
 from monopoly_env.kernels import borrowed, entry, kernel
+from monopoly_env.kernels.callbacks import Callback, caller
 from monopoly_env.policy.names import names
 from monopoly_env.rewards import worth_lead, worth_of_all
 

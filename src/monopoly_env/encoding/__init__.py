@@ -36,11 +36,11 @@ import numpy as np
 import numpy.typing as npt
 
 from monopoly_env import core
-from monopoly_env.callbacks import Callback, caller
 from monopoly_env.encoding import ocnaru, standard
 from monopoly_env.errors import ConfigurationError, check_array, check_seats, nearest, whole_number
 from monopoly_env.game import GAME, MAX_PLAYERS, MIN_PLAYERS, Game, Games
 from monopoly_env.kernels import borrowed, entry
+from monopoly_env.kernels.callbacks import Callback, caller
 
 NAMES: Final = ("standard", "ocnaru100", "ocnaru100+")  # the built-in ones
 

@@ -11,7 +11,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from monopoly_env.board import (
+from monopoly_env.encoding.table import COLOURS, Block, offsets, total
+from monopoly_env.engine import agenda
+from monopoly_env.engine.building import lowest_level
+from monopoly_env.engine.sets import has, size
+from monopoly_env.facts.board import (
     GROUP_LOTS,
     GROUP_OF,
     GROUP_SIZE,
@@ -29,10 +33,6 @@ from monopoly_env.board import (
     SQUARE_LOT,
     UTILITIES,
 )
-from monopoly_env.encoding.table import COLOURS, Block, offsets, total
-from monopoly_env.engine import agenda
-from monopoly_env.engine.building import lowest_level
-from monopoly_env.engine.sets import has, size
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 

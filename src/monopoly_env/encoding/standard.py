@@ -13,11 +13,11 @@ from typing import Any, Final
 import numpy as np
 
 from monopoly_env.actions import DECISION_NAMES
-from monopoly_env.board import GROUP_LOTS, GROUP_SIZE, GROUPS, NUM_GROUPS, NUM_LOTS, NUM_STREETS, PRICE, RAILROADS
-from monopoly_env.cards import CARD_ID, DECK_SIZE, DECKS
 from monopoly_env.encoding.table import COLOURS, GOODS, LOTS, MONEY, SQUARES, STREETS, Block, offsets, seat_names, total
 from monopoly_env.engine import agenda
 from monopoly_env.engine.sets import size
+from monopoly_env.facts.board import GROUP_LOTS, GROUP_SIZE, GROUPS, NUM_GROUPS, NUM_LOTS, NUM_STREETS, PRICE, RAILROADS
+from monopoly_env.facts.cards import CARD_ID, DECK_SIZE, DECKS
 from monopoly_env.game import AGENDA_DEPTH, ALL_OTHERS, BANK, MAX_PLAYERS, MAX_REFUSED, POT, Game
 from monopoly_env.kernels import kernel
 from monopoly_env.rules import number

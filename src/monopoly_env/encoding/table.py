@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from monopoly_env.board import GROUPS, LOT_NAME, SQUARE_NAME
+from monopoly_env.facts.board import GROUPS, LOT_NAME, SQUARE_NAME
 from monopoly_env.game import MAX_PLAYERS
 
 # Labels that several blocks use, with names of the US board. Other editions have their lots in the same order.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from monopoly_env.board import GROUP_LOTS, GROUP_OF, GROUP_SIZE, GROUP_START, HOTEL, HOUSE_PRICE, NUM_STREETS, RAILROADS
 from monopoly_env.engine.sets import has
+from monopoly_env.facts.board import GROUP_LOTS, GROUP_OF, GROUP_SIZE, GROUP_START, HOTEL, HOUSE_PRICE, NUM_STREETS, RAILROADS
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.rules import number

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from monopoly_env import cards as table
-from monopoly_env.board import NUM_SQUARES, NUM_STREETS, RAILROAD, SQUARE_KIND, UTILITY
 from monopoly_env.engine import agenda, decks, jail, movement, rent
 from monopoly_env.engine.movement import advance
 from monopoly_env.engine.sets import has
+from monopoly_env.facts import cards as table
+from monopoly_env.facts.board import NUM_SQUARES, NUM_STREETS, RAILROAD, SQUARE_KIND, UTILITY
 from monopoly_env.game import POT, Game
 from monopoly_env.kernels import kernel
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from monopoly_env.cards import DECK_SIZE, JAIL_CARD_NUMBER
 from monopoly_env.engine.randomness import DECKS, below
 from monopoly_env.engine.sets import has
+from monopoly_env.facts.cards import DECK_SIZE, JAIL_CARD_NUMBER
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.rules import number

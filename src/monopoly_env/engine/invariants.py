@@ -11,8 +11,6 @@ from typing import Any, Final
 import numpy as np
 
 from monopoly_env.actions import NUM_ACTIONS
-from monopoly_env.board import ALL_LOTS, GROUP_LOTS, GROUP_OF, HOTEL, JAIL_SQUARE, NUM_EDITIONS, NUM_LOTS, NUM_SQUARES, NUM_STREETS
-from monopoly_env.cards import DECK_SIZE, JAIL_CARD_NUMBER
 from monopoly_env.engine import agenda
 from monopoly_env.engine.building import (
     BREAKDOWN_UNLIMITED,
@@ -31,6 +29,8 @@ from monopoly_env.engine.building import (
 )
 from monopoly_env.engine.legal import WORDS, ask, count_legal
 from monopoly_env.engine.sets import has, size
+from monopoly_env.facts.board import ALL_LOTS, GROUP_LOTS, GROUP_OF, HOTEL, JAIL_SQUARE, NUM_EDITIONS, NUM_LOTS, NUM_SQUARES, NUM_STREETS
+from monopoly_env.facts.cards import DECK_SIZE, JAIL_CARD_NUMBER
 from monopoly_env.game import (
     AGENDA_DEPTH,
     ALL_OTHERS,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from monopoly_env.board import JAIL_SQUARE
 from monopoly_env.engine import agenda, decks
+from monopoly_env.facts.board import JAIL_SQUARE
 from monopoly_env.game import POT, Game
 from monopoly_env.kernels import kernel
 

@@ -18,7 +18,6 @@ from monopoly_env.actions import (
     A_TURN,
     A_UNMORTGAGE,
 )
-from monopoly_env.board import PRICE
 from monopoly_env.engine import agenda, auction, trade
 from monopoly_env.engine.building import buildable, sellable
 from monopoly_env.engine.debt import may_give_up
@@ -26,6 +25,7 @@ from monopoly_env.engine.jail import may_pay_before_throw
 from monopoly_env.engine.liquidation import raisable, safe_sales
 from monopoly_env.engine.mortgage import liftable, mortgageable, pledges, principal
 from monopoly_env.engine.sets import size
+from monopoly_env.facts.board import PRICE
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 

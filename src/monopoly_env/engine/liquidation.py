@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from monopoly_env.board import GROUP_LOTS, GROUP_OF, HOTEL, LOT_SQUARE, NUM_STREETS, RAILROADS, UTILITIES
 from monopoly_env.engine.building import (
     BREAKDOWN_NEEDS_FOUR,
     EVEN,
@@ -18,6 +17,7 @@ from monopoly_env.engine.building import (
 from monopoly_env.engine.mortgage import mortgage, mortgageable, unencumbered
 from monopoly_env.engine.players import mortgage_values
 from monopoly_env.engine.sets import has, lowest, size
+from monopoly_env.facts.board import GROUP_LOTS, GROUP_OF, HOTEL, LOT_SQUARE, NUM_STREETS, RAILROADS, UTILITIES
 from monopoly_env.game import NOBODY, Game
 from monopoly_env.kernels import kernel
 from monopoly_env.rules import number

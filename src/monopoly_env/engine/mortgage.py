@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from monopoly_env.board import BOARD_ORDER, MORTGAGE, NUM_LOTS, PRICE
 from monopoly_env.engine import agenda
 from monopoly_env.engine.building import built_groups, complete_colours
 from monopoly_env.engine.sets import has, lowest
+from monopoly_env.facts.board import BOARD_ORDER, MORTGAGE, NUM_LOTS, PRICE
 from monopoly_env.game import BANK, NOBODY, Game
 from monopoly_env.kernels import kernel
 from monopoly_env.rules import number

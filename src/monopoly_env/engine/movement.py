@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from monopoly_env.board import (
+from monopoly_env.engine import agenda, jail, rent, tax
+from monopoly_env.engine.players import owner_of
+from monopoly_env.engine.randomness import THROWS, UTILITY_THROWS, below
+from monopoly_env.facts.board import (
     CHANCE,
     CHEST,
     FREE_PARKING,
@@ -13,10 +16,7 @@ from monopoly_env.board import (
     SQUARE_KIND,
     SQUARE_LOT,
 )
-from monopoly_env.cards import CHANCE_DECK, CHEST_DECK
-from monopoly_env.engine import agenda, jail, rent, tax
-from monopoly_env.engine.players import owner_of
-from monopoly_env.engine.randomness import THROWS, UTILITY_THROWS, below
+from monopoly_env.facts.cards import CHANCE_DECK, CHEST_DECK
 from monopoly_env.game import NOBODY, POT, Game
 from monopoly_env.kernels import kernel
 from monopoly_env.rules import number

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from monopoly_env.board import GROUP_LOTS, HOUSE_PRICE, MORTGAGE, NUM_STREETS, PRICE
 from monopoly_env.engine import agenda
 from monopoly_env.engine.building import steps_of
 from monopoly_env.engine.sets import has, lowest, size
+from monopoly_env.facts.board import GROUP_LOTS, HOUSE_PRICE, MORTGAGE, NUM_STREETS, PRICE
 from monopoly_env.game import BY_CASH, NOBODY, ONE_LEFT, Game
 from monopoly_env.kernels import kernel
 from monopoly_env.rules import number

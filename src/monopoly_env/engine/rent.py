@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from monopoly_env.board import GROUP_LOTS, GROUP_OF, RAILROADS, RENT, UTILITIES
 from monopoly_env.engine.players import owns_group
 from monopoly_env.engine.sets import has, size
+from monopoly_env.facts.board import GROUP_LOTS, GROUP_OF, RAILROADS, RENT, UTILITIES
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.rules import number

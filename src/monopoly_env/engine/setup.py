@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from monopoly_env.board import NUM_LOTS, PRICE
 from monopoly_env.engine import agenda, decks
 from monopoly_env.engine.movement import POT_BONUS
 from monopoly_env.engine.randomness import START, below
 from monopoly_env.engine.step import settle
 from monopoly_env.engine.trade import close_offer
+from monopoly_env.facts.board import NUM_LOTS, PRICE
 from monopoly_env.game import NOBODY, Game
 from monopoly_env.kernels import kernel
 from monopoly_env.rules import number

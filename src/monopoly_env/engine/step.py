@@ -31,10 +31,10 @@ from monopoly_env.actions import (
     H_UNMORTGAGE,
     HEAD_OF,
 )
-from monopoly_env.board import PRICE
 from monopoly_env.engine import agenda, auction, building, cards, debt, jail, mortgage, movement, tax, trade, turn
 from monopoly_env.engine.legal import ask, count_legal, is_legal, nth_legal, write_mask
 from monopoly_env.engine.players import seat_after
+from monopoly_env.facts.board import PRICE
 from monopoly_env.game import POT, Game
 from monopoly_env.kernels import kernel
 

@@ -6,10 +6,10 @@ Goods are lots (bits 0 to 27) and the two jail cards (bits 28 and 29).
 from __future__ import annotations
 
 from monopoly_env.actions import CASH_CANCEL, GOODS_CANCEL, GOODS_DONE, NOTES
-from monopoly_env.board import ALL_LOTS
 from monopoly_env.engine import agenda, mortgage
 from monopoly_env.engine.building import built_groups
 from monopoly_env.engine.players import seat_after
+from monopoly_env.facts.board import ALL_LOTS
 from monopoly_env.game import CHANCE_GOOD, MAX_REFUSED, NOBODY, Game
 from monopoly_env.kernels import kernel
 from monopoly_env.rules import number

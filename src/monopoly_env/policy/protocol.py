@@ -23,13 +23,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from monopoly_env.actions import NUM_ACTIONS
-from monopoly_env.callbacks import Callback, caller
 from monopoly_env.core import check_ranges, check_sound
 from monopoly_env.engine.randomness import POLICIES, draw
 from monopoly_env.engine.step import write_mask
 from monopoly_env.errors import ConfigurationError, FormatError, check_array, check_seats, nearest, shortened
 from monopoly_env.game import GAME, Games
 from monopoly_env.kernels import entry
+from monopoly_env.kernels.callbacks import Callback, caller
 from monopoly_env.policy import files
 from monopoly_env.policy import names as catalogue
 from monopoly_env.records import check_games

@@ -13,11 +13,11 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from monopoly_env import actions
-from monopoly_env.board import NUM_STREETS, SQUARE_NAME, lots_of
-from monopoly_env.cards import CARD_LABEL, DECKS
 from monopoly_env.core import check_step
 from monopoly_env.engine import agenda
 from monopoly_env.engine.step import answer, settle_one
+from monopoly_env.facts.board import NUM_STREETS, SQUARE_NAME, lots_of
+from monopoly_env.facts.cards import CARD_LABEL, DECKS
 from monopoly_env.game import CHANCE_GOOD, Game, Games
 from monopoly_env.kernels import entry
 from monopoly_env.render import words

@@ -17,7 +17,7 @@ from string import Template
 from typing import Any, Final
 from xml.etree import ElementTree as ET
 
-from monopoly_env.board import NUM_SQUARES
+from monopoly_env.facts.board import NUM_SQUARES
 from monopoly_env.game import Game
 from monopoly_env.render import svg
 from monopoly_env.render.text import PLAYERS

@@ -16,9 +16,10 @@ from types import SimpleNamespace
 from typing import Any, Final
 from xml.etree import ElementTree as ET
 
-from monopoly_env import actions, board
+from monopoly_env import actions
 from monopoly_env.core import sound
 from monopoly_env.errors import ConfigurationError
+from monopoly_env.facts import board
 from monopoly_env.files import write_atomically
 from monopoly_env.game import ENDINGS, NOBODY, Game
 from monopoly_env.render import raster, words

@@ -10,8 +10,8 @@ import textwrap
 from typing import Final
 
 from monopoly_env.actions import DECISION_NAMES
-from monopoly_env.board import GROUP_OF, HOTEL, JAIL_SQUARE, NUM_STREETS, PRICE, SQUARE_LOT, SQUARE_NAME
 from monopoly_env.core import sound
+from monopoly_env.facts.board import GROUP_OF, HOTEL, JAIL_SQUARE, NUM_STREETS, PRICE, SQUARE_LOT, SQUARE_NAME
 from monopoly_env.game import Game
 from monopoly_env.render import words
 

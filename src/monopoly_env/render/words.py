@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
 from monopoly_env.actions import DECISION_NAMES, OFFER_STEPS
-from monopoly_env.board import LOT_NAME, NUM_LOTS, PRICE
 from monopoly_env.engine.building import HOTEL_LOT, HOUSE_LOT
+from monopoly_env.facts.board import LOT_NAME, NUM_LOTS, PRICE
 from monopoly_env.game import ALL_OTHERS, CHANCE_GOOD, CHEST_GOOD, NOBODY, POT, Game
 from monopoly_env.rules import number
 

@@ -1,12 +1,12 @@
 """Replays: recorded games that play back to the same records, in files, in words and in pictures."""
 
 from monopoly_env.replays.files import FORMAT, SUFFIX, from_dict, load, save, talk_data, talk_of, to_dict, versions
-from monopoly_env.replays.narration import conversation, labels, said, tell, told
+from monopoly_env.replays.narration import labels, said, tell, told
 from monopoly_env.replays.pictures import save_animation, save_html, to_html
 from monopoly_env.replays.replay import Replay, digest, extended, final, games, redraw, settle, start, step
 
 __all__ = [
-    "FORMAT", "SUFFIX", "Replay", "conversation", "digest", "extended", "final", "from_dict", "games", "labels", "load", "redraw",
+    "FORMAT", "SUFFIX", "Replay", "digest", "extended", "final", "from_dict", "games", "labels", "load", "redraw",
     "said", "save", "save_animation", "save_html", "settle", "start", "step", "talk_data", "talk_of", "tell", "to_dict", "to_html",
     "told", "versions",
 ]  # fmt: skip

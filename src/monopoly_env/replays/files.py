@@ -22,9 +22,9 @@ from monopoly_env.actions import HEADS
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError, shortened
 from monopoly_env.files import differing, read_file, read_json, write_atomically
 from monopoly_env.game import FORMAT_VERSION
+from monopoly_env.replays.messages import MOST_MESSAGES, Message
 from monopoly_env.replays.replay import Replay, digest, final
 from monopoly_env.rules import RULES_VERSION, Rules
-from monopoly_env.talk import MOST_MESSAGES, Message
 
 SUFFIX: Final = ".replay"
 FORMAT: Final = "monopoly-replays"

@@ -7,12 +7,11 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from monopoly_env import core
-from monopoly_env.errors import ConfigurationError, FormatError, IllegalActionError, PositionError
+from monopoly_env.errors import FormatError, IllegalActionError, PositionError
 from monopoly_env.game import Game
 from monopoly_env.render import narrate
 from monopoly_env.render.text import PLAYERS
-from monopoly_env.replays.replay import Replay, settle, start, step, which
-from monopoly_env.talk import Talk
+from monopoly_env.replays.replay import Replay, settle, start, which
 
 
 def tell(replay: Replay, game: Game, number: int, names: Sequence[str]) -> list[str]:
@@ -51,26 +50,7 @@ def said(replay: Replay, game: Game, number: int, names: Sequence[str]) -> list[
         return []
     message, speaker = replay.talk[place][1], names[game.player]
     words = [f"{speaker} says: {json.dumps(message.text, ensure_ascii=False)}"] if message.text else []
-    return words + ([f"{speaker} promises: {message.promise.worded(int(game.rules.board))}."] if message.promise else [])
-
-
-def conversation(replay: Replay) -> Talk:
-    """What was said in a game, and what became of each promise.
-
-    Raises:
-        FormatError: The replay can't be played back, or somebody promised what nobody could keep.
-    """
-    talk, game, messages = Talk(), start(replay), dict(replay.talk)
-    for number in range(len(replay.actions)):
-        before = core.clone(game)
-        step(replay, game, number)
-        try:
-            talk.say(messages.get(number), before)
-        except ConfigurationError as error:
-            raise FormatError(f"{which(replay, number)}: {error}") from error
-        talk.step(before, int(replay.actions[number]))
-    talk.end(game)
-    return talk
+    return words + ([f"{speaker} promises: {message.promise}."] if message.promise else [])
 
 
 def told(replay: Replay) -> Iterator[tuple[Game, list[str]]]:

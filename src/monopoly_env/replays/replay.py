@@ -25,8 +25,8 @@ from monopoly_env.errors import ConfigurationError, FormatError, IllegalActionEr
 from monopoly_env.game import BY_CAP, Game, Games
 from monopoly_env.kernels import entry
 from monopoly_env.philox import MAX_SEED
+from monopoly_env.replays.messages import MOST_MESSAGES, Message
 from monopoly_env.rules import Rules
-from monopoly_env.talk import MOST_MESSAGES, Message
 
 MOST_DECISIONS: Final = 1_000_000  # of a game; the longest that policies have played had a tenth of it
 _MOST_TURNS: Final = 1 << 24  # of a player, as the arena allows
@@ -98,9 +98,6 @@ class Replay:
                 f"The {len(places)} messages of a recorded game must be {MOST_MESSAGES} at most and stand with rising numbers of its "
                 f"{len(self.actions):,} actions."
             )
-        for _, message in self.talk:
-            if message.promise is not None and message.promise.player >= self.num_players:
-                raise ConfigurationError(f"There is no player {message.promise.player} of the promise to {message.promise}.")
 
     def __eq__(self, other: object) -> bool:
         """Whether both are the same game between the same names; the digest follows from the rest."""

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monopoly_env import core, rewards
-from monopoly_env.aec import MonopolyAEC
+from monopoly_env.envs.aec import MonopolyAEC
+from monopoly_env.envs.vector import VectorMonopoly
 from monopoly_env.game import MAX_PLAYERS, Game
 from monopoly_env.rewards import SHAPED, Reward
 from monopoly_env.rules import Rules
 from monopoly_env.testing.games import CheckError
-from monopoly_env.vector import VectorMonopoly
 
 # Games that end soon: by a cap, with several players left, and by bankruptcies.
 SHORT: Final = (Rules(max_turns=60), Rules(start_cash=150, start_lots=3, go_salary=0, trade="none", max_turns=400))

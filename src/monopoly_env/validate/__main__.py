@@ -13,8 +13,8 @@ import tyro
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from monopoly_env.board import SQUARE_NAME
 from monopoly_env.errors import MonopolyError, whole_number
+from monopoly_env.facts.board import SQUARE_NAME
 from monopoly_env.files import write_atomically
 from monopoly_env.kernels import clock
 from monopoly_env.terminal import Table, failed

@@ -14,13 +14,14 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from monopoly_env import actions, board, cards, core
+from monopoly_env import actions, core
 from monopoly_env.actions import HEAD_OF, HEADS
 from monopoly_env.engine import agenda, invariants
 from monopoly_env.engine.legal import ask, count_legal, nth_legal
 from monopoly_env.engine.randomness import policy_draw
 from monopoly_env.engine.step import answer, settle_one
 from monopoly_env.errors import MonopolyError, PositionError, RulesError
+from monopoly_env.facts import board, cards
 from monopoly_env.game import GAME, Game, Games, empty_games
 from monopoly_env.kernels import entry
 from monopoly_env.positions import position

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from monopoly_env.actions import A_JAIL, A_TURN
-from monopoly_env.board import NUM_SQUARES
 from monopoly_env.core import new_games
-from monopoly_env.editions import read_table
 from monopoly_env.engine import agenda, decks
 from monopoly_env.engine.legal import is_legal, nth_legal
 from monopoly_env.engine.step import answer, settle_one
 from monopoly_env.errors import whole_number
+from monopoly_env.facts.board import NUM_SQUARES
+from monopoly_env.facts.editions import read_table
 from monopoly_env.game import Games
 from monopoly_env.kernels import entry
 from monopoly_env.rules import Rules

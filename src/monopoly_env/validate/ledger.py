@@ -6,13 +6,13 @@ that sum may change, from the rulebook's payments to and from the bank. Any othe
 
 from __future__ import annotations
 
-from monopoly_env import cards
 from monopoly_env.actions import H_BUILD, H_BUY, H_CHOICE, H_MORTGAGE, H_SELL, H_UNMORTGAGE
-from monopoly_env.board import MORTGAGE, PRICE
 from monopoly_env.engine import agenda, mortgage
 from monopoly_env.engine.building import liquidation_of_buildings
 from monopoly_env.engine.liquidation import debtor_chooses
 from monopoly_env.engine.movement import POT_BONUS
+from monopoly_env.facts import cards
+from monopoly_env.facts.board import MORTGAGE, PRICE
 from monopoly_env.game import BANK, POT, Game
 from monopoly_env.kernels import kernel
 

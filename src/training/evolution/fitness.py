@@ -20,8 +20,8 @@ from agents.arena.batch import GameBatch
 from agents.arena.candidates import Lineup, Score, against
 from agents.arena.progress import Progress
 from agents.arena.table import Table
-from monopoly_env.board import GROUP_LOTS, NUM_GROUPS, NUM_LOTS
 from monopoly_env.errors import ConfigurationError
+from monopoly_env.facts.board import GROUP_LOTS, NUM_GROUPS, NUM_LOTS
 from monopoly_env.policy.protocol import Policy
 
 _SHORT: Final = 120  # turns of each player: opponents that never trade their groups drag games on, and the score then says as much

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from agents.networks.ocnaru import CHOICE, EVERY, NAMES, NETWORKS, NOTED, OPEN, WATCHED
 from monopoly_env.actions import A_BUILD, A_MORTGAGE, A_SELL, A_UNMORTGAGE, NUM_ACTIONS
-from monopoly_env.board import GROUP_OF, LOT_SQUARE, NUM_LOTS, NUM_STREETS
 from monopoly_env.encoding import ocnaru
 from monopoly_env.engine.step import apply
+from monopoly_env.facts.board import GROUP_OF, LOT_SQUARE, NUM_LOTS, NUM_STREETS
 from monopoly_env.game import Games, empty_games
 from monopoly_env.kernels import borrowed, entry
 from monopoly_env.policy.loop import PROGRESS, Players, check, next_action

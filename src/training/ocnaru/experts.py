@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from agents.networks.ocnaru import NETWORKS
 from monopoly_env.actions import A_BUILD, A_BUY, A_JAIL, A_MORTGAGE, A_SELL, A_TURN, A_UNMORTGAGE, HEAD_NAMES, HEAD_OF
-from monopoly_env.board import GROUP_OF, GROUP_SIZE, GROUP_START, GROUPS, HOTEL, HOUSE_PRICE, LOT_SQUARE, NUM_SQUARES, SQUARE_LOT
 from monopoly_env.encoding import ocnaru
 from monopoly_env.engine import agenda
 from monopoly_env.engine.building import COLOURS
+from monopoly_env.facts.board import GROUP_OF, GROUP_SIZE, GROUP_START, GROUPS, HOTEL, HOUSE_PRICE, LOT_SQUARE, NUM_SQUARES, SQUARE_LOT
 from monopoly_env.rules import Rules, choices
 from training.experience.recording import Experiences
 from training.ocnaru.learner import HeadLearner

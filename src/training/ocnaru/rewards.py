@@ -21,13 +21,13 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from monopoly_env.board import GROUP_LOTS, GROUP_OF, HOTEL, MORTGAGE, NUM_LOTS, NUM_SQUARES, PRICE, RAILROADS, SQUARE_LOT, UTILITIES
-from monopoly_env.board import GROUPS as GROUP_NAMES
 from monopoly_env.engine.building import COLOURS, lowest_level
 from monopoly_env.engine.players import buildings_worth
 from monopoly_env.engine.rent import ordinary_rent
 from monopoly_env.engine.sets import has, size
 from monopoly_env.errors import ConfigurationError, nearest
+from monopoly_env.facts.board import GROUP_LOTS, GROUP_OF, HOTEL, MORTGAGE, NUM_LOTS, NUM_SQUARES, PRICE, RAILROADS, SQUARE_LOT, UTILITIES
+from monopoly_env.facts.board import GROUPS as GROUP_NAMES
 from monopoly_env.game import Game, Games
 from monopoly_env.kernels import entry, kernel
 

@@ -8,12 +8,22 @@ from __future__ import annotations
 
 from typing import Final
 
-from monopoly_env.board import GO_TO_JAIL, GROUP_SIZE, GROUP_START, HOTEL, JAIL_SQUARE, NUM_GROUPS, NUM_SQUARES, RAILROADS, SQUARE_KIND
 from monopoly_env.engine import agenda
 from monopoly_env.engine.building import UNLIMITED
 from monopoly_env.engine.players import owns_group
 from monopoly_env.engine.setup import prepare
 from monopoly_env.engine.step import settle
+from monopoly_env.facts.board import (
+    GO_TO_JAIL,
+    GROUP_SIZE,
+    GROUP_START,
+    HOTEL,
+    JAIL_SQUARE,
+    NUM_GROUPS,
+    NUM_SQUARES,
+    RAILROADS,
+    SQUARE_KIND,
+)
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.philox import philox

@@ -16,7 +16,8 @@ from agents.arena import table as tables
 from agents.arena.batch import GameBatch
 from agents.arena.counting import GAME_STATISTICS, STATISTICS
 from agents.arena.results import Results
-from monopoly_env import actions, board, core, intervals, replays
+from monopoly_env import actions, core, intervals, replays
+from monopoly_env.facts import board
 
 BROWN = ["Mediterranean Avenue", "Baltic Avenue"]
 BLUE = ["Park Place", "Boardwalk"]

@@ -26,9 +26,9 @@ from agents.players.vocabulary.offers import compose, plan
 from monopoly_env import actions
 from monopoly_env import encoding as encodings
 from monopoly_env.actions import A_REPLY, HEADS
-from monopoly_env.board import GROUP_LOTS, GROUPS, NUM_LOTS
 from monopoly_env.engine import agenda
 from monopoly_env.engine.sets import has
+from monopoly_env.facts.board import GROUP_LOTS, GROUPS, NUM_LOTS
 from monopoly_env.policy.protocol import Decisions
 
 SMALL = (16, 8)

@@ -26,8 +26,8 @@ from agents.learned.packages import ASKED, FIELDS, LENT, OWN_GAIN, PROMISE, RATE
 from agents.learned.valued import is_asked_now
 from agents.players.vocabulary.groups import groups_of
 from monopoly_env import actions
-from monopoly_env.board import ALL_LOTS, GROUP_LOTS, GROUPS
 from monopoly_env.engine import agenda, trade
+from monopoly_env.facts.board import ALL_LOTS, GROUP_LOTS, GROUPS
 from monopoly_env.policy.protocol import Decisions
 
 RATED = (slice(BEST_AT_LIMIT, BEST_AT_LIST), slice(BEST_AT_LIST, BEST_VALUED))

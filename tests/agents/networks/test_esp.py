@@ -16,7 +16,7 @@ from agents.networks.esp.inputs import DEED, LOT, STREET, TABLE, write_deed, wri
 from agents.networks.esp.play import FIRST, STATE
 from agents.players.vocabulary.memory import COMPOSING
 from monopoly_env import core
-from monopoly_env.board import NUM_LOTS, NUM_STREETS
+from monopoly_env.facts.board import NUM_LOTS, NUM_STREETS
 from monopoly_env.kernels import entry
 from monopoly_env.policy.protocol import MEMORY, Decisions
 

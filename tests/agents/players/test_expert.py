@@ -10,7 +10,7 @@ import pytest
 import agents
 import monopoly_env as me
 from agents.players.expert import odds
-from monopoly_env import board
+from monopoly_env.facts import board
 from tests.agents.players.trading import asked_of, landed, proposed
 from tests.play import act, asked, offer
 
@@ -76,7 +76,7 @@ def test_the_odds_of_a_turn_are_those_of_throwing_by_hand() -> None:
 
 def _by_hand(square: int, arrivals: Any, weight: float, generator: np.random.Generator) -> int:
     """Come to a square and follow its cards; where the token rests."""
-    from monopoly_env import cards
+    from monopoly_env.facts import cards
 
     arrivals[square] += weight
     kind = board.SQUARE_KIND[0, square]

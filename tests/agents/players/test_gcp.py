@@ -9,8 +9,8 @@ import pytest
 
 import agents
 import monopoly_env as me
-from monopoly_env import board
-from monopoly_env.editions import EDITION_NAMES
+from monopoly_env.facts import board
+from monopoly_env.facts.editions import EDITION_NAMES
 from tests.agents.players.trading import asked_of, landed, proposed
 from tests.play import act, asked, offer
 

@@ -17,7 +17,8 @@ import agents
 import monopoly_env as me
 from agents.players.strategic import PRESETS, Strategic, parameters, values
 from agents.players.strategic.parameters import AT
-from monopoly_env import actions, board
+from monopoly_env import actions
+from monopoly_env.facts import board
 from tests.agents.players.trading import asked_of, landed, proposed
 from tests.play import act, asked, lot, offer
 

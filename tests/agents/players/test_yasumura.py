@@ -10,7 +10,7 @@ import pytest
 import agents
 import monopoly_env as me
 from agents.players import yasumura
-from monopoly_env import board
+from monopoly_env.facts import board
 from tests.agents.players.trading import asked_of, landed, proposed
 from tests.play import act, asked, lot, offer
 

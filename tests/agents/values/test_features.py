@@ -9,7 +9,7 @@ import monopoly_env as me
 from agents.players.expert import odds
 from agents.values import features
 from agents.values.features import EACH_SIZE, FEATURES, MOST_PLAYERS, NAMES
-from monopoly_env.board import LOT_NAME, RENT
+from monopoly_env.facts.board import LOT_NAME, RENT
 from monopoly_env.game import Game
 
 ORANGE = ("St. James Place", "Tennessee Avenue", "New York Avenue")

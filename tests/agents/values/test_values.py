@@ -15,7 +15,7 @@ from agents.values.network import ARCHITECTURE
 from monopoly_env import core
 from monopoly_env.analyse import Value, values
 from monopoly_env.analyse.values import ValueKernel
-from monopoly_env.board import LOT_NAME
+from monopoly_env.facts.board import LOT_NAME
 from monopoly_env.game import Game, Games
 from monopoly_env.rewards import worth_lead, worth_of_all
 from training.values.sampling import play

@@ -16,9 +16,9 @@ from monopoly_env import actions, core
 from monopoly_env.actions import A_TURN
 from monopoly_env.analyse import Value
 from monopoly_env.analyse.playouts import rollout
-from monopoly_env.cards import DECK_SIZE, JAIL_CARD_NUMBER
 from monopoly_env.engine.agenda import SEALED_BID
 from monopoly_env.engine.decks import shuffle_unseen
+from monopoly_env.facts.cards import DECK_SIZE, JAIL_CARD_NUMBER
 from monopoly_env.intervals import wilson
 from monopoly_env.rules import PRESETS
 from tests.monopoly_env.endgames import (

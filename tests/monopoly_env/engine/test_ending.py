@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import monopoly_env as me
-from monopoly_env import board
+from monopoly_env.facts import board
 from tests.monopoly_env import oracle
 from tests.play import act, cash, end_turn, land, levels, table, texts, throw
 

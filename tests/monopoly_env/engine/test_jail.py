@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import monopoly_env as me
-from monopoly_env import cards, core
+from monopoly_env import core
+from monopoly_env.facts import cards
 from tests.play import act, asked, cash, debt, end_turn, land, legal, offer, owner, table, texts, throw
 
 ORANGE = ["St. James Place", "Tennessee Avenue", "New York Avenue"]

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import monopoly_env as me
-from monopoly_env import actions, board
+from monopoly_env import actions
+from monopoly_env.facts import board
 from tests.play import act, asked, cash, end_turn, land, owner, table, texts, throw
 
 

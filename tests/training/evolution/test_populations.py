@@ -18,8 +18,8 @@ from agents.arena.batch import GameBatch
 from agents.arena.table import Table
 from agents.players import genetic
 from agents.players.genetic import mukhar
-from monopoly_env.board import GROUP_LOTS
 from monopoly_env.errors import ConfigurationError, FormatError, MonopolyError
+from monopoly_env.facts.board import GROUP_LOTS
 from monopoly_env.rules import Rules
 from training.evolution import fitness as scores
 from training.evolution.generations import MUKHAR2013, Generational, Play, Recipe, breed, check_split, deal, evaluate, games_of, numbers

@@ -24,9 +24,9 @@ from agents.networks.ocnaru import HIDDEN, NAMES, NETWORKS, NOTED, WATCHED, Ocna
 from agents.players.strategic.values import SLOT
 from monopoly_env import encoding as encodings
 from monopoly_env.actions import DECISION_NAMES, HEADS
-from monopoly_env.board import GROUP_OF, LOT_SQUARE
 from monopoly_env.engine.step import answer, settle_one
 from monopoly_env.errors import ConfigurationError, FormatError
+from monopoly_env.facts.board import GROUP_OF, LOT_SQUARE
 from monopoly_env.policy.protocol import MEMORY, CompiledPolicy, Decisions
 from monopoly_env.policy.resolve import PolicyLike, compiled, resolve_all
 from monopoly_env.rules import Rules

@@ -10,9 +10,21 @@ from typing import Any, Final
 from agents.players.expert import money, odds
 from agents.players.vocabulary import groups
 from agents.players.vocabulary.reading import AVERAGE_THROW, unowned
-from monopoly_env.board import GROUP_LOTS, GROUP_OF, GROUP_SIZE, GROUPS, HOUSE_PRICE, MORTGAGE, NUM_GROUPS, NUM_LOTS, PRICE, RAILROADS, RENT
 from monopoly_env.engine import building, mortgage, players, rent
 from monopoly_env.engine.sets import has, lowest, size
+from monopoly_env.facts.board import (
+    GROUP_LOTS,
+    GROUP_OF,
+    GROUP_SIZE,
+    GROUPS,
+    HOUSE_PRICE,
+    MORTGAGE,
+    NUM_GROUPS,
+    NUM_LOTS,
+    PRICE,
+    RAILROADS,
+    RENT,
+)
 from monopoly_env.game import MAX_PLAYERS, Game
 from monopoly_env.kernels import kernel
 

@@ -20,9 +20,9 @@ from agents.players.vocabulary import groups, habits, offers
 from agents.players.vocabulary.memory import memory_slots
 from agents.players.vocabulary.reading import NO_LOT, asked_lot, legal, price
 from monopoly_env.actions import A_BUILD, A_BUY, A_JAIL, A_MORTGAGE, A_REPLY, A_SELL, A_TURN, A_UNMORTGAGE
-from monopoly_env.board import ALL_LOTS, GROUP_LOTS, GROUP_OF, HOUSE_PRICE, NUM_LOTS, NUM_STREETS, RENT
 from monopoly_env.engine import agenda, building, mortgage
 from monopoly_env.engine.sets import lowest, size
+from monopoly_env.facts.board import ALL_LOTS, GROUP_LOTS, GROUP_OF, HOUSE_PRICE, NUM_LOTS, NUM_STREETS, RENT
 from monopoly_env.game import Game
 from monopoly_env.kernels import borrowed, kernel
 from monopoly_env.policy.protocol import Mask, Row, policy_kernel, watch_kernel

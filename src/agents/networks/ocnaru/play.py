@@ -29,12 +29,12 @@ from agents.players.strategic.play import play as play_strategic
 from agents.players.strategic.values import SLOT, danger
 from agents.players.vocabulary.reading import NO_LOT, legal
 from monopoly_env import actions
-from monopoly_env.board import GROUP_OF, LOT_SQUARE, NUM_LOTS, NUM_STREETS
 from monopoly_env.encoding import ocnaru
 from monopoly_env.engine import agenda
 from monopoly_env.engine.building import highest_level, lowest_level
 from monopoly_env.engine.randomness import policy_draw
 from monopoly_env.engine.sets import has, lowest
+from monopoly_env.facts.board import GROUP_OF, LOT_SQUARE, NUM_LOTS, NUM_STREETS
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import MEMORY, Mask, Row, policy_kernel

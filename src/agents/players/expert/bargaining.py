@@ -21,11 +21,11 @@ from agents.players.vocabulary import offers
 from agents.players.vocabulary.memory import memory_slots
 from agents.players.vocabulary.offers import plan, planned
 from monopoly_env.actions import A_ASK, A_REPLY, A_TRADE
-from monopoly_env.board import ALL_LOTS
 from monopoly_env.engine import agenda
 from monopoly_env.engine.mortgage import transfer_fees
 from monopoly_env.engine.sets import has
 from monopoly_env.engine.trade import COUNTER
+from monopoly_env.facts.board import ALL_LOTS
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Row

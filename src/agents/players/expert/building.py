@@ -7,10 +7,10 @@ from agents.players.expert.parameters import AT
 from agents.players.expert.values import present_strength, turns_left
 from agents.players.vocabulary import reading
 from agents.players.vocabulary.reading import NO_LOT
-from monopoly_env import board
 from monopoly_env.actions import A_BUILD, A_MORTGAGE, A_TURN
 from monopoly_env.engine import building, players
 from monopoly_env.engine.sets import each, lowest
+from monopoly_env.facts import board
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Row

@@ -9,10 +9,10 @@ from agents.players.expert.parameters import AT
 from agents.players.expert.values import present_strength, turns_left
 from agents.players.vocabulary import groups, reading
 from agents.players.vocabulary.reading import AVERAGE_THROW, NO_LOT, asked_lot
-from monopoly_env import board
 from monopoly_env.actions import A_MORTGAGE, A_SELL, A_TURN, A_UNMORTGAGE
 from monopoly_env.engine import building, mortgage, players, rent, tax
 from monopoly_env.engine.sets import each, has, lowest, size
+from monopoly_env.facts import board
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Row

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.players.vocabulary.reading import AVERAGE_THROW
-from monopoly_env import board, cards
+from monopoly_env.facts import board, cards
 
 IN_JAIL: Final = board.NUM_SQUARES  # a row of its own: a token that leaves only by a double
 _ROWS: Final = board.NUM_SQUARES + 1

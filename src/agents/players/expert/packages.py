@@ -12,9 +12,9 @@ from agents.players.expert.trading import SLOT, Package, Sides
 from agents.players.vocabulary import offers
 from agents.players.vocabulary.reading import owned_lots
 from monopoly_env.actions import A_TURN
-from monopoly_env.board import ALL_LOTS, GROUP_LOTS, NUM_GROUPS, RAILROADS
 from monopoly_env.engine import mortgage, trade
 from monopoly_env.engine.sets import size
+from monopoly_env.facts.board import ALL_LOTS, GROUP_LOTS, NUM_GROUPS, RAILROADS
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Row

@@ -13,9 +13,9 @@ from agents.players.vocabulary.parameters import family
 from agents.players.vocabulary.reading import asked_lot, owned_lots, price, window_kind
 from agents.players.vocabulary.skeleton import decide
 from monopoly_env.actions import A_BUY, A_MORTGAGE, A_TURN
-from monopoly_env.board import ALL_LOTS, JAIL_SQUARE, PRICE
 from monopoly_env.engine import agenda, building, liquidation, players
 from monopoly_env.engine.sets import each, has
+from monopoly_env.facts.board import ALL_LOTS, JAIL_SQUARE, PRICE
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Mask, Row, policy_kernel

@@ -23,9 +23,9 @@ from agents.players.vocabulary import groups, offers
 from agents.players.vocabulary.memory import memory_slots
 from agents.players.vocabulary.reading import legal, of_opponents, price
 from monopoly_env.actions import A_REPLY
-from monopoly_env.board import ALL_LOTS
 from monopoly_env.engine import mortgage, players, trade
 from monopoly_env.engine.sets import each, has, size
+from monopoly_env.facts.board import ALL_LOTS
 from monopoly_env.game import MAX_PLAYERS, Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Row

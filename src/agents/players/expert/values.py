@@ -8,9 +8,9 @@ from agents.players.expert import odds
 from agents.players.expert.parameters import AT
 from agents.players.vocabulary import offers
 from agents.players.vocabulary.reading import of_opponents
-from monopoly_env import board
 from monopoly_env.engine import players
 from monopoly_env.engine.sets import size
+from monopoly_env.facts import board
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Row

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from agents.players.genetic import mukhar
 from agents.players.genetic.kinds import GeneticPolicy
-from monopoly_env import board
 from monopoly_env.errors import ConfigurationError
 from monopoly_env.extras import extra
+from monopoly_env.facts import board
 from monopoly_env.policy.protocol import Policy
 
 if TYPE_CHECKING:

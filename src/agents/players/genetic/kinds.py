@@ -14,8 +14,8 @@ from agents.players.expert.parameters import Expert
 from agents.players.genetic import mukhar, pring
 from agents.players.strategic import Strategic
 from agents.players.vocabulary.parameters import Parameters
-from monopoly_env.board import LOT_NAME, NUM_LOTS, NUM_SQUARES, SQUARE_LOT, SQUARE_NAME
 from monopoly_env.errors import ConfigurationError, nearest, whole_number
+from monopoly_env.facts.board import LOT_NAME, NUM_LOTS, NUM_SQUARES, SQUARE_LOT, SQUARE_NAME
 from monopoly_env.policy.protocol import CompiledPolicy, PolicyKernel, Row
 
 Genes: TypeAlias = NDArray[Any]  # (N, G), a genome a row: float64, or uint8 zeros and ones

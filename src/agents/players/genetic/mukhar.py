@@ -22,10 +22,10 @@ from agents.players.vocabulary.memory import memory_slots
 from agents.players.vocabulary.parameters import parameter, switch
 from agents.players.vocabulary.reading import NO_LOT, asked_lot, of_opponents, price
 from agents.players.vocabulary.skeleton import decide
-from monopoly_env import board
 from monopoly_env.actions import A_BUY, A_MORTGAGE, A_SELL, A_TURN
 from monopoly_env.engine import agenda, building, liquidation, players, randomness
 from monopoly_env.engine.sets import each, has, lowest
+from monopoly_env.facts import board
 from monopoly_env.game import Game
 from monopoly_env.kernels import inlined, kernel
 from monopoly_env.policy.protocol import Mask, Row, policy_kernel

@@ -13,9 +13,9 @@ from agents.players.vocabulary import groups, habits, offers, reading
 from agents.players.vocabulary.reading import NO_LOT, asked_lot, price, window_kind
 from agents.players.vocabulary.skeleton import decide
 from monopoly_env.actions import A_BUILD, A_BUY, A_MORTGAGE, A_SELL, A_TURN, A_UNMORTGAGE
-from monopoly_env.board import ALL_LOTS, GROUP_LOTS, GROUP_OF
 from monopoly_env.engine import agenda, building, mortgage, randomness, trade, turn
 from monopoly_env.engine.sets import each, lowest, size
+from monopoly_env.facts.board import ALL_LOTS, GROUP_LOTS, GROUP_OF
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Mask, Row, policy_kernel

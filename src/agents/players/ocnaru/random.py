@@ -12,10 +12,10 @@ from agents.players.vocabulary.memory import memory_slots
 from agents.players.vocabulary.parameters import Parameters, family, switch
 from agents.players.vocabulary.reading import amount_due, legal, price
 from agents.players.vocabulary.skeleton import decide
-from monopoly_env import board
 from monopoly_env.actions import A_BUY, A_CHOICE, A_JAIL, A_MORTGAGE, A_SELL, A_TURN, A_UNMORTGAGE
 from monopoly_env.engine import agenda, building, liquidation, mortgage, players, randomness, trade
 from monopoly_env.engine.sets import each, has, lowest, size
+from monopoly_env.facts import board
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Mask, Row, policy_kernel

@@ -16,9 +16,9 @@ from agents.players.vocabulary import habits, offers, reading
 from agents.players.vocabulary.memory import memory_slots
 from agents.players.vocabulary.reading import amount_due, legal
 from monopoly_env.actions import A_BUILD, A_JAIL, A_MORTGAGE, A_SELL, A_TURN, A_UNMORTGAGE
-from monopoly_env.board import GROUP_OF, GROUP_SIZE, HOTEL
 from monopoly_env.engine import building, turn
 from monopoly_env.engine.sets import lowest
+from monopoly_env.facts.board import GROUP_OF, GROUP_SIZE, HOTEL
 from monopoly_env.game import Game
 from monopoly_env.kernels import inlined, kernel
 from monopoly_env.policy.protocol import Row

@@ -19,10 +19,10 @@ from agents.players.vocabulary import offers
 from agents.players.vocabulary.parts import PART_GROUPS, lots_of
 from monopoly_env.actions import HEADS, NUM_ACTIONS
 from monopoly_env.analyse.values import Value, write_shares
-from monopoly_env.board import GROUP_LOTS, NUM_GROUPS
 from monopoly_env.engine import agenda, trade
 from monopoly_env.engine.sets import has
 from monopoly_env.engine.step import apply
+from monopoly_env.facts.board import GROUP_LOTS, NUM_GROUPS
 from monopoly_env.game import Game, Games, empty_games
 from monopoly_env.kernels import borrowed, entry, kernel
 from monopoly_env.policy.loop import Players

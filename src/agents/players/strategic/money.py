@@ -13,10 +13,10 @@ from agents.players.strategic.parameters import AT
 from agents.players.strategic.values import SLOT, group_return, look, seen_value
 from agents.players.vocabulary import groups, reading
 from agents.players.vocabulary.reading import worst_rent
-from monopoly_env import board
-from monopoly_env.board import NUM_LOTS
 from monopoly_env.engine import building, mortgage, players
 from monopoly_env.engine.sets import each, size
+from monopoly_env.facts import board
+from monopoly_env.facts.board import NUM_LOTS
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel, on_stack
 from monopoly_env.policy.protocol import Row

@@ -13,9 +13,9 @@ from agents.players.vocabulary import groups, habits, reading
 from agents.players.vocabulary.reading import NO_LOT, asked_lot, legal, price
 from agents.players.vocabulary.skeleton import decide
 from monopoly_env.actions import A_BUILD, A_BUY, A_JAIL, A_MORTGAGE, A_SELL, A_TURN, A_UNMORTGAGE
-from monopoly_env.board import NUM_LOTS, NUM_STREETS
 from monopoly_env.engine import agenda, building, liquidation, mortgage, players, turn
 from monopoly_env.engine.sets import each, lowest
+from monopoly_env.facts.board import NUM_LOTS, NUM_STREETS
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Mask, Row, policy_kernel

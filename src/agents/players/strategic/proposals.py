@@ -15,9 +15,9 @@ from agents.players.strategic.trading import missing, pack_value, wanted_in_may,
 from agents.players.strategic.values import MOST_PLANS, SLOT, seen_value
 from agents.players.vocabulary import groups, offers
 from agents.players.vocabulary.reading import NO_LOT, of_opponents, price
-from monopoly_env.board import ALL_LOTS, GROUP_LOTS, GROUP_OF, GROUP_SIZE, NUM_LOTS
 from monopoly_env.engine import building, players, trade
 from monopoly_env.engine.sets import each, has, size
+from monopoly_env.facts.board import ALL_LOTS, GROUP_LOTS, GROUP_OF, GROUP_SIZE, NUM_LOTS
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Row

@@ -12,9 +12,9 @@ from agents.players.strategic.parameters import AT
 from agents.players.strategic.values import SLOT, danger, look, seen_value, value
 from agents.players.vocabulary import groups
 from agents.players.vocabulary.reading import of_opponents, price, total_price
-from monopoly_env.board import ALL_LOTS, GROUP_LOTS, GROUP_OF, GROUP_SIZE
 from monopoly_env.engine import building, players, randomness
 from monopoly_env.engine.sets import each, has, size
+from monopoly_env.facts.board import ALL_LOTS, GROUP_LOTS, GROUP_OF, GROUP_SIZE
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Row

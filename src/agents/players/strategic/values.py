@@ -16,9 +16,9 @@ from agents.players.strategic import parameters
 from agents.players.strategic.parameters import AT
 from agents.players.vocabulary.memory import memory_slots
 from agents.players.vocabulary.reading import of_opponents, owned_lots
-from monopoly_env import board
 from monopoly_env.engine import building, players
 from monopoly_env.engine.sets import has, size
+from monopoly_env.facts import board
 from monopoly_env.game import NOBODY, Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Row

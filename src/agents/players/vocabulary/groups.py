@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from monopoly_env.board import GROUP_LOTS, GROUP_OF, HOUSE_PRICE, NUM_STREETS
 from monopoly_env.engine.sets import each
+from monopoly_env.facts.board import GROUP_LOTS, GROUP_OF, HOUSE_PRICE, NUM_STREETS
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 

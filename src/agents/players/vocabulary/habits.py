@@ -5,9 +5,9 @@ from __future__ import annotations
 from agents.players.vocabulary import groups, reading
 from agents.players.vocabulary.reading import NO_LOT, asked_lot, cheapest, legal, price, unowned
 from monopoly_env import actions
-from monopoly_env.board import GROUP_LOTS, GROUP_OF, HOUSE_PRICE, RENT
 from monopoly_env.engine import agenda, auction, building, mortgage, players, tax
 from monopoly_env.engine.sets import each, lowest, size
+from monopoly_env.facts.board import GROUP_LOTS, GROUP_OF, HOUSE_PRICE, RENT
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 

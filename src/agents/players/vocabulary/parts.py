@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 
 from agents.players.vocabulary.offers import OFFICIAL
-from monopoly_env.board import GROUP_LOTS, NUM_GROUPS, RAILROADS
 from monopoly_env.engine import trade
+from monopoly_env.facts.board import GROUP_LOTS, NUM_GROUPS, RAILROADS
 from monopoly_env.game import Game
 from monopoly_env.kernels import kernel
 

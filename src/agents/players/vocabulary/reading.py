@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from monopoly_env import actions
-from monopoly_env.board import NUM_LOTS, NUM_STREETS, PRICE
 from monopoly_env.engine.mortgage import lifting_cost
 from monopoly_env.engine.rent import ordinary_rent
 from monopoly_env.engine.sets import each, lowest, size
+from monopoly_env.facts.board import NUM_LOTS, NUM_STREETS, PRICE
 from monopoly_env.game import MAX_PLAYERS, Game
 from monopoly_env.kernels import kernel
 from monopoly_env.policy.protocol import Row

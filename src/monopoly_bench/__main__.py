@@ -1,0 +1,168 @@
+"""Bench-8, from the command line: `python -m monopoly_bench --help`.
+
+python -m monopoly_bench expert algorithmic                  # all tasks but `exploit`, which takes long
+python -m monopoly_bench runs/mine/agent.safetensors --out mine.json
+python -m monopoly_bench expert --tasks duel exploit
+python -m monopoly_bench talk language_model:mine expert     # task 8: players of text at one table
+python -m monopoly_bench code kernel.py --run-code           # task 8: a policy kernel in ten submissions
+python -m monopoly_bench make --secret secret.txt --out sealed/   # a sealed twin of the suite
+python -m monopoly_bench expert --suite sealed/
+"""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import tyro
+from rich.console import Console
+
+from monopoly_bench import suite
+from monopoly_bench.make import Sizes, make
+from monopoly_bench.result import ABSENT, described, document, publish
+from monopoly_bench.task import Setting, measured
+from monopoly_bench.tasks import TASKS, budget, code, talk
+from monopoly_env.errors import ConfigurationError, MonopolyError, nearest, whole_number
+from monopoly_env.files import read_file, write_atomically
+from monopoly_env.policy.names import renamed_told
+from monopoly_env.terminal import failed
+from training.run.options import find_policy
+
+PROGRAM: Final = "python -m monopoly_bench"
+MAKE: Final = "make"
+
+
+@dataclass(frozen=True)
+class Options:
+    """Measure agents by fixed tasks: docs/bench.md describes them.
+
+    `python -m monopoly_bench talk` and `code` are the two halves of task 8, `make` makes a sealed twin of the suite. They have their
+    own --help.
+    """
+
+    agents: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="AGENT")]
+    """The agents: names (`agents.names()`) or saved policies (.safetensors)."""
+    tasks: tuple[str, ...] = ()
+    """The tasks; by default all but `exploit`, which searches a best response."""
+    suite: Path = suite.SHIPPED
+    """The folder of the suite; by default the one for development, which comes with the library."""
+    quick: bool = False
+    """A few games and positions of each task, to see whether everything works. The scores mean little."""
+    budget_ms: float | None = None
+    """Milliseconds for a decision; default: free. Where an agent takes longer, the fallback decides."""
+    fallback: str = budget.FALLBACK
+    """The policy that decides where an agent is late."""
+    threads: int | None = None
+    """Cores to play on; default: all. The scores are the same."""
+    out: Path | None = None
+    """Also write the result, one JSON object, to this file."""
+    json: bool = False
+    """Print the JSON object instead of a table."""
+
+
+@dataclass(frozen=True)
+class MakeOptions:
+    """Make a suite from a secret text. Publish the fingerprint before the first agent is measured; keep the text and the folder.
+
+    If the command is ended and called again, it goes on after the last part of fifty positions.
+    """
+
+    secret: Path
+    """A file with the secret text. It is made, with a random text, if it does not exist."""
+    out: Path
+    """The folder of the suite."""
+    deals: int = Sizes().deals
+    """Positions of task 4."""
+    kingmaker: int = Sizes().kingmaker
+    """Positions of task 6: five seconds of a core each."""
+    puzzles: int = Sizes().puzzles
+    """Puzzles of task 7: five seconds of a core each."""
+
+
+@renamed_told()
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return the exit status."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        if words[:1] == [MAKE]:
+            return _make(tyro.cli(MakeOptions, args=words[1:], prog=f"{PROGRAM} {MAKE}"))
+        if words[:1] == [talk.NAME]:
+            chosen = tyro.cli(talk.Options, args=words[1:], prog=f"{PROGRAM} {talk.NAME}")
+            return _talk(chosen)
+        if words[:1] == [code.NAME]:
+            submitted = tyro.cli(code.Options, args=words[1:], prog=f"{PROGRAM} {code.NAME}")
+            return publish(code.run(submitted, _told), submitted.out, submitted.json)
+        return _run(tyro.cli(Options, args=words, prog=PROGRAM))
+    except MonopolyError as error:
+        return failed(error, arguments)
+    except KeyboardInterrupt:
+        return 130
+
+
+def _run(options: Options) -> int:
+    return publish(bench(options, Console(stderr=True)), options.out, options.json)
+
+
+def _talk(options: talk.Options) -> int:
+    found = talk.run(options, _told)
+    publish(found, options.out, options.json)
+    if not options.json:
+        talk.show(found)
+    return 0
+
+
+def _told(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
+def bench(options: Options, console: Console) -> dict[str, Any]:
+    """Measure the agents.
+
+    Returns:
+        `format`, `schema`, the versions of suite and rules, and for each of `agents` its name, a hash of its numbers and the results of the
+        `tasks`, with a budget also how long its decisions took. `absent` names the tasks that other commands measure.
+
+    Raises:
+        MonopolyError: An unknown agent or task, or a suite that can't be read.
+    """
+    names = list(options.tasks or (name for name, task in TASKS.items() if not task.optional))
+    for name in names:
+        if name not in TASKS:
+            raise ConfigurationError(f"Unknown task {name!r}. {ABSENT.get(name) or nearest(name, TASKS)}")
+    if not options.agents:
+        raise ConfigurationError("Name an agent or more, such as expert.")
+    agents, setting = [find_policy(name) for name in options.agents], Setting(suite.load(options.suite), options.quick, options.threads)
+    measurements = []
+    for agent in agents:
+        player, watch = agent, None
+        if options.budget_ms is not None:
+            player, watch = budget.timed(agent, options.budget_ms, options.fallback, [puzzle.game for puzzle in setting.suite.puzzles])
+        results = []
+        for name in names:
+            console.print(f"{agent.name}: {name}", highlight=False)
+            results.append(measured(TASKS[name], player, setting))
+        watched = {} if watch is None or options.budget_ms is None else {"budget": budget.about(player, watch, options.budget_ms)}
+        measurements.append({**described(agent), **watched, "tasks": results})
+    told = "free" if options.budget_ms is None else f"{options.budget_ms:g} ms a decision"
+    return document(setting.suite, measurements, quick=options.quick, budget=told, absent=ABSENT)
+
+
+def _make(options: MakeOptions) -> int:
+    for name in Sizes._fields:
+        whole_number(name, getattr(options, name), 0)
+    if not options.secret.exists():
+        write_atomically(options.secret, (secrets.token_hex(32) + "\n").encode())
+    text = read_file(options.secret).decode(errors="replace").strip()
+    if not text:
+        raise ConfigurationError(f"{str(options.secret)!r} is empty: it must hold a secret text.")
+    make(options.out, text, Sizes(options.deals, options.kingmaker, options.puzzles), print)
+    print(f"Fingerprint, to be published before anything is measured: {suite.fingerprint(text)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

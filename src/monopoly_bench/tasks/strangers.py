@@ -1,0 +1,69 @@
+"""Task 2: Strangers. Four players; the three others are drawn from 24 players whose numbers nobody has seen in training."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Final
+
+import numpy as np
+from numpy.random import Generator
+
+from agents.arena import Lineup
+from agents.players import POLICIES
+from agents.players.vocabulary.parameters import Parameters
+from monopoly_bench.task import Score, Setting, Task, share, won
+from monopoly_env.errors import FormatError, shortened
+from monopoly_env.policy.protocol import Policy
+from monopoly_env.policy.resolve import make
+
+FAMILIES: Final = ("expert", "algorithmic", "gcp", "fp/a", "strategic", "landlord/balanced")
+OF_EACH: Final = 4
+TABLES: Final = (24, 2)
+SEEDS: Final = (4, 1)  # of each table; each seed is 24 games
+SPREAD: Final = 0.25  # of the logarithm of a number: two of three stay within a quarter
+TURN_LIMIT: Final = 300
+DIGITS: Final = 4
+
+
+def drawn(rng: Generator) -> list[dict[str, Any]]:
+    """Four jittered rows of each family: the name of the family and the numbers that differ from its own."""
+    return [{"family": family, "options": _jittered(family, rng)} for family in FAMILIES for _ in range(OF_EACH)]
+
+
+def _jittered(family: str, rng: Generator) -> dict[str, float]:
+    factory: Any = POLICIES[family]  # a partial of the family's name, kernel, parameters and preset
+    kind, preset = factory.args[2], factory.args[3]
+    numbers: Parameters = kind(**preset)
+    options = {}
+    for option in dataclasses.fields(kind):
+        if option.name in kind.quantities():
+            low, high = option.metadata["range"]
+            value = float(getattr(numbers, option.name)) * float(np.exp(rng.normal(0, SPREAD)))
+            options[option.name] = round(min(max(value, low), high), DIGITS)
+    return options
+
+
+def tables(rng: Generator, rows: int, count: int) -> list[tuple[int, ...]]:
+    """Three different rows for each table."""
+    return [tuple(sorted(rng.choice(rows, 3, replace=False).tolist())) for _ in range(count)]
+
+
+def run(agent: Policy, setting: Setting) -> Score:
+    """The mean share of the win at tables with three strangers."""
+    rows = setting.suite.strangers
+    for row in rows:
+        if row["family"] not in FAMILIES:
+            raise FormatError(f"A suite has strangers of the families {', '.join(FAMILIES)}, not {shortened(row['family'])}.")
+    made = [make(row["family"], **row["options"]) for row in rows]
+    for number, policy in enumerate(made):
+        policy.name = f"{policy.name}~{number % OF_EACH + 1}"
+    chosen = tables(setting.suite.generator(TASK.number), len(rows), TABLES[setting.quick])
+    lineups = [Lineup(tuple(made[number] for number in table), "official", TURN_LIMIT) for table in chosen]
+    wins = won(agent, lineups, SEEDS[setting.quick], setting.suite.game_seed(TASK.number), setting.threads)
+    return share(wins, [" ".join(made[number].name for number in table) for table in chosen])
+
+
+TASK: Final = Task(
+    2, "strangers", "official", "4", f"three of {OF_EACH * len(FAMILIES)} jittered rows of {', '.join(FAMILIES)}",
+    f"{TABLES[0]} tables, {SEEDS[0]} seeds each, in all 24 orders of seats", "share of the win", True, run, (4,),
+)  # fmt: skip

@@ -1,0 +1,1 @@
+"""The environments: PettingZoo (`aec`), Gymnasium (`gym`), many games in one call (`vector`)."""

@@ -1,0 +1,1 @@
+"""Facts as tables: the boards, the cards, and the editions that hold them."""

@@ -1,0 +1,67 @@
+"""What players say with an action: plain text, with a promise in words or without. It is untrusted, so it is cleaned and cut."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from monopoly_env.errors import ConfigurationError, FormatError, shortened
+
+MOST_CHARACTERS: Final = 200
+MOST_MESSAGES: Final = 500  # of a game; a player that speaks after that is not heard
+_MOST_READ: Final = 1 << 14  # characters; the rest of a text is not read
+
+
+@dataclass(frozen=True)
+class Message:
+    """What a player says with an action.
+
+    Attributes:
+        text: One line of at most 200 characters, without control and format characters; empty if there is only a promise.
+        promise: The promise in words, cleaned in the same way; empty if there is none.
+
+    Raises:
+        ConfigurationError: A text is not clean (`clean`), or the message is empty.
+    """
+
+    text: str = ""
+    promise: str = ""
+
+    def __post_init__(self) -> None:
+        for given in (self.text, self.promise):
+            if given != clean(given):
+                raise ConfigurationError(
+                    f"{shortened(given)} is no message: one line of at most {MOST_CHARACTERS} characters, without control characters."
+                )
+        if not self.text and not self.promise:
+            raise ConfigurationError("A message has a text, or a promise, or both.")
+
+    def data(self) -> dict[str, str]:
+        """As JSON values."""
+        return {name: value for name, value in (("text", self.text), ("promise", self.promise)) if value}
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> Message:
+        """The inverse of `data`; nothing is cleaned.
+
+        Raises:
+            FormatError: It is not what `data` returns.
+        """
+        text, promise = data.get("text", ""), data.get("promise", "")
+        if not isinstance(text, str) or not isinstance(promise, str):
+            raise FormatError("A message or a promise is not a text.")
+        try:
+            return cls(text, promise)
+        except ConfigurationError as error:
+            raise FormatError(str(error)) from error
+
+
+def clean(text: str) -> str:
+    """A text as one line of at most 200 characters; control, format and unknown characters become spaces.
+
+    Without them it can neither steer a terminal nor hide what it says, such as by changing the direction of writing.
+    """
+    plain = "".join(" " if unicodedata.category(letter)[0] in "CZ" else letter for letter in text[:_MOST_READ])
+    return " ".join(plain.split())[:MOST_CHARACTERS].rstrip()

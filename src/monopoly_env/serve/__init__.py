@@ -1,4 +1,0 @@
-"""The table: play, watch, replay and analyse games in a browser: `python -m monopoly_env.serve`.
-
-docs/protocol.md describes what server and page say to each other.
-"""

@@ -1,0 +1,4 @@
+"""The table: play, watch, replay and analyse games in a browser: `python -m monopoly_table`.
+
+docs/protocol.md describes what server and page say to each other.
+"""

@@ -1,0 +1,142 @@
+"""Play, watch, replay and analyse in a browser: `python -m monopoly_table --help`.
+
+python -m monopoly_table                                  # opens the browser
+python -m monopoly_table --agents runs/dqn --port 8100    # saved agents may sit at the table too
+"""
+
+from __future__ import annotations
+
+import errno
+import socket
+import sys
+import threading
+import webbrowser
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+import tyro
+
+from monopoly_env.errors import ConfigurationError, MonopolyError
+from monopoly_env.extras import extra
+from monopoly_env.policy.names import renamed_told
+from monopoly_env.terminal import failed
+
+
+@dataclass(frozen=True)
+class Options:
+    """Play, watch, replay and analyse Monopoly in a browser.
+
+    The server prints a link with a secret and opens it. Whoever has the link is the host: begins games, plays the seats of this machine,
+    and hands out links for other seats. Games are kept in a file; stop the server with Ctrl-C and start it again, and they go on.
+    """
+
+    host: str = "127.0.0.1"
+    """The address to listen on. The default is for this machine alone; 0.0.0.0 lets others in your network come by their links."""
+    port: int = 8000
+    """The port. 0 takes a free one."""
+    data: Path | None = None
+    """The folder in which games are kept; by default the user's own folder for data."""
+    agents: Path | None = None
+    """A folder of saved policies (.safetensors) that may sit at the table. Without it, only those of `agents.names()` may."""
+    host_name: tuple[str, ...] = ()
+    """Names under which others call this server, such as my-laptop.local. Its addresses need no name."""
+    browser: bool = True
+    """Open the page in the browser."""
+
+
+@renamed_told()
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status: 0 if the server was stopped by the user."""
+    options = tyro.cli(Options, args=arguments, prog="python -m monopoly_table")
+    try:
+        return run(options)
+    except MonopolyError as error:
+        return failed(error, arguments)
+    except KeyboardInterrupt:
+        return 0
+
+
+def run(options: Options) -> int:
+    """Serve until the user stops it.
+
+    Raises:
+        MonopolyError: A port, a folder or a library is missing.
+    """
+    with extra("web"):
+        import uvicorn
+
+        from monopoly_table.app import create
+        from monopoly_table.connections import Connection
+        from monopoly_table.house import Settings
+    folder = options.data or Path(platformdirs.user_data_dir("monopoly-env", appauthor=False)) / "table"
+    listening = listen(options.host, options.port)
+    try:
+        app = create(Settings(folder, options.agents, (options.host, *options.host_name)))
+    except BaseException:
+        listening.close()
+        raise
+    link = f"http://{_shown(options.host)}:{listening.getsockname()[1]}/#token={app.state.house.token}"
+    print(f"The table is open: {link}\nGames are kept in {folder}. Ctrl-C stops the server.", flush=True)
+    server = uvicorn.Server(
+        uvicorn.Config(
+            app,
+            http=Connection,
+            log_level="warning",
+            ws_max_size=1 << 16,
+            timeout_graceful_shutdown=2,
+            server_header=False,
+            lifespan="on",
+        )
+    )
+    if options.browser:
+        threading.Timer(0.5, _open_browser, [link]).start()
+    server.run([listening])
+    return 0
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens.
+
+    Raises:
+        ConfigurationError: The port is in use or not allowed, or the address is not of this machine.
+    """
+    if not 0 <= port <= 65535:
+        raise ConfigurationError(f"--port {port} must be from 0 to 65535.")
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        made = socket.socket(family, socket.SOCK_STREAM)
+    except OSError as error:
+        raise ConfigurationError(f"--host {host!r} is no address of this machine ({error.strerror or error}).") from error
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        made.bind((host, port))
+        made.listen(128)
+    except OSError as error:
+        made.close()
+        if error.errno == errno.EADDRINUSE:
+            told = f"Port {port} is in use, perhaps by this server: open the link that it printed, or choose another --port (0: any)."
+            raise ConfigurationError(told) from error
+        raise ConfigurationError(f"Can't listen on {host} port {port} ({error.strerror}). Try --host 127.0.0.1 and --port 0.") from error
+    return made
+
+
+def _shown(host: str) -> str:
+    """An address that a browser on this machine can open."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"[{host}]" if ":" in host else host
+
+
+def _open_browser(link: str) -> None:
+    """Open the page; where there is no browser, the printed link remains."""
+    try:
+        opened = webbrowser.open(link)
+    except (OSError, webbrowser.Error):
+        opened = False
+    if not opened:
+        print("No browser could be opened: open the link above in one.", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

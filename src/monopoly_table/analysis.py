@@ -1,0 +1,266 @@
+"""Analyses that get better as long as one looks: generators of messages, each step a fraction of a second.
+
+Who waits for a step may stop after any of them. All numbers come from playouts (docs/analysis.md), over the same luck for everything that
+is compared.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monopoly_env import actions, core
+from monopoly_env.analyse.actions import Candidate, candidate
+from monopoly_env.analyse.history import final_shares
+from monopoly_env.analyse.moves import moves_of
+from monopoly_env.analyse.playouts import rollout
+from monopoly_env.game import Game
+from monopoly_env.intervals import CONFIDENCE, mean_interval, wilson
+from monopoly_env.policy.protocol import Policy
+from monopoly_table.refusals import MOVED_ON, RefusedError
+
+Message: TypeAlias = dict[str, Any]
+Policies: TypeAlias = Sequence[Policy]  # who plays on, one a seat
+
+_STEP: Final = 0.2  # seconds that a step should take
+_FIRST: Final = 32  # playouts of the first step, whose speed nobody knows
+_EACH: Final = 32  # playouts of every action in the first round
+_KNOWN: Final = 2500  # playouts whose standard error is at most a point of the win
+
+
+class _Pace:
+    """How many playouts fit into a step."""
+
+    def __init__(self) -> None:
+        self.count, self._began = _FIRST, time.monotonic()
+
+    def begin(self) -> None:
+        self._began = time.monotonic()
+
+    def end(self, played: int) -> None:
+        """Learn from a step; the first ones may have compiled something, so it speeds up by no more than four times."""
+        rate = played / max(1e-6, time.monotonic() - self._began)
+        self.count = max(8, min(4 * self.count, int(rate * _STEP)))
+
+
+# --- a position -----------------------------------------------------------------------------------------------------------
+
+
+def analyse(game: Game, policies: Policies, with_actions: bool, most: int, turns: int | None = None) -> Iterator[Message]:
+    """Shares of the win, and of each legal action, until `most` playouts of each that may be the best.
+
+    Args:
+        game: The position.
+        policies: Who plays on.
+        with_actions: Whether the actions are compared too.
+        most: Playouts.
+        turns: Rounds after which a playout is cut off and valued by worth.
+    """
+    if core.is_over(game):
+        yield {"type": "analysis", "playouts": 0, "shares": _ended(game), "candidates": [], "done": True} | about(policies, 0.0)
+        return
+    began, pace = time.monotonic(), _Pace()
+    shares, race = np.zeros((0, int(game.num_players)), np.float32), _Race(game, policies, most, turns)
+    done = False
+    while not done:
+        pace.begin()
+        count = min(pace.count, most - len(shares))
+        if count and (not with_actions or race.is_over or len(shares) <= _share_of(len(shares)) * race.played):
+            more = rollout(game, list(policies), count, first=len(shares), turns=turns)
+            shares, played = np.concatenate([shares, more.shares]), count
+        else:
+            played = race.go_on(pace.count)
+        pace.end(played)
+        done = len(shares) >= most and (not with_actions or race.is_over)
+        message = {"type": "analysis", "playouts": len(shares), "shares": _shares(shares), "done": done}
+        message["candidates"] = [told(one) for one in race.candidates()] if with_actions else []
+        yield message | about(policies, time.monotonic() - began)
+
+
+def _share_of(playouts: int) -> float:
+    """How many playouts the position gets for one of all its actions together: more until its shares are known to a point."""
+    return 8.0 if playouts < _KNOWN else 0.5
+
+
+class _Race:
+    """The legal actions of a position. Those that may be the best are played out more and more, the others rest.
+
+    Offers are left out: as `compare_actions` says, a playout can't begin in the middle of one. `weigh` judges them as a whole.
+    """
+
+    def __init__(self, game: Game, policies: Policies, most: int, turns: int | None) -> None:
+        self.game, self.policies, self.most, self.turns = game, list(policies), most, turns
+        self.player = int(game.player)
+        none = np.zeros((0, int(game.num_players)), np.float32)
+        moves = [] if game.decision in actions.OFFERING else moves_of(game)
+        self.shares: dict[int, NDArray[np.float32]] = {move: none for move in moves if isinstance(move, int)}
+        self.played = 0
+        self._due: list[int] = []
+        self._goal = 0
+
+    @property
+    def fewest(self) -> int:
+        """Playouts that every action in the race has."""
+        return min(len(self.shares[action]) for action in self._running())
+
+    @property
+    def is_over(self) -> bool:
+        """Whether every action in the race has its playouts."""
+        return not self.shares or (not self._due and self.fewest >= self.most)
+
+    def go_on(self, budget: int) -> int:
+        """Play the next actions of this round; about so many playouts. Returns how many there were."""
+        if not self._due:
+            self._due = self._running()
+            self._goal = min(self.most, max(_EACH, 2 * self.fewest))
+        action = self._due[0]
+        done = len(self.shares[action])
+        count = max(1, min(self._goal - done, budget))
+        together = [other for other in self._due if len(self.shares[other]) == done][: max(1, budget // count)]
+        games = np.repeat(core.batch_of(self.game), len(together))
+        more = rollout(games, self.policies, count, actions=np.array(together), first=done, turns=self.turns)
+        for other, shares in zip(together, more.shares, strict=True):
+            self.shares[other] = np.concatenate([self.shares[other], shares])
+        self._due = [other for other in self._due if len(self.shares[other]) < self._goal]
+        self.played += count * len(together)
+        return count * len(together)
+
+    def _running(self) -> list[int]:
+        """The actions that may be the best: all at first, then those that are not clearly worse than the leader."""
+        if any(len(shares) < _EACH for shares in self.shares.values()):
+            return list(self.shares)
+        ranked = self.candidates()
+        return [one.action for one in ranked if one is ranked[0] or one.difference_high >= 0]
+
+    def candidates(self) -> list[Candidate]:
+        """The actions played so far, the best first."""
+        played = {action: shares for action, shares in self.shares.items() if len(shares) > 1}
+        if not played:
+            return []
+        longest = max(map(len, played.values()))
+        mean = {action: float(shares[:, self.player].mean(dtype=np.float64)) for action, shares in played.items()}
+        best = max((action for action, shares in played.items() if len(shares) == longest), key=mean.__getitem__)
+        outcomes = played[best][:, self.player]
+        rows = [
+            candidate(self.game, action, shares[: len(outcomes)], None if action == best else outcomes, self.player)
+            for action, shares in played.items()
+        ]
+        return sorted(rows, key=lambda one: (one.action != best, -one.difference))
+
+
+def _shares(shares: NDArray[np.float32]) -> list[dict[str, Any]]:
+    mean = shares.mean(axis=0, dtype=np.float64)
+    low, high = wilson(mean * len(shares), len(shares), CONFIDENCE)
+    return [{"seat": seat, "share": float(share), "low": float(low[seat]), "high": float(high[seat])} for seat, share in enumerate(mean)]
+
+
+def _ended(game: Game) -> list[dict[str, Any]]:
+    return [{"seat": seat, "share": x, "low": x, "high": x} for seat, x in enumerate(final_shares(game).tolist())]
+
+
+def told(one: Candidate) -> dict[str, Any]:
+    """A candidate in JSON."""
+    return vars(one) | {"shares": list(one.shares)}
+
+
+def about(policies: Policies, seconds: float) -> Message:
+    """Who plays on, for how long by now."""
+    return {"policies": [policy.name for policy in policies], "seconds": round(seconds, 2), "confidence": CONFIDENCE}
+
+
+# --- an offer -------------------------------------------------------------------------------------------------------------
+
+
+def weigh(game: Game, picks: Sequence[int], policies: Policies, most: int) -> Iterator[Message]:
+    """What the acceptance of an offer is worth to every seat, against playing on without it.
+
+    Args:
+        game: The position before the offer.
+        picks: The actions that make it.
+        policies: Who plays on.
+        most: Playouts of both.
+    """
+    offered = core.clone(game)
+    for action in picks:
+        core.step(offered, action)
+    both = np.concatenate([core.batch_of(game), core.batch_of(offered)])
+    now = after = np.zeros((0, int(game.num_players)), np.float32)
+    pace = _Pace()
+    while len(now) < most:
+        pace.begin()
+        count = min(max(4, pace.count // 2), most - len(now))
+        without = rollout(both[0], list(policies), count, first=len(now))
+        accepted = rollout(both[1], list(policies), count, actions=actions.A_REPLY + 1, first=len(now))
+        now, after = np.concatenate([now, without.shares]), np.concatenate([after, accepted.shares])
+        pace.end(2 * count)
+        yield {"type": "offer", "playouts": len(now), "seats": _compared(now, after), "done": len(now) >= most} | about(policies, 0.0)
+
+
+def _compared(now: NDArray[np.float32], after: NDArray[np.float32]) -> list[dict[str, Any]]:
+    rows = []
+    for seat in range(now.shape[1]):
+        gain, low, high = mean_interval((after[:, seat] - now[:, seat]).astype(np.float64))
+        before, then = (float(shares[:, seat].mean(dtype=np.float64)) for shares in (now, after))
+        rows.append({"seat": seat, "now": before, "after": then, "difference": gain, "low": low, "high": high})
+    return rows
+
+
+# --- a whole game ---------------------------------------------------------------------------------------------------------
+
+
+def curve(frame: Callable[[int], Game], version: int, points: int, playouts: int, policies: Policies) -> Iterator[Message]:
+    """The shares of all players at frames that are evenly spread over a game.
+
+    Args:
+        frame: Gives the game at a frame.
+        version: The last frame.
+        points: How many frames.
+        playouts: Of each.
+        policies: Who plays on.
+    """
+    frames = sorted({round(float(number)) for number in np.linspace(0, version, points)})
+    known: dict[int, Message] = {}
+    pace = _Pace()
+    for number in _coarse_first(frames):
+        game = frame(number)
+        for shares, is_last in _refined(game, policies, playouts, pace):
+            known[number] = {"version": number, "turn": int(game.turns)} | {
+                name: [row[key] for row in shares] for name, key in (("shares", "share"), ("low", "low"), ("high", "high"))
+            }
+            points_told = [known[version] for version in sorted(known)]
+            yield {"type": "curve", "points": points_told, "done": is_last and len(known) == len(frames)} | about(policies, 0.0)
+
+
+def _refined(game: Game, policies: Policies, playouts: int, pace: _Pace) -> Iterator[tuple[list[dict[str, Any]], bool]]:
+    """The shares of a position after more and more playouts, and whether these are the last."""
+    if core.is_over(game):
+        yield _ended(game), True
+        return
+    shares = np.zeros((0, int(game.num_players)), np.float32)
+    while len(shares) < playouts:
+        pace.begin()
+        count = min(pace.count, playouts - len(shares))
+        shares = np.concatenate([shares, rollout(game, list(policies), count, first=len(shares)).shares])
+        pace.end(count)
+        yield _shares(shares), len(shares) == playouts
+
+
+def _coarse_first(frames: list[int]) -> list[int]:
+    """Frames in an order in which the curve is seen early: every eighth, then those between."""
+    return [frames[number] for number in sorted(range(len(frames)), key=lambda number: (number % 8 != 0, number % 4 != 0, number))]
+
+
+def playable(policies: Sequence[Policy], players: int) -> list[Policy]:
+    """Who plays on, one a seat.
+
+    Raises:
+        RefusedError: There are not as many as players.
+    """
+    seated = list(policies) * players if len(policies) == 1 else list(policies)
+    if len(seated) != players:
+        raise RefusedError(MOVED_ON, f"{len(seated)} policies are given for {players} seats: give one for all, or one a seat.")
+    return seated

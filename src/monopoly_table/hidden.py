@@ -1,0 +1,97 @@
+"""Hidden information: seeds, dice to come, the order of unseen cards and sealed bids.
+
+What clients are told is made of a record without it. A sealed bid is made note by note, and every
+note is a decision: how many notes a bid took can be counted, what they were can't be seen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Sequence
+from typing import Any
+
+from monopoly_env import core, replays
+from monopoly_env.actions import A_BID, RAISES
+from monopoly_env.engine import agenda
+from monopoly_env.facts.cards import DECKS
+from monopoly_env.game import NOBODY, Game
+
+
+def seen(game: Game, own: int = NOBODY) -> Game:
+    """The game as players see it: a copy to look at or to analyse, not to go on with.
+
+    Two games that differ only in what nobody can know give the same copy.
+
+    Args:
+        game: The game.
+        own: The seat whose sealed bid stays.
+    """
+    batch = core.batch_of(game, write=False).copy()
+    for name in ("seed", "policy_draws", "forced_throws", "num_forced"):
+        batch[name] = 0
+    for deck in range(len(DECKS)):
+        first, size = batch["deck_next"][0, deck], batch["deck_size"][0, deck]
+        batch["deck"][0, deck, first:size].sort()
+    if sealed_lot(game) is not None:
+        bids = batch["sealed"][0]
+        bids[[seat for seat in range(len(bids)) if seat != own]] = 0
+    return batch[0]
+
+
+def new_seed() -> int:
+    """A seed that nobody can guess."""
+    return secrets.randbits(64)
+
+
+def new_key() -> str:
+    """A key for the digests of a game."""
+    return secrets.token_hex(16)
+
+
+def without_seed(text: str, game: Game) -> str:
+    """An error's text, which may name the game by its seed."""
+    return text.replace(str(int(game.seed[0]) | int(game.seed[1]) << 32), "(hidden)")
+
+
+def digest(game: Game, key: str) -> str:
+    """A hash of a record with a key: without it no guess at what is hidden can be compared with it."""
+    known = replays.digest(game).encode()
+    return hashlib.blake2b(known, key=key.encode(), digest_size=8).hexdigest()
+
+
+# --- sealed bids ----------------------------------------------------------------------------------
+
+
+def sealed_lot(game: Game) -> int | None:
+    """The lot for which sealed bids are being made; None if there is none."""
+    return int(game.auction_lot) if game.decision == agenda.SEALED_BID else None
+
+
+def public(actions: Sequence[int], game: Game) -> int:
+    """How many decisions of a game everybody may see: those up to the first bid that is not opened.
+
+    Args:
+        actions: The last actions, or all.
+        game: The game after them.
+    """
+    count = len(actions)
+    if sealed_lot(game) is not None:
+        while count and A_BID <= actions[count - 1] <= A_BID + len(RAISES):
+            count -= 1
+    return count
+
+
+def hidden_step(told: dict[str, Any]) -> dict[str, Any]:
+    """A step of another player's bid."""
+    return told | {"action": None, "text": "a sealed bid"}
+
+
+def hidden_view(view: dict[str, Any], subject: str) -> dict[str, Any]:
+    """A view for those who are not asked for a bid."""
+    return view | {"question": view["question"] | {"subject": subject}, "actions": []}
+
+
+def hidden_error(stalled: dict[str, Any]) -> dict[str, Any]:
+    """The failure of a policy for those who must not know what it knew."""
+    return stalled | {"error": "The policy failed: the host gives the seat to another player."}

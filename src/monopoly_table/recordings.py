@@ -1,0 +1,213 @@
+"""Stored games, frame by frame: any moment of a game that was played here or uploaded, and what stands out in it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from monopoly_env import actions, core, replays
+from monopoly_env.engine import agenda
+from monopoly_env.errors import FormatError
+from monopoly_env.facts.board import GROUP_LOTS, GROUPS
+from monopoly_env.files import write_atomically
+from monopoly_env.game import Game
+from monopoly_env.render import narrate
+from monopoly_env.replays import Replay
+from monopoly_env.rules import Rules
+from monopoly_table import hidden
+from monopoly_table.refusals import MOVED_ON, UNKNOWN, RefusedError
+from monopoly_table.storage import Step, Storage, Stored
+from monopoly_table.tables import VERSIONS, data_of, record, status
+
+_EVERY: Final = 256  # frames between two that are kept
+MOST_INDEXED: Final = 50_000  # frames of which an index is made
+_NO_MEMORY: Final = b""
+
+
+class Recording:
+    """A stored game."""
+
+    def __init__(self, row: Stored, storage: Storage) -> None:
+        """Read a game's actions.
+
+        Raises:
+            RefusedError: It was played by other rules.
+        """
+        if row.about["versions"] != VERSIONS:
+            raise RefusedError(MOVED_ON, "This game was played by another version of monopoly-env: it can't be replayed here.")
+        played = storage.actions(row) if row.actions is None else row.actions
+        self._sealed = len(played)
+        if row.kind == "live":
+            played = played[: hidden.public(played, record(row.record))]
+        self._sealed -= len(played)
+        self.row, self.names = row, tuple(row.status["names"])
+        reseeds = tuple((at, seed) for at, seed in row.about["reseeds"] if at <= len(played))
+        self.replay = Replay(
+            Rules.from_dict(row.about["rules"]), row.about["seed"], len(self.names), self.names, np.frombuffer(played, np.uint8),
+            row.about["turn_limit"], talk=replays.talk_of(row.about.get("talk", ())), reseeds=reseeds,
+        )  # fmt: skip
+        if row.start is None:
+            first = replays.start(self.replay)
+        else:
+            first = record(row.start)
+            replays.redraw(self.replay, first, 0)
+        first.policy_draws[:] = 0
+        self._kept = [first]  # frames 0, _EVERY, 2 * _EVERY ...
+
+    @property
+    def version(self) -> int:
+        """The number of the last frame."""
+        return len(self.replay.actions)
+
+    def frame(self, number: int) -> Game:
+        """The game after so many decisions, as players see it.
+
+        Raises:
+            RefusedError: It has fewer.
+        """
+        return hidden.seen(self._at(number))
+
+    def digest(self, number: int) -> str:
+        """The hash of the position after so many decisions."""
+        return hidden.digest(self._at(number), self.row.about["key"])
+
+    def _at(self, number: int) -> Game:
+        if not 0 <= number <= self.version:
+            why = " The bids after it are sealed until all of them are opened." if self._sealed else ""
+            raise RefusedError(UNKNOWN, f"The game has the frames 0 to {self.version}, not {number}.{why}")
+        while len(self._kept) <= number // _EVERY:
+            self._kept.append(self._play(core.clone(self._kept[-1]), (len(self._kept) - 1) * _EVERY, _EVERY))
+        start = number - number % _EVERY
+        return self._play(core.clone(self._kept[number // _EVERY]), start, number - start)
+
+    def _play(self, game: Game, start: int, count: int) -> Game:
+        for number in range(start, start + count):
+            replays.step(self.replay, game, number)
+        return game
+
+    def frames(self) -> Iterator[Game]:
+        """All frames, one after another."""
+        game = core.clone(self._kept[0])
+        yield hidden.seen(game)
+        for number in range(self.version):
+            replays.step(self.replay, game, number)
+            yield hidden.seen(game)
+
+    def step_to(self, number: int) -> Step | None:
+        """How the game came to a frame; None for the first."""
+        if number == 0:
+            return None
+        game, action = self._at(number - 1), int(self.replay.actions[number - 1])
+        seat, turn, text = int(game.player), int(game.turns), actions.describe(action, game)
+        sentences = replays.said(self.replay, game, number - 1, self.names) + narrate.step(game, action, self.names)
+        before = core.clone(game)
+        replays.settle(self.replay, game, number - 1)
+        sentences += narrate.compare(before, game, self.names)
+        digest = hidden.digest(game, self.row.about["key"])
+        return Step(number, seat, action, text, tuple(sentences), digest, turn, number - 1)
+
+    def chosen(self, number: int) -> int | None:
+        """The action that was chosen at a frame."""
+        return int(self.replay.actions[number]) if number < self.version else None
+
+    def file(self) -> bytes:
+        """The game as a file of recorded games. It tells the seed.
+
+        Raises:
+            RefusedError: The game is not over, or it began at a position.
+        """
+        if self.row.kind == "live" and not self.row.status["over"]:
+            raise RefusedError(MOVED_ON, "The game is not over: its file would tell what is to come.")
+        if self.row.start is not None:
+            raise RefusedError(MOVED_ON, "This game began at a position: a replay file holds games from their start only.")
+        with tempfile.TemporaryDirectory() as folder:
+            return replays.save(Path(folder) / f"game{replays.SUFFIX}", [self.replay]).read_bytes()
+
+    def index(self) -> dict[str, Any]:
+        """Turn, seat and decision of every frame, and what stands out.
+
+        Raises:
+            RefusedError: The game is too long.
+        """
+        if self.version > MOST_INDEXED:
+            raise RefusedError(MOVED_ON, f"The game has {self.version:,} decisions: an index is made of {MOST_INDEXED:,} at most.")
+        game = core.clone(self._kept[0])
+        told: dict[str, Any] = {"version": self.version, "turns": [], "seats": [], "decisions": [], "marks": []}
+        for number in range(self.version + 1):
+            told["turns"].append(int(game.turns))
+            told["seats"].append(int(game.player) if game.decision else -1)
+            told["decisions"].append(actions.DECISION_NAMES[game.decision])
+            if number < self.version:
+                before = core.clone(game)
+                replays.step(self.replay, game, number)
+                action = int(self.replay.actions[number])
+                told["marks"] += [
+                    {"frame": number + 1, "kind": kind, "text": text} for kind, text in _marks(before, action, game, self.names)
+                ]
+        return told
+
+
+def _marks(before: Game, action: int, after: Game, names: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """What stands out in one step."""
+    if before.decision == agenda.REPLY and action == actions.A_REPLY + 1:
+        yield "trade", f"{names[before.offer_from]} and {names[before.offer_to]} trade"
+    if before.auction_lot < 0 <= after.auction_lot:
+        yield "auction", "An auction begins"
+    for seat, name in enumerate(names):
+        had, has = int(before.lots[seat]), int(after.lots[seat])
+        if has & ~had:
+            for group, lots in enumerate(GROUP_LOTS):
+                if has & int(lots) == int(lots) != had & int(lots):
+                    yield "group", f"{name} completes {GROUPS[group].replace('_', ' ')}"
+        if after.jail[seat] and not before.jail[seat]:
+            yield "jail", f"{name} goes to jail"
+        if after.place[seat] > 1 and not before.place[seat] and after.decision:
+            yield "bankrupt", f"{name} is bankrupt"
+    if before.decision and not after.decision:
+        winners = [name for seat, name in enumerate(names) if after.place[seat] == 1]
+        yield "over", f"{' and '.join(winners)} won"
+
+
+# --- uploads --------------------------------------------------------------------------------------------------------------
+
+
+def uploaded(data: bytes, most: int) -> tuple[list[Replay], int]:
+    """The games of a file that a client sent, played back, and how many were left out. The file is data: nothing in it is run.
+
+    Raises:
+        FormatError: It holds no games of this version, or one of them can't be played back.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = write_atomically(Path(folder) / "The file", data)
+        try:
+            found = replays.load(path)
+        except FormatError as error:
+            raise FormatError(str(error).replace(repr(str(path)), "The file")) from None
+    if not found:
+        raise FormatError("The file holds no recorded game.")
+    for replay in found[:most]:
+        replays.final(replay)
+    return found[:most], len(found) - len(found[:most])
+
+
+def kept(replay: Replay, game_id: str) -> Stored:
+    """An uploaded game, to be kept."""
+    end = replays.final(replay)
+    about = {
+        "rules": replay.rules.changed(), "seed": replay.seed, "turn_limit": replay.turn_limit, "versions": VERSIONS,
+        "title": "", "seats": [], "watch": "", "key": hidden.new_key(), "speed": 0.0, "paused": True,
+        "talk": replays.talk_data(replay.talk), "reseeds": replay.reseeds,
+    }  # fmt: skip
+    names = [_readable(name) or f"Player {seat + 1}" for seat, name in enumerate(replay.names)]
+    return Stored(
+        game_id, "replay", about, status(end, names), len(replay.actions), data_of(end), _NO_MEMORY, None, replay.actions.tobytes()
+    )
+
+
+def _readable(name: str) -> str:
+    """A player's name in a file that anybody may have written."""
+    return "".join(letter for letter in name if letter.isprintable())[:40]

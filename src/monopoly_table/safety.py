@@ -1,0 +1,222 @@
+"""What keeps strangers out: hosts and origins, headers, sizes, rates and tokens.
+
+The server is meant for one machine or one room of friends. A page of another site that runs in the same browser must not reach it: such a
+page can't set our `Host` (a name that it controls is not ours) nor hide its `Origin`, and does not know the token.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import json
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from monopoly_table.refusals import NO_TOKEN, NOT_YOURS, TOO_LARGE, TOO_MANY, TOO_SLOW, RefusedError
+from monopoly_table.storage import Stored
+
+MOST_UPLOAD: Final = 8 << 20  # bytes of an uploaded file
+MOST_BODY: Final = 256 << 10  # of any other request
+MOST_MESSAGE: Final = 64 << 10  # of a message of a socket
+UPLOADS: Final = "/api/replays"
+_CLIENTS: Final = 1024  # addresses whose rates are remembered
+_DIGITS: Final = 20  # of a length
+_PATIENCE: Final = 30.0  # seconds in which the body of a request must have come
+
+HEADERS: Final = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Cache-Control": "no-cache",
+}
+
+
+class Bucket:
+    """So many events a second on average, and so many at once."""
+
+    def __init__(self, rate: float, burst: int) -> None:
+        self.rate, self.burst = rate, burst
+        self.left, self.since = float(burst), time.monotonic()
+
+    def take(self) -> bool:
+        """Whether one more is allowed now."""
+        now = time.monotonic()
+        self.left, self.since = min(self.burst, self.left + (now - self.since) * self.rate), now
+        if self.left < 1:
+            return False
+        self.left -= 1
+        return True
+
+
+class Guard:
+    """The outermost layer: refuses foreign hosts and origins, large bodies and floods, and adds the headers."""
+
+    def __init__(self, app: ASGIApp, hosts: Iterable[str], rate: float, burst: int) -> None:
+        """Guard an application.
+
+        Args:
+            app: The application.
+            hosts: Names under which the server may be called, besides `localhost` and plain addresses.
+            rate: Requests a second and address.
+            burst: Requests at once.
+        """
+        self.app, self.hosts = app, {"localhost", *hosts}
+        self.rate, self.burst = rate, burst
+        self.buckets: OrderedDict[str, Bucket] = OrderedDict()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        refusal = self._refusal(scope)
+        if refusal is not None:
+            await _refuse(scope, receive, send, refusal)
+            return
+        if scope["type"] == "websocket":
+            await self.app(scope, receive, send)
+            return
+        await self.app(scope, _bounded(receive, _most(scope)), _with_headers(send))
+
+    def _refusal(self, scope: Scope) -> RefusedError | None:
+        headers = Headers(scope=scope)
+        host, origin = headers.get("host", ""), headers.get("origin")
+        if not self._is_ours(host):
+            return RefusedError(NOT_YOURS, f"This server is not called {host[:80]!r}. Name it by --host-name, or use its address.")
+        if origin is not None and _address(origin) != host:
+            return RefusedError(NOT_YOURS, f"Requests from {origin[:80]!r} are refused: open the page of this server.")
+        if not self._has_room((scope.get("client") or ("",))[0]):
+            return RefusedError(TOO_MANY, "Too many requests: wait a second.")
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or len(length) > _DIGITS or int(length) > _most(scope):
+            return RefusedError(TOO_LARGE, f"The request is too large: {_most(scope) >> 10:,} KiB at most.")
+        return None
+
+    def _is_ours(self, host: str) -> bool:
+        """Whether a `Host` is an address or one of our names. Names of others may have been pointed at this machine."""
+        try:
+            name = urlsplit(f"//{host}").hostname or ""
+        except ValueError:
+            return False
+        try:
+            ipaddress.ip_address(name)
+        except ValueError:
+            return name in self.hosts
+        return True
+
+    def _has_room(self, address: str) -> bool:
+        bucket = self.buckets.setdefault(address, Bucket(self.rate, self.burst))
+        self.buckets.move_to_end(address)
+        while len(self.buckets) > _CLIENTS:
+            self.buckets.popitem(last=False)
+        return bucket.take()
+
+
+def _address(origin: str) -> str:
+    """Host and port of an `Origin`; empty if it is malformed."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return ""
+
+
+def _most(scope: Scope) -> int:
+    return MOST_UPLOAD if scope["path"] == UPLOADS else MOST_BODY
+
+
+def _bounded(receive: Receive, most: int) -> Receive:
+    """The same body, cut off with an error where it gets too large or comes too slowly."""
+    seen, more = 0, True
+    end = asyncio.get_running_loop().time() + _PATIENCE
+
+    async def bounded() -> Message:
+        nonlocal seen, more
+        try:
+            async with asyncio.timeout_at(end if more else None):  # then it waits for the client to leave
+                message = await receive()
+        except TimeoutError as error:
+            raise HTTPException(TOO_SLOW, f"The request did not come whole in {_PATIENCE:.0f} seconds.") from error
+        seen, more = seen + len(message.get("body", b"")), message.get("more_body", False)
+        if seen > most:
+            raise HTTPException(TOO_LARGE, f"The request is too large: {most >> 10:,} KiB at most.")
+        return message
+
+    return bounded
+
+
+def _with_headers(send: Send) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers[name] = value
+        await send(message)
+
+    return sending
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send, refusal: RefusedError) -> None:
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.close", "code": 1008, "reason": str(refusal)[:120]})
+        return
+    body = json.dumps({"error": str(refusal)}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await _with_headers(send)({"type": "http.response.start", "status": refusal.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+# --- tokens ---------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Rights:
+    """What somebody may do in a game.
+
+    Attributes:
+        host: Whether it is the host.
+        seats: The seats that may be played.
+    """
+
+    host: bool
+    seats: tuple[int, ...]
+
+
+def same(token: str, secret: str | None) -> bool:
+    """Whether a token is this secret; it takes as long whatever differs."""
+    return bool(secret) and secrets.compare_digest(token.encode(), (secret or "").encode())
+
+
+def rights(token: str, host: str, row: Stored, seats: Any) -> Rights:
+    """What a token allows in a game.
+
+    Args:
+        token: What the client sent.
+        host: The host's token.
+        row: The game.
+        seats: Its seats.
+
+    Raises:
+        RefusedError: The token is missing or belongs elsewhere.
+    """
+    if same(token, host):
+        return Rights(True, tuple(number for number, seat in enumerate(seats) if seat.kind == "person"))
+    own = tuple(number for number, seat in enumerate(seats) if same(token, seat.token))
+    if not own and not same(token, row.about["watch"]):
+        raise RefusedError(NO_TOKEN, "The token in your link does not fit this game: ask the host for a new link.")
+    return Rights(False, own)

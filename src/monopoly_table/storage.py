@@ -1,0 +1,327 @@
+"""The file in which all games rest: one SQLite database. What a client was told is in it already, so a crash loses nothing.
+
+A game is a row of `games` with its position, and a row of `moves` for each decision. An uploaded game keeps its actions in one block.
+Every row ends in a digest of what stands in it: a row that the disk has changed is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import sqlite3
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from filelock import FileLock, Timeout
+
+from monopoly_env.errors import ConfigurationError, FormatError
+from monopoly_table.refusals import BUSY, RefusedError
+
+FILE: Final = "table.sqlite"
+_VERSION: Final = 2  # of the tables below
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS games (
+    id TEXT PRIMARY KEY,
+    kind TEXT NOT NULL,             -- live, or replay: uploaded
+    about TEXT NOT NULL,            -- JSON: rules, seed, seats, tokens, pace
+    status TEXT NOT NULL,           -- JSON: turns, over, winners
+    version INTEGER NOT NULL,       -- decisions so far
+    start BLOB,                     -- the record of a game that began at a position
+    record BLOB NOT NULL,           -- the record now
+    memory BLOB NOT NULL,           -- of its compiled policies
+    actions BLOB,                   -- of an uploaded game
+    updated REAL NOT NULL,
+    digest_of_row TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS newest ON games (updated);
+CREATE TABLE IF NOT EXISTS moves (
+    game TEXT NOT NULL REFERENCES games ON DELETE CASCADE,
+    version INTEGER NOT NULL,       -- the one that the move leads to
+    seat INTEGER NOT NULL,
+    action INTEGER NOT NULL,
+    told TEXT NOT NULL,             -- JSON: text and sentences
+    digest TEXT NOT NULL,
+    turn INTEGER NOT NULL,
+    first INTEGER NOT NULL,         -- the version before the message of which the move is a part
+    record BLOB,                    -- before a person's message, so that it can be taken back
+    memory BLOB,
+    digest_of_row TEXT NOT NULL,
+    PRIMARY KEY (game, version)
+) WITHOUT ROWID;
+"""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A decision that was made.
+
+    Attributes:
+        version: The number of decisions, this one included.
+        seat: Who decided.
+        action: The action.
+        text: The action in words.
+        sentences: What happened.
+        digest: Of the position that it led to.
+        turn: The turn in which it was made.
+        first: The version before the message of which it is a part; its own if it is final.
+    """
+
+    version: int
+    seat: int
+    action: int
+    text: str
+    sentences: tuple[str, ...]
+    digest: str
+    turn: int
+    first: int
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it can't be taken back."""
+        return self.first == self.version
+
+    def told(self) -> dict[str, Any]:
+        """The step as clients read it."""
+        told = asdict(self)
+        del told["first"]
+        return told
+
+
+@dataclass
+class Stored:
+    """A row of `games`."""
+
+    id: str
+    kind: str
+    about: dict[str, Any]
+    status: dict[str, Any]
+    version: int
+    record: bytes
+    memory: bytes = b""
+    start: bytes | None = None
+    actions: bytes | None = None
+    updated: float = field(default_factory=time.time)
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A position to which a person may go back: the record and the policies' memory."""
+
+    record: bytes
+    memory: bytes
+
+
+class Storage:
+    """The database. Its methods may be called from any thread."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open the database of a folder; both are made if they do not exist.
+
+        Raises:
+            ConfigurationError: The folder can't be written.
+            FormatError: The file is no database of this version.
+        """
+        self.path = folder / FILE
+        self._lock = threading.RLock()
+        self._owner = FileLock(folder / "table.lock", timeout=0)  # the system frees it if the server is killed
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._owner.acquire()
+            self.path.touch(mode=0o600)  # it holds tokens
+            self._database = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None)
+        except Timeout as error:
+            told = f"Another server uses the folder {str(folder)!r}. Open its link, or give this one a folder of its own by --data."
+            raise ConfigurationError(told) from error
+        except (OSError, sqlite3.OperationalError) as error:
+            raise ConfigurationError(
+                f"The folder {str(folder)!r} can't be used for games ({error}). Name another one by --data."
+            ) from error
+        try:
+            self._prepare()
+        except sqlite3.DatabaseError as error:
+            self.close()
+            raise FormatError(f"{str(self.path)!r} holds no games: {error}. Name another folder by --data.") from error
+
+    def _prepare(self) -> None:
+        for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", "busy_timeout=5000"):
+            self._database.execute(f"PRAGMA {pragma}")
+        version = self._database.execute("PRAGMA user_version").fetchone()[0]
+        if version not in (0, _VERSION):
+            raise sqlite3.DatabaseError(f"it is of version {version}, expected {_VERSION}")
+        self._database.executescript(_SCHEMA)
+        self._database.execute(f"PRAGMA user_version={_VERSION}")
+        os.chmod(self.path, 0o600)  # noqa: PTH101 - a file that was there before
+
+    def close(self) -> None:
+        """Close the database."""
+        with self._lock:
+            self._database.close()
+            self._owner.release()
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction.
+
+        Raises:
+            RefusedError: It can't be kept; nothing of it is.
+        """
+        with self._lock:
+            try:
+                self._database.execute("BEGIN IMMEDIATE")
+                yield self._database
+                self._database.execute("COMMIT")
+            except sqlite3.Error as error:
+                told = f"The game can't be kept ({error}): nothing was done. Is the disk full?"
+                raise RefusedError(BUSY, told) from error
+            finally:
+                if self._database.in_transaction:
+                    self._database.rollback()
+
+    def _rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        """The rows of a query.
+
+        Raises:
+            RefusedError: They can't be read.
+        """
+        with self._lock:
+            try:
+                return self._database.execute(query, values).fetchall()
+            except sqlite3.Error as error:
+                raise RefusedError(BUSY, f"The file of games can't be read ({error}).") from error
+
+    def _intact(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Whole rows, without their digests.
+
+        Raises:
+            FormatError: One of them is not what was written.
+        """
+        rows = self._rows(query, *values)
+        if any(digest != _digest(row) for *row, digest in rows):
+            raise FormatError("The file of games is damaged: this game is not what was played.")
+        return [row[:-1] for row in rows]
+
+    def secret(self, name: str) -> str:
+        """A secret of this folder, made when it is asked for first: links stay valid after a restart."""
+        with self._writing() as database:
+            database.execute("INSERT OR IGNORE INTO settings VALUES (?, ?)", (name, secrets.token_urlsafe(16)))
+        return str(self._rows("SELECT value FROM settings WHERE name = ?", name)[0][0])
+
+    # --- games ----------------------------------------------------------------------------------------------------------
+
+    def add(self, games: Sequence[Stored]) -> None:
+        """Keep new games, all or none."""
+        with self._writing() as database:
+            for game in games:
+                _insert(database, "games", _row(game))
+
+    def find(self, game: str) -> Stored | None:
+        """A game, or None if there is none of this id."""
+        rows = self._intact("SELECT * FROM games WHERE id = ?", game)
+        for id_, kind, about, status, version, start, record, memory, played, updated in rows:
+            told = json.loads(about), json.loads(status)
+            return Stored(id_, kind, *told, version, record, memory, start, played, updated)
+        return None
+
+    def newest(self, count: int) -> list[Stored]:
+        """The games that changed last, without damaged ones."""
+        found = []
+        for (game,) in self._rows("SELECT id FROM games ORDER BY updated DESC LIMIT ?", count):
+            with suppress(FormatError, RefusedError):
+                found.append(self.find(game))
+        return [game for game in found if game is not None]
+
+    def count(self) -> int:
+        """How many games there are."""
+        return int(self._rows("SELECT count(*) FROM games")[0][0])
+
+    def remove(self, game: str) -> None:
+        """Forget a game."""
+        with self._writing() as database:
+            database.execute("DELETE FROM games WHERE id = ?", (game,))
+
+    # --- what happens in a game ---------------------------------------------------------------------------------------------
+
+    def save(self, game: Stored, steps: Sequence[Step] = (), before: Snapshot | None = None) -> None:
+        """Keep what has changed in a game.
+
+        Args:
+            game: The game as it is now.
+            steps: The decisions since it was kept last.
+            before: The position before the first of them, if it may be taken back.
+        """
+        game.updated = time.time()
+        with self._writing() as database:
+            for number, step in enumerate(steps):
+                kept = (before.record, before.memory) if before and number == 0 else (None, None)
+                told = json.dumps([step.text, *step.sentences])
+                row = (game.id, step.version, step.seat, step.action, told, step.digest, step.turn, step.first, *kept)
+                _insert(database, "moves", row)
+            self._update(database, game)
+
+    @staticmethod
+    def _update(database: sqlite3.Connection, game: Stored) -> None:
+        row = _row(game)
+        _, _, about, status, version, _, record, memory, _, updated = row
+        names = "about, status, version, record, memory, updated, digest_of_row"
+        changed = about, status, version, record, memory, updated, _digest(row)
+        query = f"UPDATE games SET ({names}) = (?, ?, ?, ?, ?, ?, ?) WHERE id = ?"
+        database.execute(query, (*changed, game.id))
+
+    def take_back(self, game: Stored) -> None:
+        """Keep a game that went back to an earlier version, and forget the decisions after it."""
+        game.updated = time.time()
+        with self._writing() as database:
+            database.execute("DELETE FROM moves WHERE game = ? AND version > ?", (game.id, game.version))
+            self._update(database, game)
+
+    def snapshot(self, game: str, version: int) -> Snapshot | None:
+        """The position at a version, if it may be gone back to."""
+        rows = self._intact("SELECT * FROM moves WHERE game = ? AND version = ? AND record IS NOT NULL", game, version + 1)
+        return Snapshot(*rows[0][-2:]) if rows else None
+
+    def steps(self, game: str, last: int) -> list[Step]:
+        """The last decisions of a game."""
+        rows = self._intact("SELECT * FROM moves WHERE game = ? ORDER BY version DESC LIMIT ?", game, last)
+        return [_step(row) for row in reversed(rows)]
+
+    def actions(self, game: Stored) -> bytes:
+        """All actions of a game that was played here.
+
+        Raises:
+            FormatError: Some are missing.
+        """
+        query = "SELECT * FROM moves WHERE game = ? AND version <= ? ORDER BY version"
+        rows = self._intact(query, game.id, game.version)
+        if len(rows) != game.version:
+            raise FormatError(f"The file of games is damaged: it holds {len(rows):,} of {game.version:,} decisions.")
+        return bytes(_step(row).action for row in rows)
+
+
+def _row(game: Stored) -> tuple[Any, ...]:
+    about = json.dumps(game.about), json.dumps(game.status)
+    state = game.version, game.start, game.record, game.memory, game.actions
+    return (game.id, game.kind, *about, *state, game.updated)
+
+
+def _step(row: tuple[Any, ...]) -> Step:
+    _, version, seat, action, told, digest, turn, first, *_ = row
+    text, *sentences = json.loads(told)
+    return Step(version, seat, action, text, tuple(sentences), digest, turn, first)
+
+
+def _insert(database: sqlite3.Connection, table: str, row: tuple[Any, ...]) -> None:
+    """Add a row and its digest."""
+    marks = ", ".join("?" * (len(row) + 1))
+    database.execute(f"INSERT INTO {table} VALUES ({marks})", (*row, _digest(row)))
+
+
+def _digest(row: Iterable[Any]) -> str:
+    return hashlib.blake2b(repr(tuple(row)).encode(), digest_size=8).hexdigest()

@@ -1,0 +1,216 @@
+"""Puzzles: those that are shipped are sound and hold over other luck, damaged files are refused, and the search finds what it says."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.play import offer
+
+import monopoly_env as me
+from monopoly_bench.puzzles import KINDS, Puzzle, __main__, load, mine, save
+from monopoly_bench.puzzles.mine import asked
+from monopoly_bench.puzzles.puzzle import SHIPPED
+from monopoly_env import core, replays
+
+ALL = load()
+
+
+def test_what_is_shipped() -> None:
+    assert len(ALL) == 50
+    kinds = Counter(puzzle.kind for puzzle in ALL)
+    assert set(kinds) == set(KINDS)
+    assert min(kinds.values()) >= 5
+    assert len({(puzzle.replay.seed, len(puzzle.replay.actions)) for puzzle in ALL}) == 50
+    assert len({puzzle.best.text for puzzle in ALL}) > 12
+    assert {puzzle.replay.num_players for puzzle in ALL} == {2, 3, 4}
+
+
+@pytest.mark.parametrize("number", range(50))
+def test_a_puzzle(number: int) -> None:
+    puzzle = ALL[number]
+    game = puzzle.game
+    assert replays.digest(game) == puzzle.replay.digest
+    candidates = {candidate.action for candidate in puzzle.candidates}
+    assert (puzzle.kind, candidates) in [(kind, set(found)) for kind, found in asked(game)]
+    assert puzzle.lead >= 0.02
+    assert puzzle.best.difference == 0
+    assert puzzle.of(puzzle.best.action) is puzzle.best
+    assert all(candidate.text in str(puzzle) for candidate in puzzle.candidates)
+    assert puzzle.game is not game  # a record of one's own, to play on
+
+
+def test_the_numbers_are_those_of_compare_actions() -> None:
+    puzzle = min(ALL, key=lambda puzzle: (len(puzzle.candidates), puzzle.game.num_players, -puzzle.replay.actions.size))
+    actions = sorted(candidate.action for candidate in puzzle.candidates)
+    compared = me.compare_actions(puzzle.game, actions, puzzle.policies[0], puzzle.best.playouts, seed=puzzle.seed)
+    assert compared.best.action == puzzle.best.action
+    assert compared.best.share == pytest.approx(puzzle.best.share, abs=0.0001)
+
+
+def test_solutions_hold_over_other_luck() -> None:
+    """Those that lead most need few playouts to show it."""
+    for puzzle in sorted(ALL, key=lambda puzzle: -puzzle.lead)[:5]:
+        second = puzzle.candidates[1]
+        shares = [
+            me.rollout(puzzle.game, puzzle.policies[0], 150, actions=action, seed=puzzle.seed + 99).share[int(puzzle.game.player)]
+            for action in (puzzle.best.action, second.action)
+        ]
+        assert shares[0] > shares[1]
+
+
+def test_puzzles_are_frozen_and_name_their_answers() -> None:
+    with pytest.raises(FrozenInstanceError):
+        ALL[0].kind = "bid"  # type: ignore[misc]
+    with pytest.raises(me.ConfigurationError, match="204"):
+        ALL[0].of(204)
+
+
+def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
+    assert load(save(tmp_path / "all.json", ALL)) == ALL
+    assert (tmp_path / "all.json").read_bytes() == SHIPPED.read_bytes()
+
+
+def _changed(change: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]], Any]:
+    return lambda data: change(data["puzzles"][1])
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda data: data.update(format="other"), "holds no puzzles"),
+        (lambda data: data.update(rules_version=-1), "rules_version is -1"),
+        (lambda data: data.update(puzzles=3), "list"),
+        (_changed(lambda one: one.update(kind="byu")), r"Puzzle 2 of 50.*'byu'. Did you mean 'buy'"),
+        (_changed(lambda one: one.pop("seed")), "Puzzle 2.*KeyError: 'seed'"),
+        (_changed(lambda one: one.update(seed=-1)), "Puzzle 2.*2"),
+        (_changed(lambda one: one.update(policies=[3])), "policies"),
+        (_changed(lambda one: one["replay"].update(actions="??")), "no recorded game"),
+        (_changed(lambda one: one["replay"].update(decisions=3)), "claims 3 decisions"),
+        (_changed(lambda one: one["replay"].update(seed=1)), "Puzzle 2"),
+        (_changed(lambda one: one["candidates"][0].update(action=204)), "204 is not legal"),
+        (_changed(lambda one: one["candidates"][0].update(action="2")), "'2' is not legal"),
+        (_changed(lambda one: one["candidates"][0].update(share=float("nan"))), "shares"),
+        (_changed(lambda one: one["candidates"][0].update(shares=[0.5, 0.1])), "shares"),
+        (_changed(lambda one: one["candidates"][0].update(more=1)), "more"),
+        (_changed(lambda one: one["candidates"].reverse()), "not clearly worse|lie in its interval"),
+        (_changed(lambda one: one["candidates"].pop(0)), "two answers|not clearly worse"),
+    ],
+)
+def test_damaged_files_are_refused(change: Callable[[dict[str, Any]], Any], told: str, tmp_path: Path) -> None:
+    data = json.loads(SHIPPED.read_text(encoding="utf-8"))
+    change(data)
+    (tmp_path / "bad.json").write_text(json.dumps(data), encoding="utf-8")
+    with pytest.raises(me.FormatError, match=told):
+        load(tmp_path / "bad.json")
+
+
+def test_what_is_no_file_of_puzzles(tmp_path: Path) -> None:
+    with pytest.raises(me.ConfigurationError, match="none"):
+        load(tmp_path / "none.json")
+    for text in ("", "[]", "{", "null"):
+        (tmp_path / "bad.json").write_text(text, encoding="utf-8")
+        with pytest.raises(me.FormatError, match="holds no puzzles"):
+            load(tmp_path / "bad.json")
+
+
+def test_questions() -> None:
+    """The answers of each kind, and one street for a whole group."""
+    greens = ["Pacific Avenue", "North Carolina Avenue", "Pennsylvania Avenue"]
+    game = me.position(2, lots={0: greens, 1: ["Boardwalk"]}, cash=[2000, 2000])
+    assert [(kind, [me.actions.describe(action) for action in found]) for kind, found in asked(game)] == [
+        ("build", ["build Pacific Avenue", "go on"])
+    ]
+    jailed = me.position(2, jail={0: 1}, jail_cards={0: ["chance"]})
+    assert [kind for kind, _ in asked(jailed)] == ["jail"]
+    offered = me.position(2, lots={0: ["Boardwalk"], 1: ["Park Place"]})
+    offer(offered, 1, ask=["Park Place"], give=["Boardwalk"])
+    assert [kind for kind, _ in asked(offered)] == ["trade"]
+    assert list(asked(me.position(2))) == [("buy", (0, 1))]
+
+
+def test_the_search_finds_the_same_puzzles_again() -> None:
+    def search() -> list[Puzzle]:
+        options: dict[str, Any] = {"players": ["algorithmic", "random"], "policy": "algorithmic", "playouts": 150, "games": 20}
+        return list(mine(2, seed=3, lead=0.0, **options))
+
+    found = search()
+    assert found == search()
+    assert len(found) == 2
+    for puzzle in found:
+        assert puzzle.lead > 0
+        assert core.legal_actions(puzzle.game).tolist()
+
+
+def test_a_second_policy_must_agree() -> None:
+    """By its playouts, too, the same answer is clearly the best; without it, other puzzles are found."""
+    options: dict[str, Any] = {"players": ["algorithmic", "strategic"], "policy": "algorithmic", "playouts": 150, "lead": 0.0, "seed": 3}
+    found = list(mine(2, also="strategic", games=12, **options))
+    assert found
+    for puzzle in found:
+        actions = sorted(candidate.action for candidate in puzzle.candidates)
+        again = me.compare_actions(puzzle.game, actions, "strategic", 150, seed=puzzle.seed)
+        assert again.best.action == puzzle.best.action
+        assert max(one.difference_high for one in again.candidates[1:]) < 0
+    assert found != list(mine(2, games=12, **options))
+
+
+def test_no_kind_has_more_than_its_share() -> None:
+    """Two of three at most, of which half, so one, may have the same solution."""
+    options: dict[str, Any] = {"players": ["algorithmic", "random"], "policy": "algorithmic", "playouts": 150, "games": 30, "lead": 0.0}
+    found = list(mine(3, seed=3, kind_share=0.6, **options))
+    assert len(found) == 3
+    assert max(Counter(puzzle.kind for puzzle in found).values()) <= 2
+    assert max(Counter((puzzle.kind, puzzle.best.text) for puzzle in found).values()) == 1
+
+
+def test_a_first_look_is_at_more_than_one_question_of_a_kind() -> None:
+    """With fewer looks, the same games give fewer puzzles."""
+    options: dict[str, Any] = {"players": ["algorithmic", "random"], "policy": "algorithmic", "playouts": 150, "games": 8, "lead": 0.0}
+    search = sys.modules[mine.__module__]
+    many = len(list(mine(8, seed=5, kind_share=1, **options)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search, "_LOOKS", 1)
+        assert len(list(mine(8, seed=5, kind_share=1, **options))) < many
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = str(tmp_path / "mine.json")
+    quick = ["--players", "algorithmic", "random", "--policy", "algorithmic", "--playouts", "150", "--lead", "0", "--seed", "3"]
+    assert __main__.main(["--out", out, "--count", "1", "--games", "20", *quick]) == 0
+    assert f"1 puzzles in {out}: 1 " in capsys.readouterr().out
+    assert len(load(out)) == 1
+    assert __main__.main(["--out", out, "--games", "1", *quick[:-1], "4", "--lead", "0.9"]) == 1
+    assert "try more --games" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (["--count", "0"], "--count 0"),
+        (["--lead", "1"], "--lead 1"),
+        (["--kind-share", "0.1"], "--kind-share 0.1 must be from 1/6"),
+        (["--players", "expert"], "two policies or more"),
+        (["--players", "expert", "exprt"], "'exprt'"),
+        (["--policy", "exprt", "--games", "1"], "'exprt'"),
+        (["--also", "exprt", "--games", "1"], "'exprt'"),
+        (["--rules", "oficial"], "'official'"),
+    ],
+)
+def test_wrong_options(wrong: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert __main__.main(["--out", str(tmp_path / "mine.json"), *wrong]) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_the_positions_are_real() -> None:
+    """What is forced or set up by hand would show in the record."""
+    for puzzle in ALL:
+        game = puzzle.game
+        core.check(game)
+        assert game.num_forced == 0

@@ -1,0 +1,76 @@
+"""A server of its own and a real browser. Without a chromium on the PATH these tests are skipped."""
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.monopoly_table.browser.driver import PATIENCE, Server
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+ARGUMENTS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    data = tmp_path_factory.mktemp("table")
+    command = [sys.executable, "-u", "-m", "monopoly_table", "--no-browser", "--port", "0", "--data", str(data)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        assert process.stdout is not None
+        said = []
+        for line in process.stdout:
+            said.append(line)
+            link = re.search(r"(http://127\.0\.0\.1:\d+)/#token=(\S+)", line)
+            if link:
+                break
+        else:
+            pytest.fail("The server did not start:\n" + "".join(said))
+        server = Server(link[1], link[2])
+        server.wait_until_compiled()
+        yield server
+        process.terminate()
+
+
+@pytest.fixture(scope="module")  # its event loop runs as long as it does, and other tests need their own
+def browser() -> Iterator[Any]:
+    if not CHROMIUM:
+        pytest.skip("THE PAGE IS NOT TESTED: no chromium on the PATH.")
+    playwright = pytest.importorskip("playwright.sync_api", reason="THE PAGE IS NOT TESTED: pip install playwright")
+    with playwright.sync_playwright() as running:
+        chromium = running.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    """A fresh page whose errors fail the test."""
+    context = browser.new_context(viewport={"width": 1280, "height": 860}, reduced_motion="reduce")
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+
+    def said(message: Any) -> None:
+        if message.type == "error" and "Failed to load resource" not in message.text:  # a refusal is a sentence in the page
+            errors.append(message.text)
+
+    page.on("console", said)
+    yield page
+    context.close()
+    assert not errors, errors

@@ -1,0 +1,114 @@
+"""What serves everybody: no serious violation found by axe, a phone's width, a small first page, errors in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import monopoly_env as me
+from agents import arena
+from monopoly_env import replays
+from tests.monopoly_table.browser.driver import OWN, Server, wait_for_own_question
+from tests.monopoly_table.browser.test_playing import TWO_PEOPLE, position, stand
+
+AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text()
+
+
+def serious(page: Any) -> list[str]:
+    page.evaluate(AXE)
+    found = page.evaluate("axe.run({resultTypes: ['violations']})")["violations"]
+    return [
+        f"{each['id']}: {node['html'][:160]} {node['failureSummary'][:200]}"
+        for each in found
+        if each["impact"] in ("serious", "critical")
+        for node in each["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(server: Server, page: Any, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.goto(server.link())
+    page.wait_for_selector("[data-begin]")
+    for summary in page.locator("summary").all():
+        summary.click()
+    assert not serious(page)
+    lots = position(stand(lots=[0, 1, 5]), stand(lots=[6, 7], jail_cards=["chance"]))
+    game = server.game(position=lots, seats=TWO_PEOPLE)
+    page.goto(server.link(game=game))
+    page.wait_for_selector(OWN)
+    page.keyboard.press("b")
+    page.locator("#square-39").click()
+    assert not serious(page)
+    page.keyboard.press("Escape")
+    page.keyboard.press("t")
+    page.locator("[data-side=give] [data-lot='0']").click()
+    page.wait_for_selector(".preview")
+    page.keyboard.press("h")
+    page.wait_for_selector(".shares")
+    assert not serious(page)
+    page.goto(server.link(game=game, frame=0))
+    page.wait_for_selector("main.replay")
+    assert not serious(page)
+    page.goto(server.link(editor=1))
+    page.wait_for_selector("main.editor")
+    assert not serious(page)
+    page.goto(server.link(puzzles=1))
+    page.locator(".puzzles a").first.click()
+    page.wait_for_selector("[data-guess]")
+    assert not serious(page)
+    page.locator("[data-guess]").first.click()
+    page.wait_for_selector(".candidates tbody tr")
+    assert not serious(page)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious_in_a_replay_file(page: Any, tmp_path: Path, scheme: str) -> None:
+    (replay,) = arena.play(["algorithmic", "random"], games=1, rules=me.Rules(max_turns=6), record=1).replays
+    page.emulate_media(color_scheme=scheme)
+    page.goto(replays.save_html(replay, tmp_path / "replay.html").as_uri())
+    page.wait_for_selector("svg")
+    assert not serious(page)
+
+
+def test_a_phone_shows_everything_without_scrolling_sideways(server: Server, page: Any) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    lots = position(stand(lots=[0, 1, 5]), stand(lots=[6, 7]))
+    game = server.game(position=lots, seats=TWO_PEOPLE)
+    for parts in ({}, {"game": game}, {"game": game, "frame": 0}, {"editor": 1}, {"puzzles": 1}):
+        page.goto("about:blank")
+        page.goto(server.link(**parts))
+        page.wait_for_selector("h1")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, parts
+    page.goto(server.link(game=game))
+    page.wait_for_selector(OWN)
+    page.locator("[data-trade]").click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.locator(".board svg").bounding_box()["width"] >= 360
+
+
+def test_the_first_page_is_small(server: Server, page: Any) -> None:
+    sizes: list[int] = []
+    page.on("response", lambda answer: sizes.append(len(answer.body())))
+    page.goto(server.link())
+    page.wait_for_selector("[data-begin]")
+    assert sum(sizes) < 200_000
+
+
+def test_refusals_are_sentences_in_the_page(server: Server, browser: Any, page: Any) -> None:
+    page.goto(server.link(game=server.game()))
+    assert wait_for_own_question(page)
+    page.keyboard.press("/")
+    page.keyboard.type("biuld Boardwalk")
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.querySelector('#command-error').textContent.length > 10")
+    assert "'biuld Boardwalk'" in page.locator("#command-error").inner_text()
+    context = browser.new_context()
+    stranger = context.new_page()
+    stranger.goto(server.origin)
+    stranger.wait_for_selector("text=Ask the host of this table")
+    stranger.goto(server.origin + "/#game=gNone")
+    stranger.wait_for_selector("p.wait:not(:text('Opening the game …'))")
+    context.close()

@@ -1,0 +1,102 @@
+"""Replay, analysis, the editor and puzzles in a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.monopoly_table.browser.driver import OVER, OWN, Server
+
+
+@pytest.fixture(scope="module")
+def finished(server: Server, browser: Any) -> str:
+    """A short game between policies; they play as long as somebody looks."""
+    game = server.game(seats=[{"kind": "policy", "policy": "expert"}] * 2, turn_limit=4)
+    page = browser.new_page()
+    page.goto(server.link(game=game))
+    page.wait_for_selector(OVER)
+    page.close()
+    return game
+
+
+def frame(page: Any) -> int:
+    return int(page.locator("main.replay").get_attribute("data-frame"))
+
+
+def wait_for_frame(page: Any, wanted: int) -> None:
+    page.wait_for_selector(f"main.replay[data-frame='{wanted}']")
+
+
+def test_a_dropped_replay_is_stepped_through(server: Server, page: Any, finished: str, tmp_path: Path) -> None:
+    page.goto(server.link(game=finished))
+    page.wait_for_selector(OVER)
+    page.get_by_role("tab", name="Table").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save the replay").click()
+    path = tmp_path / "game.replay"
+    download.value.save_as(path)
+
+    page.goto(server.link())
+    page.locator("input[type=file]").set_input_files(path)
+    wait_for_frame(page, 0)
+    page.keyboard.press("ArrowRight")
+    wait_for_frame(page, 1)
+    page.keyboard.press("ArrowRight")
+    wait_for_frame(page, 2)
+    page.keyboard.press("ArrowLeft")
+    wait_for_frame(page, 1)
+    page.keyboard.press("End")
+    page.wait_for_function("() => document.querySelector('.question h2').textContent.includes('won')")
+    last = frame(page)
+    page.get_by_label("Decision", exact=True).fill("3")
+    wait_for_frame(page, 3)
+    page.get_by_role("tab", name="Events").click()
+    page.locator(".events button").last.click()
+    wait_for_frame(page, last)
+
+
+def test_a_moment_and_a_whole_game_are_analysed(server: Server, page: Any, finished: str) -> None:
+    page.goto(server.link(game=finished, frame=2))
+    page.wait_for_selector("main.replay")
+    page.keyboard.press("h")
+    page.wait_for_selector(".candidates tbody tr")
+    shares = page.locator(".shares .share").all_inner_texts()
+    total = sum(float(text.split("%")[0]) for text in shares)
+    assert abs(total - 100) < 0.2
+    assert "expert" in page.locator(".analysis .fine").inner_text()
+    first = page.locator(".analysis .fine").inner_text()
+    page.wait_for_function("first => document.querySelector('.analysis .fine').textContent !== first", arg=first)  # refined
+    page.get_by_role("tab", name="Whole game").click()
+    page.locator("[data-curve]").click()
+    page.wait_for_selector(".curve polyline")
+
+
+def test_a_position_is_set_up_refused_and_analysed(server: Server, page: Any) -> None:
+    page.goto(server.link(editor=1))
+    page.locator("#square-1").click()
+    page.locator("[data-owner]").select_option("0")
+    page.wait_for_selector("#square-1 title:text('owned by A')", state="attached")
+    page.get_by_label("Buildings").select_option("1")
+    page.wait_for_selector("#refusal")  # the group is not complete
+    page.locator("#square-3").click()
+    page.locator("[data-owner]").select_option("0")
+    page.wait_for_selector("#refusal", state="detached")
+    page.locator("[data-analyse]").click()
+    page.wait_for_selector(".shares")
+    page.get_by_role("tab", name="Play on").click()
+    page.get_by_role("button", name="Play on from here").click()
+    page.wait_for_selector(OWN)
+
+
+def test_puzzles_are_guessed(server: Server, page: Any) -> None:
+    page.goto(server.link(puzzles=1))
+    page.wait_for_selector("h1")
+    if not server.ask("GET", "/puzzles")["puzzles"]:
+        page.wait_for_selector("text=This table has no puzzles.")
+        return
+    page.locator(".puzzles a").first.click()
+    page.locator("[data-guess]").first.click()
+    page.wait_for_selector("p.verdict")
+    page.wait_for_selector(".candidates tbody tr")

@@ -1,0 +1,147 @@
+"""Games played in a browser: by clicks, by keys, with trades and auctions, across a reload."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.monopoly_table.browser.driver import OVER, OWN, Server, click_on, expect, moved, type_on, wait_for_own_question
+
+TWO_PEOPLE = [{"kind": "person", "name": "Ann"}, {"kind": "person", "name": "Bob"}]
+
+
+def stand(**other: Any) -> dict[str, Any]:
+    return {"cash": 1500, "square": 0, "jail": None, "jail_cards": [], "lots": [], "bankrupt": False} | other
+
+
+def position(*players: dict[str, Any], **other: Any) -> dict[str, Any]:
+    return {"rules": {"preset": "official", "options": {}}, "seed": 3, "turn": 0, "players": list(players)} | other
+
+
+def test_a_whole_game_by_clicks_against_expert(server: Server, page: Any) -> None:
+    page.goto(server.link())
+    page.locator("#preset").select_option("short")
+    page.get_by_text("Seed, speed, length").click()
+    page.get_by_label("Seed", exact=True).fill("5")
+    page.locator("#speed").fill("0")
+    page.locator("#turn-limit").fill("6")
+    page.locator("[data-begin]").click()
+    while wait_for_own_question(page):
+        click_on(page)
+    expect(page.locator(OVER)).to_contain_text("won")
+    expect(page.locator(".log")).to_contain_text("The game is over")
+
+
+def test_a_whole_game_by_keyboard_alone(server: Server, page: Any) -> None:
+    page.goto(server.link(game=server.game(turn_limit=5, seed=2)))
+    page.wait_for_selector(f"{OWN}, {OVER}")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    page.keyboard.press("g")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("#square-1")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator(".deed h3")).to_have_text("Mediterranean Avenue")
+    page.keyboard.press("Escape")
+    while wait_for_own_question(page):
+        type_on(page)
+    expect(page.locator(OVER)).to_contain_text("won")
+
+
+def test_a_trade_with_a_counter_offer(server: Server, page: Any) -> None:
+    lots = position(stand(lots=[0, 5]), stand(lots=[1, 6]))
+    page.goto(server.link(game=server.game(position=lots, seats=TWO_PEOPLE)))
+    page.wait_for_selector(OWN)
+    page.keyboard.press("t")
+    desk = page.locator(".desk")
+    desk.get_by_role("button", name="Mediterranean Avenue").click()
+    desk.locator("[data-side=ask] [data-lot='1']").click()
+    desk.locator("[data-side=ask] input").fill("10")
+    page.wait_for_selector(".preview")
+    moved(page, desk.get_by_role("button", name="Offer", exact=True).click)
+    expect(page.locator("#asked")).to_contain_text("Bob")
+    expect(page.locator(".offer")).to_contain_text("Mediterranean Avenue")
+
+    page.get_by_role("button", name="Counter-offer").click()
+    dollars = desk.locator("[data-side=give] input")
+    expect(dollars).to_have_value("10")
+    dollars.fill("")
+    desk.locator("[data-side=ask] input").fill("40")
+    page.wait_for_selector(".preview")
+    moved(page, desk.get_by_role("button", name="Offer", exact=True).click)
+    expect(page.locator("#asked")).to_contain_text("Ann")
+    moved(page, page.locator(".answers").get_by_role("button", name="Accept").click)
+    expect(page.locator(".log")).to_contain_text("Ann gets Baltic Avenue")
+    expect(page.locator(".log")).to_contain_text("$40")
+
+
+def test_an_auction_by_buttons_and_a_typed_bid(server: Server, page: Any) -> None:
+    sale = position(stand(), stand(), throws=[[1, 2]])
+    page.goto(server.link(game=server.game(position=sale, seats=TWO_PEOPLE)))
+    page.wait_for_selector(OWN)
+    expect(page.locator(".subject")).to_contain_text("Baltic Avenue is for sale at $60")
+    moved(page, page.locator(".answers").get_by_role("button", name="Decline").click)
+    auction = page.locator(".auction")
+    bidder = page.locator("#asked").inner_text().split()[1]
+    moved(page, auction.get_by_role("button", name="+20").click)
+    expect(auction).to_contain_text(f"{bidder} has bid $20")
+    auction.get_by_label("My bid").fill("33")
+    expect(auction.get_by_role("button", name="Bid", exact=True)).to_be_disabled()
+    expect(auction.get_by_role("status")).to_contain_text("$30 and $40")
+    auction.get_by_label("My bid").fill("40")
+    moved(page, auction.get_by_role("button", name="Bid", exact=True).click)
+    moved(page, auction.get_by_role("button", name="Leave the auction").click)
+    expect(page.locator(".log")).to_contain_text("pays $40")
+
+
+def test_building_on_the_board(server: Server, page: Any) -> None:
+    group = position(stand(lots=[0, 1]), stand())
+    page.goto(server.link(game=server.game(position=group, seats=TWO_PEOPLE)))
+    page.wait_for_selector(OWN)
+    page.keyboard.press("b")
+    expect(page.locator(".board .can")).to_have_count(2)
+    moved(page, page.locator("#square-1").click)
+    expect(page.locator(".log")).to_contain_text("Mediterranean Avenue now has 1 house")
+    page.locator("#square-1").click()  # even building: not a second one here
+    expect(page.locator(".deed h3")).to_contain_text("Mediterranean")
+    expect(page.locator(".tools").get_by_role("button", name="Undo")).to_be_visible()
+
+
+def test_bankruptcy_ends_the_game(server: Server, page: Any) -> None:
+    ruin = position(
+        stand(cash=20, square=30, lots=[0]), stand(lots=[26, 27], cash=3000), buildings=[{"lot": 20, "level": 5}, {"lot": 21, "level": 5}]
+    )
+    ruin["players"][1]["lots"] = [20, 21]
+    ruin["players"][0]["square"] = 36
+    page.goto(server.link(game=server.game(position=ruin | {"throws": [[1, 2]]}, seats=TWO_PEOPLE)))
+    while wait_for_own_question(page):
+        click_on(page)
+    expect(page.locator(OVER)).to_contain_text("Bob won")
+    page.get_by_role("link", name="Look back").click()
+    page.get_by_role("tab", name="Whole game").click()
+    page.locator("[data-report]").click()
+    page.wait_for_selector("table.verdict")
+    expect(page.locator("table.verdict")).to_contain_text("Ann")
+
+
+def test_a_reload_and_a_second_tab_agree(server: Server, page: Any) -> None:
+    page.goto(server.link(game=server.game(turn_limit=0)))
+    for _ in range(3):
+        assert wait_for_own_question(page)
+        click_on(page)
+    assert wait_for_own_question(page)
+    version = page.locator("main.table").get_attribute("data-version")
+    page.reload()
+    page.wait_for_selector(OWN)
+    assert page.locator("main.table").get_attribute("data-version") == version
+    other = page.context.new_page()
+    other.goto(page.url)
+    other.wait_for_selector(OWN)
+    click_on(page)
+    assert wait_for_own_question(page)  # until then a tab may show every version or only some
+    now = page.locator("main.table").get_attribute("data-version")
+    other.wait_for_selector(f"main.table[data-version='{now}']")
+    page.get_by_role("button", name="Undo").click()
+    page.wait_for_selector(f"main.table[data-version='{version}']")
+    other.wait_for_selector(f"main.table[data-version='{version}']")

@@ -1,0 +1,21 @@
+"""One server for all tests that need none of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+pytest.importorskip("fastapi", reason="the extra web is not installed")
+
+from starlette.testclient import TestClient
+
+from monopoly_table.app import create
+from monopoly_table.house import Settings
+
+
+@pytest.fixture(scope="session")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    settings = Settings(tmp_path_factory.mktemp("table"), hosts=("testserver",), rate=1e6, burst=10**6)
+    with TestClient(create(settings)) as made:
+        yield made

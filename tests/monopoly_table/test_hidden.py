@@ -1,0 +1,265 @@
+"""What players must not know does not leave the server: games that differ in nothing else look alike to everybody."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any, Final
+
+from starlette.testclient import TestClient
+
+import agents
+from monopoly_env import core, replays
+from monopoly_env.policy import names
+from monopoly_env.policy.resolve import make
+from monopoly_table import tables
+from monopoly_table.about import about
+from monopoly_table.app import routes
+from monopoly_table.house import House, Settings
+from tests.monopoly_table.clients import Player, bearer, begin, host
+
+SEALED: Final = {"options": {"auction": "sealed_second_price"}}
+LOOKS: Final = [route.path for route in routes.routes if "GET" in getattr(route, "methods", ()) and "{game}" in route.path]  # type: ignore[attr-defined]
+WISHES: Final = (
+    {"type": "act", "action": 0}, {"type": "act", "text": "bid +20"}, {"type": "bid", "dollars": 30}, {"type": "undo"},
+    {"type": "offer", "to": 1}, {"type": "preview", "to": 1, "give": {"dollars": 5}}, {"type": "speed", "speed": 0},
+    {"type": "seat", "seat": 0, "kind": "person"}, {"type": "ping"},
+)  # fmt: skip
+JOBS: Final = (
+    {"type": "analyse", "target": {"game": "GAME", "version": 0}, "most": 100, "turns": 2},
+    {
+        "type": "offer",
+        "target": {"game": "GAME", "version": 0},
+        "to": 1,
+        "give": {"dollars": 1},
+        "ask": {"lots": [1]},
+        "most": 100,
+    },
+    {"type": "curve", "game": "GAME", "points": 2, "playouts": 20},
+    {"type": "report", "game": "GAME", "playouts": 10},
+)
+OWN: Final = re.compile(r'"(?:digest|watch|token)": ?"[^"]*"|"seconds": ?[\d.]+')  # drawn for each game, or measured
+
+
+def record(client: TestClient, game: dict[str, Any]) -> Any:
+    """The record inside the server."""
+    return tables.record(stored(client, game).record)
+
+
+def stored(client: TestClient, game: dict[str, Any]) -> Any:
+    return client.app.state.house.storage.find(game["game"])  # type: ignore[attr-defined]
+
+
+def told(client: TestClient, game: dict[str, Any], tokens: list[str], jobs: Any) -> str:
+    """Everything that the server tells of a game to the holders of some tokens."""
+    found = []
+    start = {"version": 0, "digest": stored(client, game).about["digest"]}
+    for token in tokens:
+        with Player(client, game["game"], token, start) as player:  # it has missed all steps
+            found.append(player.first)
+        with Player(client, game["game"], token) as player:
+            found.append(player.first)
+            for wish in () if player.my_turn() else WISHES:
+                about = wish["type"] in ("act", "bid", "undo", "offer")
+                if not (wish["type"] == "undo" and player.view["undo"]):
+                    found.append(player.move(wish["type"], **rest(wish)) if about else player.say(wish["type"], **rest(wish)))
+            version = player.view["version"]
+        for path in LOOKS:
+            for number in range(version + 2 if "{number}" in path else 1):
+                answer = client.get(path.format(game=game["game"], number=number), headers=bearer(token))
+                found.append({"path": path, "status": answer.status_code, "body": answer.text})
+    with client.websocket_connect("/api/analyse") as socket:
+        socket.send_json({"type": "hello", "token": tokens[0], "game": game["game"]})
+        found.append(socket.receive_json())
+        for job in jobs:
+            socket.send_text(json.dumps(job).replace("GAME", game["game"]))
+            while not (answer_ := socket.receive_json()).get("done") and answer_["type"] != "refused":
+                pass
+            found.append(answer_)
+    return "\n".join(json.dumps({key: value for key, value in each.items() if key != "id"}) for each in found).replace(game["game"], "GAME")
+
+
+def rest(wish: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in wish.items() if key != "type"}
+
+
+def assert_alike(client: TestClient, games: list[dict[str, Any]], tokens: list[tuple[str, ...]], jobs: Any = JOBS) -> None:
+    """Two games look alike, and none of them tells its seed or a hash of its record."""
+    assert record(client, games[0]).tobytes() != record(client, games[1]).tobytes()
+    texts = []
+    for number, game in enumerate(games):
+        text = told(client, game, [pair[number] for pair in tokens], jobs).replace('\\"', '"')
+        seed = record(client, game).seed
+        for secret in (
+            str(int(seed[0]) | int(seed[1]) << 32),
+            replays.digest(record(client, game)),
+            core.digest(record(client, game)),
+        ):
+            assert secret not in text
+        texts.append(OWN.sub("", text).splitlines())
+    assert len(texts[0]) == len(texts[1])
+    for line, twin in zip(*texts, strict=True):
+        assert line == twin
+
+
+def test_dice_and_cards_to_come_are_told_to_nobody(client: TestClient) -> None:
+    games = [
+        begin(
+            client,
+            "person",
+            "guest",
+            seed=None,
+            position={"players": [{"lots": [0]}, {"lots": [1]}], "throws": throws, "chance": cards},
+        )
+        for throws, cards in (([[1, 2]], ["advance_go"]), ([[3, 4]], ["back_3"]))
+    ]
+    tokens = [
+        tuple(game["watch"] for game in games),
+        tuple(game["seats"][0]["token"] for game in games),
+    ]
+    tokens.append((host_token(client),) * 2)
+    assert_alike(client, games, tokens)
+
+
+def host_token(client: TestClient) -> str:
+    return str(client.app.state.house.token)  # type: ignore[attr-defined]
+
+
+def test_sealed_bids_are_told_to_nobody_else(client: TestClient) -> None:
+    base = begin(
+        client,
+        "person",
+        "person",
+        "person",
+        position={"rules": SEALED, "players": [{}, {}, {}], "throws": [[1, 2]]},
+    )
+    games = [
+        begin(
+            client,
+            "guest",
+            "guest",
+            "person",
+            seed=None,
+            **{"from": {"game": base["game"], "version": 0}},
+        )
+        for _ in range(2)
+    ]
+    tokens = [
+        tuple(game["watch"] for game in games),
+        tuple(game["seats"][1]["token"] for game in games),
+        (host_token(client),) * 2,
+    ]
+    for move in (
+        [(0, "act", {"text": "decline"})] * 2,
+        [(0, "act", {"text": "bid +20"}), (0, "act", {"text": "bid +50"})],
+        [(0, "bid", {"dollars": 137}), (0, "bid", {"dollars": 87})],  # as many notes
+        [(1, "bid", {"dollars": 250}), (1, "bid", {"dollars": 151})],
+    ):
+        for game, (seat, kind, more) in zip(games, move, strict=True):
+            with Player(client, game["game"], game["seats"][seat]["token"]) as player:
+                assert player.move(kind, **more)["type"] == "done"
+        if move[0][0] == 1:
+            del tokens[1]  # this player knows its own bid
+        assert_alike(client, games, tokens, JOBS if move[0][1] == "bid" else ())
+    with Player(client, games[0]["game"], host_token(client)) as player:
+        assert player.move("bid", dollars=1)["type"] == "done"
+        assert player.view["auction"] is None
+        assert not player.view["undo"]
+        assert "have been opened" in player.move("undo")["error"]
+
+
+def test_a_digest_cannot_be_compared_with_a_guess(client: TestClient) -> None:
+    """Two games of the same record have different digests: nobody can compute them from a guess at what is hidden."""
+    views = [client.get(f"/api/games/{begin(client, 'person', 'person')['game']}", headers=host(client)).json()["view"] for _ in range(2)]
+    assert views[0]["digest"] != views[1]["digest"]
+    assert views[0] | {"game": "", "digest": ""} == views[1] | {"game": "", "digest": ""}
+
+
+def go_on(player: Player) -> None:
+    """Buy, else go on."""
+    wanted = [each for each in player.view["actions"] if each["text"] == "buy" or each["kind"] == "turn"]
+    player.act((wanted or player.view["actions"])[0]["action"])
+
+
+def test_after_an_undo_the_dice_are_others_and_the_game_plays_back(client: TestClient) -> None:
+    game = begin(client, "person", "person", rules={"options": {"auction": "none"}}, turn_limit=2)
+    met = set()
+    with Player(client, game["game"], host_token(client)) as player:
+        while "throw the dice" not in [action["text"] for action in player.view["actions"]]:
+            go_on(player)
+        before = player.view
+        for _ in range(8):
+            go_on(player)
+            met.add(tuple(player.view["dice"]))
+            assert player.move("undo")["type"] == "done"
+            assert (player.view["version"], player.view["actions"]) == (
+                before["version"],
+                before["actions"],
+            )
+        assert len(met) > 1
+        while not player.view["over"]:
+            go_on(player)
+        player.move("undo")
+        assert client.get(f"/api/games/{game['game']}/replay", headers=host(client)).status_code == 409  # it lives again
+        while not player.view["over"]:
+            go_on(player)
+        end = player.view
+    frame = client.get(f"/api/games/{game['game']}/frames/{end['version']}", headers=host(client)).json()["view"]
+    assert frame["digest"] == end["digest"]
+    data = client.get(f"/api/games/{game['game']}/replay", headers=host(client)).content
+    again = client.post("/api/replays", content=data, headers=host(client)).json()["games"][0]["game"]
+    view = client.get(f"/api/games/{again}", headers=host(client)).json()["view"]
+    assert view["players"] == [player | {"kind": "policy", "connected": False} for player in end["players"]]
+
+
+def test_among_guests_the_host_takes_decisions_back(client: TestClient) -> None:
+    game = begin(client, "guest", "guest")
+    with (
+        Player(client, game["game"], game["seats"][0]["token"]) as first,
+        Player(client, game["game"], game["seats"][1]["token"]) as second,
+    ):
+        mine = first if first.my_turn() else second
+        mine.act(mine.first_of("buy", "turn"))
+        version = mine.view["version"]
+        assert not mine.view["undo"]
+        assert "Only the host" in mine.move("undo")["error"]
+        with Player(client, game["game"], host_token(client)) as player:
+            assert player.view["undo"]
+            assert player.move("undo")["type"] == "done"
+            assert player.view["version"] == version - 1
+
+
+class Talks(agents.BatchedPolicy):
+    """Fails and says all that it knows."""
+
+    name = "talks"
+
+    def act(self, decisions: Any) -> Any:
+        raise ZeroDivisionError(f"cash {decisions.games['cash'][0, 0]}")
+
+
+def test_the_error_of_a_policy_tells_no_seed(client: TestClient) -> None:
+    names.register("talks", Talks)
+    seed = 4_611_686_018_427_387_904
+    game = begin(client, "talks", "talks", seed=seed)
+    with (
+        Player(client, game["game"], host_token(client)) as player,
+        Player(client, game["game"], game["watch"]) as watching,
+    ):
+        for each in (player, watching):
+            each.wait()
+        assert "cash 1500" in player.view["stalled"]["error"]
+        assert str(seed) not in player.view["stalled"]["error"]
+        assert "cash" not in watching.view["stalled"]["error"]
+
+
+def test_saved_policies_are_named_to_the_host_alone(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    make("expert").save(tmp_path / "in" / "mine.safetensors")
+    house = House(Settings(tmp_path / "data", tmp_path / "in"))
+    for ready in (False, True):
+        house.ready = ready
+        assert "file:mine.safetensors" in json.dumps(about(house, host=True))
+        assert "file:" not in json.dumps(about(house, host=False))
+    house.close()

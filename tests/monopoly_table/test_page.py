@@ -1,0 +1,45 @@
+"""The page as files: what it is made of, and what a strict content-security policy asks of it."""
+
+import hashlib
+import json
+import re
+from importlib.resources import files
+
+import pytest
+
+PAGE = files("monopoly_table") / "page"
+VENDOR = PAGE / "vendor"
+MODULES = sorted(path.name for path in (PAGE / "modules").iterdir())
+VENDORED = json.loads((VENDOR / "vendored.json").read_text())["files"]
+
+
+@pytest.mark.parametrize("entry", VENDORED, ids=lambda entry: entry["file"])
+def test_vendored_code_is_what_its_list_says(entry: dict[str, str]) -> None:
+    assert hashlib.sha256((VENDOR / entry["file"]).read_bytes()).hexdigest() == entry["sha256"]
+    assert (VENDOR / entry["licence_file"]).read_text().strip()
+
+
+def test_no_other_code_is_vendored() -> None:
+    scripts = {path.name for path in VENDOR.iterdir() if path.name.endswith(".js")}
+    assert scripts == {entry["file"] for entry in VENDORED}
+
+
+def test_no_inline_script_or_style() -> None:
+    index = (PAGE / "index.html").read_text()
+    assert not re.search(r"<style|\bstyle=|\son\w+=|javascript:", index)
+    assert re.findall(r"<script[^>]*>(.*?)</script>", index) == [""]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_imports_only_files_of_the_page(name: str) -> None:
+    text = (PAGE / "modules" / name).read_text()
+    for target in re.findall(r'from "([^"]+)"', text):
+        path = PAGE / "vendor" / target.removeprefix("../vendor/") if "vendor" in target else PAGE / "modules" / target.removeprefix("./")
+        assert path.is_file(), f"{name} imports {target}"
+    assert not re.search(r"innerHTML|dangerouslySetInnerHTML|\beval\(|new Function|https?://", text)
+
+
+def test_all_of_the_page_is_small() -> None:
+    folders = (PAGE, PAGE / "modules", VENDOR)
+    sent = [path for folder in folders for path in folder.iterdir() if path.name.endswith((".html", ".css", ".js", ".svg"))]
+    assert sum(len(path.read_bytes()) for path in sent) < 200_000
