@@ -30,7 +30,7 @@ class Args:
     """preset of rules"""
     steps: int = 2_000_000
     """decisions of the learner, over all games"""
-    games: int = 256
+    parallel_games: int = 256
     """games in step"""
     rollout: int = 64
     """steps of each game between two updates"""
@@ -43,7 +43,7 @@ class Args:
     """weight of longer returns; there is no discount, since a reward comes only at the end"""
     clip: float = 0.2
     """how far the probability of an action may move in an update, as a share of it"""
-    entropy: float = 0.01
+    entropy_weight: float = 0.01
     value_weight: float = 0.5
     seed: int = 0
 
@@ -70,17 +70,17 @@ class Agent(nn.Module):
 def train(args: Args) -> Agent:
     """Train, printing the mean return of the games that ended in each rollout."""
     torch.manual_seed(args.seed)
-    vec = me.VectorMonopoly(args.games, len(args.opponents) + 1, args.rules, opponents=list(args.opponents), seed=args.seed)
+    vec = me.VectorMonopoly(args.parallel_games, len(args.opponents) + 1, args.rules, opponents=list(args.opponents), seed=args.seed)
     agent = Agent(vec.encoding.size)
     optimizer = torch.optim.Adam(agent.parameters(), args.learning_rate, eps=1e-5)
-    shape = (args.rollout, args.games)
+    shape = (args.rollout, args.parallel_games)
     observations, masks = torch.zeros(*shape, vec.encoding.size), torch.zeros(*shape, NUM_ACTIONS, dtype=torch.bool)
     actions = torch.zeros(shape, dtype=torch.int64)
     logprobs, rewards, dones, values = (torch.zeros(shape) for _ in range(4))
-    batch, rows, began = vec.reset(), np.arange(args.games), time.perf_counter()
+    batch, rows, began = vec.reset(), np.arange(args.parallel_games), time.perf_counter()
     seen, legal = torch.from_numpy(batch.observation), torch.from_numpy(batch.action_mask)  # views: each step writes into them
 
-    for update in range(1, args.steps // (args.rollout * args.games) + 1):
+    for update in range(1, args.steps // (args.rollout * args.parallel_games) + 1):
         returns: list[float] = []
         for t in range(args.rollout):
             observations[t], masks[t] = seen, legal
@@ -97,7 +97,7 @@ def train(args: Args) -> Agent:
                 with torch.no_grad():
                     rewards[t, batch.finished[cut]] += agent.value(last)
 
-        advantages, running = torch.zeros(shape), torch.zeros(args.games)
+        advantages, running = torch.zeros(shape), torch.zeros(args.parallel_games)
         with torch.no_grad():
             following = agent.value(seen)
             for t in reversed(range(args.rollout)):
@@ -106,18 +106,20 @@ def train(args: Args) -> Agent:
                 following = values[t]
         flat = [part.flatten(0, 1) for part in (observations, masks, actions, logprobs, advantages, advantages + values)]
         for _ in range(args.epochs):
-            for part in torch.randperm(args.rollout * args.games).chunk(args.minibatches):
+            for part in torch.randperm(args.rollout * args.parallel_games).chunk(args.minibatches):
                 o, m, a, old, advantage, target = (column[part] for column in flat)
                 policy, value = agent(o, m)
                 ratio = (policy.log_prob(a) - old).exp()
                 advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
                 surrogate = torch.min(advantage * ratio, advantage * ratio.clamp(1 - args.clip, 1 + args.clip))
-                loss = -surrogate.mean() + args.value_weight * (value - target).square().mean() - args.entropy * policy.entropy().mean()
+                loss = (
+                    -surrogate.mean() + args.value_weight * (value - target).square().mean() - args.entropy_weight * policy.entropy().mean()
+                )
                 optimizer.zero_grad()
                 loss.backward()
                 nn.utils.clip_grad_norm_(agent.parameters(), 0.5)
                 optimizer.step()
-        done = update * args.rollout * args.games
+        done = update * args.rollout * args.parallel_games
         speed, mean = done / (time.perf_counter() - began), np.mean(returns) if returns else np.nan
         print(f"{done:>10,} steps  {speed:>7,.0f} a second  {len(returns):>5} games  mean return {mean:+.2f}")
     return agent

@@ -1,7 +1,7 @@
 """Bench-8 of the agents that come with the library, task 5 included: `python -m studies.bench --help`.
 
 python -m studies.bench                                        # what is missing in docs/results/bench.md
-python -m studies.bench --agents runs/mine/agent.safetensors --out page.md
+python -m studies.bench --players runs/mine/agent.safetensors --out page.md
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ _KEPT: Final = ("format", "schema", "rules_version", "suite", "quick", "budget",
 class Options:
     """Measure agents by Bench-8, and write their scores into a page. Beside the page lies the JSON result of all agents."""
 
-    agents: tuple[str, ...] = AGENTS
-    """Names or saved policies. Those whose scores lie beside the page already are not measured again."""
+    players: tuple[str, ...] = AGENTS
+    """Players: names or saved policies. Those whose scores lie beside the page already are not measured again."""
     threads: int | None = None
-    """Cores to play on; default: all. The scores are the same."""
+    """Threads that play; default: one per core. The scores are the same."""
     out: Path = Path("docs/results/bench.md")
     """The page. Text outside its generated section stays."""
     json: bool = False
@@ -60,7 +60,7 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
     page, path = Page(options.out, _TEMPLATE), options.out.with_suffix(".json")
     page.check(SECTION)
     known: dict[str, Any] = read_json(read_file(path, _MOST_BYTES)) if path.exists() else {}
-    for name in options.agents:
+    for name in options.players:
         result = bench.bench(bench.Options((name,), tasks=("duel",), quick=True, threads=options.threads), Console(quiet=True))
         measured = {agent["sha256"] for agent in known.get("agents", ())}
         if any(known.get(key) != result[key] for key in _KEPT if key != "quick"):

@@ -42,7 +42,7 @@ class Options:
     seed: int = 41
     """Seed of the games."""
     threads: int | None = None
-    """Cores to play on; default: all. The results are the same."""
+    """Threads that play; default: one per core. The results are the same."""
     ship: tuple[Path, ...] = ()
     """Saved players: play `--games` of each, and write the best of each kind where those that come with the library are."""
     out: Path = PAGE

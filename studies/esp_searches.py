@@ -54,12 +54,12 @@ class Options:
     """Length of a run."""
     out: Path = Path("runs/esp_searches")
     """Folder of the runs."""
-    kept: Path = KEPT
-    """File of what finished runs found."""
+    kept_file: Path = KEPT
+    """File of the finished runs, which are not played again."""
     page: Path = PAGE
     """The page."""
     threads: int | None = None
-    """Cores to play on; default: all. The results are the same."""
+    """Threads that play; default: one per core. The results are the same."""
 
 
 def settings_of(search: str, seed: int, options: Options) -> EspMonopoly:
@@ -114,7 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             raise ConfigurationError(f"Unknown search {name!r}. {nearest(name, SEARCHES)}")
     if options.runs < 0:
         raise ConfigurationError(f"--runs {options.runs} must be 0 or more.")
-    console, page, kept = Console(stderr=True), Page(options.page, TEMPLATE), read(options.kept)
+    console, page, kept = Console(stderr=True), Page(options.page, TEMPLATE), read(options.kept_file)
     page.check("runs")  # a page that is damaged is better known now than after an hour
     for seed in range(options.runs):
         for search in options.only or SEARCHES:
@@ -122,7 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 console.print(f"{search}, seed {seed}")
                 kept[search, options.generations, seed] = carry_out(search, seed, options, console)
                 lines = [json.dumps(kept[key]) for key in sorted(kept)]
-                write_atomically(options.kept, ("\n".join(lines) + "\n").encode())
+                write_atomically(options.kept_file, ("\n".join(lines) + "\n").encode())
     rows = [row for (_, length, _), row in sorted(kept.items()) if length == options.generations]
     if rows:
         page.write("runs", section(rows), "\n## Several runs of each search\n\n")

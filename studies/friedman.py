@@ -40,7 +40,7 @@ class Options:
     seed: int = 0
     """Determines every game."""
     threads: int | None = None
-    """Cores to play on; default: all. The results are the same."""
+    """Threads that play; default: one per core. The results are the same."""
     json: bool = False
     """Print one JSON object instead of a table."""
 

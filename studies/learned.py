@@ -2,7 +2,7 @@
 
 python -m studies.learned                      # every shipped agent at its own table: writes docs/results/learned.md
 python -m studies.learned --games 1000 --only ppo/best/ocnaru
-python -m studies.learned --only ppo/best/four --players 3   # at smaller tables than its own
+python -m studies.learned --only ppo/best/four --num-players 3   # at smaller tables than its own
 python -m studies.learned --curve runs/ppo     # the learning curve of a run, as docs/results/learned/curve.png; or of several seeds
 python -m studies.learned --ship runs/ppo/agent.safetensors ppo_ocnaru   # keep an agent for the library: a quarter of the bytes
 """
@@ -72,7 +72,7 @@ class Options:
 
     only: tuple[str, ...] = ()
     """Agents; by default all that are shipped."""
-    players: int | None = None
+    num_players: int | None = None
     """Seats at the table; by default those that an agent is for."""
     games: int = 2000
     """Games against each opponent; every seed is played from every seat."""
@@ -91,14 +91,14 @@ class Options:
 def measure(name: str, options: Options, console: Console) -> Iterator[dict[str, Any]]:
     """Play all games of an agent: a row for each opponent."""
     agent, field = shipped.POLICIES[name](), FIELDS[name]
-    agent.check_table(options.players or agent.num_players)
+    agent.check_table(options.num_players or agent.num_players)
     rules = next(rules for rules in PRESETS if Rules.preset(rules).changed() == agent.options()["rules"])
     for opponent in track((*field.trained, *field.unseen), name, console=console):
         yield _row(agent, rules, opponent, field, options)
 
 
 def _row(agent: LearnedAgent, rules: str, opponent: str, field: Field, options: Options) -> dict[str, Any]:
-    players = options.players or agent.num_players
+    players = options.num_players or agent.num_players
     lineup = Lineup((resolve(opponent),) * (players - 1), Rules.preset(rules))
     score, beside = arena.against([agent, field.evolved], [lineup], [options.games], options.seed)
     (low, high), more = score.interval, score.less(beside)
@@ -114,7 +114,7 @@ def section(rows: Sequence[dict[str, Any]], options: Options) -> str:
     name, evolved = rows[0]["agent"], rows[0]["evolved"]
     heads = ("against", "trained against it", "wins", "95% interval", f"`{evolved}` there", "more than that", "95% interval")
     about = f"**`{name}`**, {rows[0]['players']} players, rules `{rows[0]['rules']}`, {rows[0]['games']:,} games a row"
-    seats = f" --players {options.players}" if options.players else ""
+    seats = f" --num-players {options.num_players}" if options.num_players else ""
     command = f"`python -m studies.learned --only {name}{seats} --games {options.games} --seed {options.seed}`"
     return f"{about} ({command}):\n\n{markdown(heads, [_cells(row) for row in rows])}"
 
@@ -186,7 +186,7 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
         page.write("curve", page.picture("curve", curve(options.curve), "Share of games won while learning"))
         return {"rows": []}
     names, found = options.only or tuple(shipped.POLICIES), []
-    at = f" at tables of {options.players}" if options.players else ""
+    at = f" at tables of {options.num_players}" if options.num_players else ""
     for name in names:
         if name not in shipped.POLICIES:
             raise ConfigurationError(f"Unknown learned agent {name!r}. {nearest(name, shipped.POLICIES)}")

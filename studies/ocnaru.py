@@ -73,7 +73,7 @@ class Options:
     seed: int = 11
     """Decides all dice and cards."""
     threads: int | None = None
-    """Cores to play on; default: all. The results are the same."""
+    """Threads that play; default: one per core. The results are the same."""
     json: bool = False
     """Print one JSON object instead of the tables."""
 

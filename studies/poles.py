@@ -47,9 +47,9 @@ class Options:
     """Runs of each search."""
     seed: int = 100
     """Of the first run; the next one has the next seed."""
-    most: int = 60_000
+    max_networks: int = 60_000
     """Networks after which a run gives up."""
-    steps: int = 100_000
+    pushes: int = 100_000
     """Pushes for which a network must balance: 33 minutes by the clock of the cart."""
     page: Path = PAGE
     """The page whose section is written."""
@@ -130,7 +130,7 @@ def execute(options: Options, console: Console) -> dict[str, list[int]]:
     Raises:
         MonopolyError: An unknown search, numbers out of range, a page that is damaged.
     """
-    check_ranges(options, {"runs": (1, 1 << 31), "seed": (0, 1 << 31), "most": (1, 1 << 31), "steps": (1, 1 << 31)})
+    check_ranges(options, {"runs": (1, 1 << 31), "seed": (0, 1 << 31), "max_networks": (1, 1 << 31), "pushes": (1, 1 << 31)})
     for name in options.only:
         if name not in SEARCHES:
             raise ConfigurationError(f"Unknown search {name!r}. {nearest(name, SEARCHES)}")
@@ -139,9 +139,9 @@ def execute(options: Options, console: Console) -> dict[str, list[int]]:
     jobs = [(name, options.seed + run) for name in names for run in range(options.runs)]
     found: dict[str, list[int]] = {name: [] for name in names}
     for name, seed in track(jobs, "Runs", console=console, transient=True):
-        found[name].append(needed(SEARCHES[name], seed, options.most, options.steps))
+        found[name].append(needed(SEARCHES[name], seed, options.max_networks, options.pushes))
     if not options.only:
-        page.write("poles", f"\n{section(found, options.most)}\n", "\n## Two poles\n\n")
+        page.write("poles", f"\n{section(found, options.max_networks)}\n", "\n## Two poles\n\n")
     return found
 
 

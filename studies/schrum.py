@@ -214,7 +214,7 @@ class Options:
     only: Annotated[tuple[str, ...], tyro.conf.arg(help="Cells, or beginnings of their names. Default: all.")] = ()
     out: Path = Path("runs/schrum")
     """Folder of the runs."""
-    kept: Path = KEPT
+    kept_file: Path = KEPT
     """File of the finished runs, which are not played again."""
     page: Path = PAGE
     """The page; its pictures lie in a folder beside it."""
@@ -223,7 +223,7 @@ class Options:
     generations: int | None = None
     """Length of the runs; longer ones stay as they are. Default: that of the paper; 60 and 100 in the sections that are not his."""
     threads: int | None = None
-    """Cores to play on; default: all. The results are the same."""
+    """Threads that play; default: one per core. The results are the same."""
 
 
 def meant(options: Options) -> list[str]:
@@ -356,7 +356,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     page = Page(options.page, TEMPLATE)
     for name in SECTIONS:
         page.check(name)  # a page that is damaged is better known now than after hours
-    kept = Kept(options.kept)
+    kept = Kept(options.kept_file)
     for seed in range(options.runs):  # a run of every cell first
         for cell in cells:
             settings, run = settings_of(cell, seed, options), kept.find(cell, seed)

@@ -40,7 +40,7 @@ class Options:
     """Play `search` and its base policy in the same seats of the same games, and compare."""
 
     player: str | None = None
-    """Play this policy as it comes, such as `one_ply` or `search/switching`; None: `search` by the options that follow."""
+    """The policy that is measured, such as `one_ply` or `search/switching`; None: `search` by the options that follow."""
     base: str = BEST["base"]
     """The policy that answers where its advisers agree with it, and with which the player is compared."""
     beside: str | None = None

@@ -1,7 +1,7 @@
 """How strong one policy is against each of many: `python -m studies.strength --help`.
 
-python -m studies.strength --policy expert                                   # against every scripted policy, 2 and 4 players
-python -m studies.strength --policy strategic --against 'fp/*' --games 10000 --rules ocnaru --sizes 2 --out strength.md
+python -m studies.strength --player expert                                   # against every scripted policy, 2 and 4 players
+python -m studies.strength --player strategic --against 'fp/*' --games 10000 --rules ocnaru --sizes 2 --out strength.md
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Options:
     spread between seeds, 95%.
     """
 
-    policy: str
+    player: str
     """The policy that is measured: a name (`agents.names()`) or a saved policy (.safetensors)."""
     against: tuple[str, ...] = ("all",)
     """Opponents: names, patterns such as 'strategic/*', `all`, or saved policies."""
@@ -52,7 +52,7 @@ class Options:
     turn_limit: int = 1000
     """Turns of each player after which the score decides a game."""
     threads: int | None = None
-    """Cores to play on; default: all. The results are the same."""
+    """Threads that play; default: one per core. The results are the same."""
     json: bool = False
     """Print one JSON object instead of the table."""
     out: Path | None = None
@@ -74,10 +74,10 @@ def measure(options: Options, console: Console) -> list[dict[str, Any]]:
     Raises:
         MonopolyError: An unknown policy; a wrong number; a policy that breaks the rules.
     """
-    opponents = [name for name in expand(options.against) if name != options.policy]
+    opponents = [name for name in expand(options.against) if name != options.player]
     if not opponents:
-        raise ConfigurationError(f"{options.policy!r} has no opponent to play against.")
-    policy = resolve(options.policy)
+        raise ConfigurationError(f"{options.player!r} has no opponent to play against.")
+    policy = resolve(options.player)
     pairs = [
         (opponent, size)
         for opponent in zip(opponents, resolve_all(opponents), strict=True)
@@ -112,7 +112,7 @@ def execute(options: Options, console: Console) -> dict[str, Any]:
     if options.out:
         named = [[f"`{row['opponent']}`", *cells(row)[1:]] for row in rows]
         write_atomically(options.out, (markdown(HEADINGS, named) + "\n").encode())
-    return {"policy": options.policy, "rules": options.rules, "seed": options.seed, "rows": rows}
+    return {"policy": options.player, "rules": options.rules, "seed": options.seed, "rows": rows}
 
 
 def show(results: dict[str, Any]) -> None:

@@ -61,7 +61,7 @@ class Options:
     seed: int = 0
     """Decides the games, the playouts and the order of the states."""
     threads: int | None = None
-    """Cores that play; by default all. The result does not depend on them."""
+    """Threads that play; default: one per core. The result does not depend on them."""
     out: Path = PAGE
     """The page."""
     json: bool = False

@@ -66,7 +66,7 @@ class Options:
     """Judge a network of values by the games that were really played, beside playouts from the same positions."""
 
     value: str = "best"
-    """The network: a name (`agents.values.names()`) or a file."""
+    """The network of values: a name (`agents.values.names()`) or a file."""
     positions: int = 2000
     """Positions of each pool, each of another game."""
     playouts: int = 200
@@ -80,7 +80,7 @@ class Options:
     seed: int = 0
     """Decides the games and the playouts."""
     threads: int | None = None
-    """Cores to play on; default: all. The results are the same."""
+    """Threads that play; default: one per core. The results are the same."""
     page: Path = Path("docs/results/values.md")
     """Where the page is written."""
     json: bool = False

@@ -340,7 +340,7 @@ def write_position(path: Path) -> None:
 
 
 def write_data_set(folder: Path, form: Any, *, resume: bool = False) -> None:
-    options = experts.ExpertOptions(policies=("strategic",), games=8, encoding="ocnaru100", heads=("buy",), format=form, threads=1)
+    options = experts.ExpertOptions(players=("strategic",), games=8, encoding="ocnaru100", heads=("buy",), format=form, threads=1)
     experts.execute(replace(options, out=folder, resume=resume), QUIET)
 
 
@@ -381,7 +381,7 @@ def checkpoint(begun: Callable[[], Saved]) -> Reader:
 
 
 def learner() -> DQN:
-    options = DQNOptions(games=2, hidden=(4,), opponents=("self",), panel=("random",))
+    options = DQNOptions(block_games=2, hidden=(4,), opponents=("self",), panel=("random",))
     return DQN(options, learner_options.check(options, {}))
 
 
@@ -489,7 +489,7 @@ READERS: Final[Mapping[str, Reader]] = {
     "checkpoint of a learner": checkpoint(learner),
     "population": Reader(
         write_evolved,
-        lambda folder: replace(SMALL, start=str(folder / "population.npz"), out=folder / "run").search(),
+        lambda folder: replace(SMALL, start_population=str(folder / "population.npz"), out=folder / "run").search(),
     ),
     "network for Pente": Reader(write_network, lambda folder: schrum.load(folder / "network.npz")),
     "folder of a run": Reader(

@@ -79,9 +79,12 @@ print(json.dumps(told))
 """
 
 
-def run_bare(programs: list[list[str]], folder: Path) -> list[tuple[int | str, str]]:
-    variables = os.environ | {"COLUMNS": "2000", "PYTHONPATH": str(ROOT / "src"), "PYTHONWARNINGS": "ignore"}
-    words = [sys.executable, "-c", BARE, json.dumps(programs)]
+EVERYTHING: Final = BARE.replace("sys.meta_path[:]", "unused")  # with the libraries of extras
+
+
+def run_bare(programs: list[list[str]], folder: Path, code: str = BARE) -> list[tuple[int | str, str]]:
+    variables = os.environ | {"COLUMNS": "2000", "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}", "PYTHONWARNINGS": "ignore"}
+    words = [sys.executable, "-c", code, json.dumps(programs)]
     done = subprocess.run(words, env=variables, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return [(status, text) for status, text in json.loads(done.stdout)]
@@ -126,6 +129,46 @@ def test_what_needs_an_extra_names_it_before_anything_is_played_or_written(tmp_p
         assert status == 2, (line, status, text)
         assert text.startswith(f"error: This needs the extra '{name}': pip install 'monopoly-env[{name}]'"), (line, text)
     assert list(tmp_path.iterdir()) == []
+
+
+STUDIES: Final = sorted(
+    f"studies.{path.parent.name if path.stem == '__main__' else path.stem}"
+    for path in (ROOT / "studies").rglob("*.py")
+    if GUARD in path.read_text(encoding="utf-8")
+)
+KINDS: Final = {"INT": "a number", "FLOAT": "a number", "STR": "names", "PATH": "a path"}
+
+
+def flags_of(text: str) -> dict[str, tuple[str, str]]:
+    """The flags of a help: what each takes, as docs/commands.md says it, and its text."""
+    found = {}
+    for flag, told in re.findall(r"^  (--[a-z][a-z-]*)(.*?)(?=^ {0,2}\S|\Z)", text, re.MULTILINE | re.DOTALL):
+        words = " ".join(told.split())
+        takes, _, about = words.partition(" ") if f"--no-{flag[2:]}" not in words else ("", "", words)
+        named = [kind for word, kind in KINDS.items() if word in takes] or (["names"] if "{" in takes else [""])
+        found[flag] = named[0], re.sub(r"\((default|required).*", "", about).casefold()
+    return found
+
+
+def test_a_flag_means_the_same_in_all_commands(helps: dict[str, str], tmp_path: Path) -> None:
+    studies = run_bare([[name, "--help"] for name in STUDIES], tmp_path, EVERYTHING)
+    assert [name for name, (status, _) in zip(STUDIES, studies, strict=True) if status != 0] == []
+    uses: dict[str, dict[str, tuple[str, str]]] = {}
+    for line, text in [*helps.items(), *zip(STUDIES, (text for _, text in studies), strict=True)]:
+        for flag, use in flags_of(text).items():
+            uses.setdefault(flag, {})[line] = use
+    shared = {flag for flag, lines in uses.items() if len({line.split()[0] for line in lines}) > 1 and len(set(lines.values())) > 1}
+    rows = re.findall(r"^\| `(--[a-z-]+)` \| (.*?) ?\| (.*) \|$", (ROOT / "docs" / "commands.md").read_text(), re.MULTILINE)
+    listed = [flag for flag, _, _ in rows]
+    assert (shared - set(listed), set(listed) - shared) == (set(), set())
+    assert listed == sorted(listed)
+    other = [
+        (line, flag, given, about)
+        for flag, takes, meaning in rows
+        for line, (given, about) in uses[flag].items()
+        if given != takes or not all(word.casefold() in about for word in re.findall(r"\*\*(.*?)\*\*", meaning))
+    ]
+    assert other == []
 
 
 # What a line needs beside the flag that is tried: positional arguments, and other flags without which it is not read.

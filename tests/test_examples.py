@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def test_one_file_of_ppo() -> None:
-    small = ["--steps", "1024", "--games", "32", "--rollout", "16", "--epochs", "1"]
+    small = ["--steps", "1024", "--parallel-games", "32", "--rollout", "16", "--epochs", "1"]
     command = [sys.executable, "-W", "ignore", "examples/ppo.py", *small]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -57,7 +57,7 @@ class Options:
     fallback: str = budget.FALLBACK
     """The policy that decides where an agent is late."""
     threads: int | None = None
-    """Cores to play on; default: all. The scores are the same."""
+    """Threads that play; default: one per core. The scores are the same."""
     out: Path | None = None
     """Also write the result, one JSON object, to this file."""
     json: bool = False

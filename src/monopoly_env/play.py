@@ -81,7 +81,7 @@ class ReplayOptions:
     """The turn to begin at, counted over all players."""
     delay: float | None = None
     """Seconds to wait after each action that leads to an event, instead of waiting for a key. 0 does not wait."""
-    board: bool = False
+    show_board: bool = False
     """Show the board at each new turn, not only at the end."""
     text: bool = False
     """After each action that leads to an event, also describe the whole position and the next decision in words."""
@@ -221,7 +221,7 @@ class _Viewer:
             if game.turns < self.from_turn or not events:
                 continue
             self._say("\n".join(events))
-            if self.options.board and game.turns != shown:
+            if self.options.show_board and game.turns != shown:
                 self._say(self._board(game))
                 shown = int(game.turns)
             if self.options.text:

@@ -35,7 +35,7 @@ class Options:
     captures: Literal["pairs", "none"] = "pairs"
     """pairs: Pente; none: five in a row alone."""
     positions: int = 10_000_000
-    """The most that each of the two searches looks at."""
+    """Positions that each of the two searches looks at, at most."""
     table_bits: int = 22
     """The table has 2 to this many entries of 28 bytes."""
     json: bool = False

@@ -33,14 +33,14 @@ class ResponseOptions(RunOptions):
 
     agent: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="AGENT")] = tyro.MISSING
     """The player: a name (`agents.names()`) or a saved policy (.safetensors)."""
-    players: int = 2
+    num_players: int = 2
     """Seats at the table, 2 to 4: one for the best response, the others for copies of the player."""
     rules: RulesName = "official"
     watch: int = 1_000_000
     """Choices of the player that are watched first."""
     steps: int = 4_000_000
-    """Choices of the learner in its own games."""
-    games: int = 512
+    """Length of the run: decisions of the learner in its own games."""
+    block_games: int = 512
     """Games in a block."""
     hidden: tuple[int, ...] = (128, 64)
     """Units of the hidden layers of each network."""
@@ -56,15 +56,15 @@ class ResponseOptions(RunOptions):
     def of(self, kind: type[OptionsT]) -> OptionsT:
         """The options of a learner."""
         return kind(
-            out=self.out, seed=self.seed, resume=self.resume, overwrite=self.overwrite, rules=self.rules, num_players=self.players,
-            expert=self.agent, watch=self.watch, steps=self.steps, opponents=(self.agent,), games=self.games,
+            out=self.out, seed=self.seed, resume=self.resume, overwrite=self.overwrite, rules=self.rules, num_players=self.num_players,
+            expert=self.agent, watch=self.watch, steps=self.steps, opponents=(self.agent,), block_games=self.block_games,
             hidden=self.hidden, panel=(self.agent,),
             panel_games=-(-self.final_games // 4), final_games=self.final_games, evaluate_every=max(1, self.steps // 8),
             device=self.device, threads=self.threads, cluster=self.cluster,
         )  # fmt: skip
 
 
-_RANGES: Final[Ranges] = {"players": (MIN_PLAYERS, MOST_PLAYERS), "final_games": (1, 1 << 30)}
+_RANGES: Final[Ranges] = {"num_players": (MIN_PLAYERS, MOST_PLAYERS), "final_games": (1, 1 << 30)}
 
 
 def execute(options: ResponseOptions, console: Console, *, learner: Literal["dqn", "ppo"]) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def execute(options: ResponseOptions, console: Console, *, learner: Literal["dqn
     check_ranges(options, _RANGES)
     learn: Callable[..., dict[str, Any]] = lazily("train", f"training.{learner}:execute")
     results = learn(options.of(DQNOptions if learner == "dqn" else PPOOptions), console)
-    return {"against": options.agent, "players": options.players, "even": 1 / options.players} | results
+    return {"against": options.agent, "num_players": options.num_players, "even": 1 / options.num_players} | results
 
 
 def show(results: Mapping[str, Any]) -> None:

@@ -2,7 +2,7 @@
 
 python -m training.experts --games 100000                                       # the thesis's experts, two players
 python -m training.experts --encoding ocnaru100 --heads buy --out runs/buy      # only decisions with a lot for sale
-python -m training.experts --rules official --policies fp/a fp/b fp/c landlord/balanced --num-players 4 --out runs/four
+python -m training.experts --rules official --players fp/a fp/b fp/c landlord/balanced --num-players 4 --out runs/four
 python -m training.experts --games 100000 --resume                              # continue a run that was stopped
 
 The learners of this library take the same games from `training.experience.streams`, without the disk.
@@ -50,8 +50,8 @@ class ExpertOptions(RunOptions):
     The same options write the same bytes, with any number of threads and however often the run was stopped.
     """
 
-    policies: tuple[str, ...] = ("strategic", "strategic/late_game", "strategic/cautious")
-    """Policies that play: scripted ones by name. All tables that they make are used in turn, including those of one policy alone."""
+    players: tuple[str, ...] = ("strategic", "strategic/late_game", "strategic/cautious")
+    """Players: scripted policies by name. All tables that they make are used in turn, including those of one policy alone."""
     games: int = 10_000
     """Games to play."""
     rules: RulesName = "ocnaru"
@@ -79,14 +79,14 @@ def check(options: ExpertOptions) -> list[Policy]:
         MonopolyError: A number is out of range, a name is unknown, a policy is not compiled, or a library is missing.
     """
     check_ranges(options, _RANGES)
-    if not options.policies:
-        raise ConfigurationError("--policies must name a policy.")
+    if not options.players:
+        raise ConfigurationError("--players must name a policy.")
     for head in options.heads:
         HEADS[head]  # an unknown one is an error
     datasets.check_format(options.format)
     Rules.preset(options.rules)
     encodings.make(options.encoding, options.num_players)
-    policies = resolve_all(options.policies)
+    policies = resolve_all(options.players)
     seatings(tables_of(policies, options.num_players))  # checks that they are compiled
     return policies
 
@@ -175,7 +175,7 @@ def _about(options: ExpertOptions, tables: Sequence[Sequence[Policy]]) -> dict[s
 
 def card(options: ExpertOptions, writer: datasets.Writer) -> str:
     """_README.md of the folder."""
-    players = ", ".join(f"`{name}`" for name in options.policies)
+    players = ", ".join(f"`{name}`" for name in options.players)
     asked = f"in which an action of {', '.join(options.heads)} is legal" if options.heads else "with two legal actions or more"
     reading = _READING[options.format]
     return _CARD.format(

@@ -218,7 +218,7 @@ class ChoiceLearner(ABC):
         """Watch a block of the expert's games; returns means of what was reported."""
         options = self.options
         choices = (self._next or self._watch_from(self.finished))()
-        self.finished += options.games
+        self.finished += options.block_games
         last = self.watched + choices.size >= options.watch
         self._next = None if last else self._watch_from(self.finished)
         self._set_rate(3 * options.learning_rate)
@@ -231,7 +231,7 @@ class ChoiceLearner(ABC):
     def _watch_from(self, first: int) -> Callable[[], Choices]:
         """The block of the expert's games that begins with a number; it is played while the networks learn from the one before."""
         assert self.expert is not None
-        expert, games, seed = self.expert, range(first, first + self.options.games), self.options.seed + WATCH_SEED
+        expert, games, seed = self.expert, range(first, first + self.options.block_games), self.options.seed + WATCH_SEED
         return self._aside(lambda: self.watch_games(expert, games, seed))
 
     def _aside(self, task: Callable[[], Result]) -> Callable[[], Result]:
@@ -269,8 +269,8 @@ class ChoiceLearner(ABC):
         options = self.options
         if PAST in options.opponents and self.blocks % options.past_every == 0:
             self.league.remember(self.agent().drawing(self.temperature, PAST))
-        policies, seats = self.league.seat(self.agent().drawing(self.temperature), options.games, self.blocks)
-        recorded, first = np.arange(len(policies)) == LEARNER, self.blocks * options.games
+        policies, seats = self.league.seat(self.agent().drawing(self.temperature), options.block_games, self.blocks)
+        recorded, first = np.arange(len(policies)) == LEARNER, self.blocks * options.block_games
         self.blocks += 1
 
         def play() -> Choices:

@@ -25,7 +25,7 @@ class LearnerOptions(RunOptions):
     """What `training.dqn` and `training.ppo` have in common."""
 
     steps: int = 3_000_000
-    """Budget of the own games: choices of the learner."""
+    """Length of the run: decisions of the learner in its own games."""
     rules: RulesName = "ocnaru"
     num_players: int = 2
     """Seats at the table: 2 to 4."""
@@ -34,8 +34,8 @@ class LearnerOptions(RunOptions):
     watch: int = 1_000_000
     """Choices of the expert that are watched."""
     start: str = NONE
-    """A saved agent of this kind to continue from, for instance `ppo/best/ocnaru`, instead of new networks: with its hidden layers, and
-    nothing is watched then."""
+    """Agent of this kind to begin with, instead of new networks: a name such as `ppo/best/ocnaru`, or a saved agent. Its hidden layers
+    stay, and nothing is watched then."""
     opponents: tuple[str, ...] = ("expert", "expert", "expert", "algorithmic", "strategic")
     """Opponents, each in an equal share of the games, so that a name given three times has three shares: names of policies, files, `self`
     (all seats), `past` (earlier copies) or `exploiters` (copies that were trained to beat the learner)."""
@@ -51,7 +51,7 @@ class LearnerOptions(RunOptions):
     with `exploiters` among --opponents."""
     exploit_steps: int = 1_000_000
     """Choices of an exploiter."""
-    games: int = 512
+    block_games: int = 512
     """Games in a block."""
     turn_limit: int = TURN_LIMIT
     """Turns of each player after which the score decides a game that is learned from. Lower it at tables of four against opponents who
@@ -62,9 +62,9 @@ class LearnerOptions(RunOptions):
     learning_rate: float = 3e-4
     """Learning rate of Adam in the own games; it falls linearly to a fiftieth. While watching it is three times as high."""
     batch: int = 4096
-    """Choices in a gradient step on own games; while watching it is a quarter of that."""
+    """Size of a minibatch of own games; while watching it is a quarter of that."""
     epochs: int = 2
-    """How often each block is learned from."""
+    """Passes over each block."""
     td_lambda: float = 0.95
     """How far ahead the advantage of a choice looks: the weight of what comes later against the networks' own estimate of it, as in
     TD(lambda); 1: the outcome alone."""
@@ -108,8 +108,8 @@ class DQNOptions(LearnerOptions):
 
     out: Path = Path("runs/dqn")
     steps: int = 4_000_000
-    """Budget of the own games: choices of the learner."""
-    games: int = 256
+    """Length of the run: decisions of the learner in its own games."""
+    block_games: int = 256
     """Games in a block."""
     learning_rate: float = 5e-4
     """Learning rate of Adam in the own games; it falls linearly to a fiftieth. While watching it is three times as high."""
@@ -145,10 +145,10 @@ class ThesisOptions(DQNOptions):
     """Choices of the expert that are watched."""
     opponents: tuple[str, ...] = (SELF, PAST, "strategic", "strategic/late_game", "strategic/cautious", "ocnaru/algorithmic")
     """Opponents, each in an equal share of the games: names of policies, files, `self` (all seats) or `past` (earlier copies)."""
-    games: int = 512
+    block_games: int = 512
     """Games in a block."""
     hidden: tuple[int, ...] = HIDDEN
-    """Those of the thesis; there are no others."""
+    """Units of the hidden layers: those of the thesis; there are no others."""
     learning_rate: float = 3e-4
     """Learning rate of Adam in the own games; it falls linearly to a fiftieth. While watching it is three times as high."""
     panel: tuple[str, ...] = ("strategic", "ocnaru/algorithmic", "ocnaru/random")
@@ -157,7 +157,9 @@ class ThesisOptions(DQNOptions):
 
 _RANGES: Final[Ranges] = {
     **dict.fromkeys(("steps", "watch"), (0, float("inf"))),
-    **dict.fromkeys(("past", "past_every", "games", "turn_limit", "hidden", "batch", "epochs", "panel_games", "final_games"), (1, 1 << 30)),
+    **dict.fromkeys(
+        ("past", "past_every", "block_games", "turn_limit", "hidden", "batch", "epochs", "panel_games", "final_games"), (1, 1 << 30)
+    ),
     **dict.fromkeys(("evaluate_every", "threads", "exploit_every", "exploit_steps"), (1, float("inf"))),
     "num_players": (MIN_PLAYERS, MOST_PLAYERS),
     "seed": (0, 1 << 20),
@@ -204,9 +206,9 @@ def check(options: LearnerOptions, ranges: Ranges) -> Named:
         if isinstance(policy, Policy):
             policy.check_table(options.num_players)
     seats = len(options.opponents) * options.num_players
-    if options.games < seats:
+    if options.block_games < seats:
         raise ConfigurationError(
-            f"--games {options.games}: a block needs {seats} games or more, so that each of {len(options.opponents)} opponents is met from "
-            f"each of {options.num_players} seats."
+            f"--block-games {options.block_games}: a block needs {seats} games or more, so that each of {len(options.opponents)} opponents "
+            f"is met from each of {options.num_players} seats."
         )
     return named

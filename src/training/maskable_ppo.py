@@ -10,7 +10,7 @@ actions masked (Huang and Ontanon, "A closer look at invalid action masking in p
 
     L = -E[min(r A, clip(r, 1 - eps, 1 + eps) A)] + c_v E[(V - R)^2] - c_e E[H],    r = pi(a|s) / pi_old(a|s)
 
-with advantages A by generalized advantage estimation; eps is --clip, c_v --value-weight, c_e --entropy. It is there as a well-known
+with advantages A by generalized advantage estimation; eps is --clip, c_v --value-weight, c_e --entropy-weight. It is there as a well-known
 baseline beside `training.dqn`: the same panel, run folder and curves.
 """
 
@@ -80,7 +80,7 @@ class PPO:
 
     def __init__(self, options: TrainingOptions, policies: Policies[ActorPolicy]) -> None:
         """Start at step 0, with the policies that `check` found."""
-        torch.set_num_threads(options.threads)
+        torch.set_num_threads(options.torch_threads)
         self.options = options
         self.panel = policies.panel
         self.step = 0
@@ -95,7 +95,7 @@ class PPO:
             gamma=options.discount,
             gae_lambda=options.gae_lambda,
             clip_range=options.clip,
-            ent_coef=options.entropy,
+            ent_coef=options.entropy_weight,
             vf_coef=options.value_weight,
             rollout_buffer_class=ChoiceBuffer,
             stats_window_size=_RECENT,
@@ -171,7 +171,7 @@ class PPO:
 def games_of(options: TrainingOptions, policies: Policies[ActorPolicy]) -> MonopolyVecEnv:
     """The games: an equal share against each opponent."""
     reward = rewards.make(options.reward, options.discount)
-    share = options.games // len(policies.opponents)
+    share = options.parallel_games // len(policies.opponents)
     tables = [
         VectorMonopoly(share, options.num_players, options.rules, options.encoding, [opponent] * (options.num_players - 1), reward=reward)
         for opponent in policies.opponents

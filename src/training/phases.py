@@ -40,7 +40,7 @@ def train(learner: ChoiceLearner, session: Session) -> None:
         if learner.exploit_due(before):
             with clock("exploiting"):
                 report.log(learner.exploit())
-        session.after_iteration(learner, before, "own games", learner.blocks * options.games)
+        session.after_iteration(learner, before, "own games", learner.blocks * options.block_games)
         del choices  # before the next block is played: one may take a gigabyte
     _measure(learner, session, 2, "after own games")
 

@@ -74,7 +74,7 @@ class Options:
     """
 
     players: tuple[str, ...]
-    """Two or more policies: names (`agents.names()`), patterns such as 'strategic/*', `all` (all compiled ones), saved ones
+    """Two or more players: names (`agents.names()`), patterns such as 'strategic/*', `all` (all compiled ones), saved ones
     (.safetensors), or your own (my_file.py:Name)."""
     rules: RulesName = "official"
     games: int = 1000
@@ -84,7 +84,7 @@ class Options:
     table_size: int | None = None
     """How many sit at a table, 2 to 8. All tables that the field allows are played. Default: 2, or all players if one sits twice."""
     threads: int | None = None
-    """Cores to play on; default: all. The results are the same."""
+    """Threads that play; default: one per core. The results are the same."""
     cluster: ClusterName = None
     turn_limit: int = 1000
     """Turns of each player after which the score decides a game."""

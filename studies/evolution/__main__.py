@@ -51,7 +51,7 @@ class Options:
     budget: float = 1.0
     """Share of generations, matches and measurements of every run: to try things out."""
     threads: int | None = None
-    """Cores to play on; default: all. The results are the same."""
+    """Threads that play; default: one per core. The results are the same."""
 
 
 def check(options: Options) -> list[str]:

@@ -36,7 +36,7 @@ def _search(name: str) -> Options:
     genome = name.partition(",")[0]
     rules = next(rules for rules, kinds in SHIPPED.items() if genome in kinds)
     return Options(
-        genome=genome, fitness=rules, population=_POPULATION, games=_EACH,
+        genome=genome, fitness=rules, population=_POPULATION, candidate_games=_EACH,
         generations=GAMES[name] // (_POPULATION * _EACH), sigma=1.0, final_games=9600, curve_games=0,
     )  # fmt: skip
 
@@ -86,7 +86,7 @@ def _players(rules: str, runs: Outcomes) -> dict[str, Policy]:
 def _gains(name: str, runs: Outcomes) -> list[tuple[str, ...]]:
     """What a search brought, at its own tables and at those of strangers."""
     settings = SEARCHES[name]
-    games = f"{settings.generations * settings.population * settings.games:,}"
+    games = f"{settings.generations * settings.population * settings.candidate_games:,}"
     rows: list[tuple[str, ...]] = []
     for row in runs[name].results["tables"]:
         rows.append((name.removeprefix("absolute/"), games, row["opponents"], f"{row['start']:.1%}", f"{row['rate']:.1%}", gain(row)))

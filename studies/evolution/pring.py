@@ -37,9 +37,9 @@ PUBLISHED: Final = {
 def _varied(**changes: Any) -> Steady:
     """A variation over as many games; the same share of the population plays at a time."""
     settings = dataclasses.replace(_BASE, **changes)
-    share = settings.population / _BASE.population * _BASE.parents / settings.parents
+    share = settings.population / _BASE.population * _BASE.winners / settings.winners
     matings = round(_BASE.matings * share)
-    return dataclasses.replace(settings, matings=matings, waves=round(GAMES / (matings * settings.parents)))
+    return dataclasses.replace(settings, matings=matings, waves=round(GAMES / (matings * settings.winners)))
 
 
 VARIATIONS: Final = {
@@ -53,8 +53,8 @@ VARIATIONS: Final = {
     "4 levels": _varied(levels=3),
     "11 levels": _varied(levels=10),
     "mean of the winners": _varied(union="mean"),
-    "one parent": _varied(parents=1),
-    "three parents": _varied(parents=3),
+    "one parent": _varied(winners=1),
+    "three parents": _varied(winners=3),
 }
 REPEATS: Final = {f"pring/{seed:02d}": dataclasses.replace(_BASE, seed=seed) for seed in range(SEEDS)}
 VARIED: Final = {f"pring/{name}": settings for name, settings in VARIATIONS.items() if settings is not _BASE}

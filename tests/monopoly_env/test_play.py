@@ -182,7 +182,7 @@ def test_the_end_by_the_arena_s_limit_is_told(tmp_path: Path, capsys: pytest.Cap
 
 
 def test_a_turn_to_begin_at_boards_and_words(file: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert play.main(["replay", file, "--game", "2", "--from", "58", "--board", "--text", "--delay", "0.001"]) == 0
+    assert play.main(["replay", file, "--game", "2", "--from", "58", "--show-board", "--text", "--delay", "0.001"]) == 0
     shown = capsys.readouterr().out
     assert "Turn 58: " in shown
     assert "Turn 57: " not in shown
@@ -242,7 +242,7 @@ def test_files_without_recorded_games(tmp_path: Path, capsys: pytest.CaptureFixt
 
 def test_help_for_recorded_games_teaches(capsys: pytest.CaptureFixture[str]) -> None:
     for arguments, words in (
-        (["replay", "--help"], ("FILE", "--game", "--from", "--delay", "--board", "--text", "--html", "--picture", "Enter shows the")),
+        (["replay", "--help"], ("FILE", "--game", "--from", "--delay", "--show-board", "--text", "--html", "--picture", "Enter shows the")),
         (["--help"], ("python -m monopoly_env.play replay FILE",)),
     ):
         with pytest.raises(SystemExit) as stopped:

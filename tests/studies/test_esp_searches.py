@@ -12,13 +12,15 @@ from studies.esp_searches import SEARCHES, Options, main, read, section, setting
 from studies import esp_searches
 from training.evolution.esp_monopoly import ESP_MONOPOLY
 
-TINY = dataclasses.replace(ESP_MONOPOLY, neurons=4, trials=1, games=8, final_games=8, tables="two", challenge=1, networks=("cash",))
+TINY = dataclasses.replace(
+    ESP_MONOPOLY, neurons=4, trials=1, candidate_games=8, final_games=8, tables="two", challenge=1, networks=("cash",)
+)
 
 
 def test_a_search_is_carried_out_once_and_its_runs_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(esp_searches, "ESP_MONOPOLY", TINY)
     kept, page = tmp_path / "kept.jsonl", tmp_path / "page.md"
-    words = ["--out", str(tmp_path / "runs"), "--kept", str(kept), "--page", str(page), "--threads", "1", "--generations", "1"]
+    words = ["--out", str(tmp_path / "runs"), "--kept-file", str(kept), "--page", str(page), "--threads", "1", "--generations", "1"]
     assert main([*words, "--only", "random", "--runs", "1"]) == 0
     (row,) = read(kept).values()
     told = json.loads((tmp_path / "runs" / "random" / "0" / "evaluation.json").read_text())

@@ -33,11 +33,11 @@ def test_an_agent_is_measured_at_a_smaller_table_in_a_section_of_its_own(
 ) -> None:
     monkeypatch.setitem(learned.FIELDS, "ppo/best/four", learned.Field("expert", ("random",), ()))
     line = ["--only", "ppo/best/four", "--games", "3", "--out", str(tmp_path / "page.md")]
-    assert learned.main([*line, "--players", "3"]) == 0
+    assert learned.main([*line, "--num-players", "3"]) == 0
     page = (tmp_path / "page.md").read_text()
     assert "<!-- begin ppo/best/four at tables of 3 -->" in page
-    assert "3 players, rules `official`, 3 games a row (`python -m studies.learned --only ppo/best/four --players 3 --games 3" in page
-    assert learned.main([*line, "--players", "5"]) == 2
+    assert "3 players, rules `official`, 3 games a row (`python -m studies.learned --only ppo/best/four --num-players 3 --games 3" in page
+    assert learned.main([*line, "--num-players", "5"]) == 2
     assert "plays at tables of 2 to 4, not of 5" in capsys.readouterr().err
 
 

@@ -49,7 +49,7 @@ def test_the_table_says_how_many_networks_it_took() -> None:
 
 def test_the_command_writes_the_page_if_all_searches_are_meant(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "esp.md"
-    words = ["--page", str(page), "--runs", "1", "--most", "10", "--steps", "1"]
+    words = ["--page", str(page), "--runs", "1", "--max-networks", "10", "--pushes", "1"]
     assert poles.main([*words, "--only", "random", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"random": [1]}  # nothing falls in one step
     assert not page.exists()

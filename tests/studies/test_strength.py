@@ -13,7 +13,7 @@ from studies import strength
 
 def test_a_table_of_two_and_one_of_four(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "strength.md"
-    arguments = ["--policy", "algorithmic", "--against", "random*", "--games", "48", "--out", str(page)]
+    arguments = ["--player", "algorithmic", "--against", "random*", "--games", "48", "--out", str(page)]
     assert strength.main([*arguments, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert [(row["opponent"], row["players"]) for row in told["rows"]] == [
@@ -28,10 +28,10 @@ def test_a_table_of_two_and_one_of_four(tmp_path: Path, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--policy", "algoritmic"], "Did you mean 'algorithmic'"),
-        (["--policy", "random", "--against", "random"], "no opponent to play against"),
-        (["--policy", "random", "--against", "algorithmic", "--sizes", "9"], "2 to 8"),
-        (["--policy", "random", "--against", "algorithmic", "--games", "0"], "--games 0 must be"),
+        (["--player", "algoritmic"], "Did you mean 'algorithmic'"),
+        (["--player", "random", "--against", "random"], "no opponent to play against"),
+        (["--player", "random", "--against", "algorithmic", "--sizes", "9"], "2 to 8"),
+        (["--player", "random", "--against", "algorithmic", "--games", "0"], "--games 0 must be"),
     ],
 )
 def test_wrong_options_are_told(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -101,7 +101,7 @@ def test_a_cluster_comes_to_the_same_generation_as_threads_also_when_nodes_are_k
 def test_a_learner_and_a_tournament_come_to_the_same_on_a_cluster_also_when_a_node_is_killed(
     nodes: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["--watch", "0", "--steps", "600", "--games", "28", "--hidden", "8", "--panel", "random", "--panel-games", "2"]
+    words = ["--watch", "0", "--steps", "600", "--block-games", "28", "--hidden", "8", "--panel", "random", "--panel-games", "2"]
     words += ["--final-games", "2", "--opponents", "self", "past", "strategic", "--past-every", "1", "--json"]
     field = ["--players", "strategic", "ppo/best/ocnaru", "--rules", "ocnaru", "--games", "12", "--turn-limit", "20"]
     field += ["--record", "2", "--json"]

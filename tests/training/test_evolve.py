@@ -30,7 +30,8 @@ from training.evolve import main
 from training.run import checkpoints
 
 SMALL = Options(
-    fitness="two", generations=3, population=4, games=20, measure_every=1, measure_games=20, curve_games=2, final_games=2, seed=5, threads=2
+    fitness="two", generations=3, population=4, candidate_games=20, measure_every=1, measure_games=20, curve_games=2,
+    final_games=2, seed=5, threads=2,
 )  # fmt: skip
 
 
@@ -95,7 +96,7 @@ def test_genes_move_by_their_logits_and_come_back_as_a_player_of_their_kind(tmp_
         SMALL,
         genome="tga",
         fitness="mukhar",
-        games=40,
+        candidate_games=40,
         measure_games=40,
         final_games=24,
         generations=1,
@@ -263,7 +264,7 @@ def test_a_run_that_was_stopped_ends_like_one_that_was_not(tmp_path: Path) -> No
     [
         ({"genome": "exprt"}, "Unknown genome 'exprt'. Did you mean 'expert'"),
         ({"fitness": "fuor"}, "Unknown fitness 'fuor'. Did you mean 'four'"),
-        ({"games": 30}, "--games: 30 games do not split evenly .* multiple of 20, such as 20 or 40"),
+        ({"candidate_games": 30}, "--candidate-games: 30 games do not split evenly .* multiple of 20, such as 20 or 40"),
         ({"measure_games": 7}, "--measure-games: 7 games do not split"),
         ({"final_games": 3}, "--final-games: 3 games do not split"),
         ({"population": 2}, "--population must be from 4 to 10,000, not 2"),
@@ -289,7 +290,7 @@ def test_the_command_evolves_measures_and_refuses(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     folder = tmp_path / "run"
-    tiny = ["--fitness", "two", "--generations", "2", "--population", "4", "--games", "20"]
+    tiny = ["--fitness", "two", "--generations", "2", "--population", "4", "--candidate-games", "20"]
     tiny += ["--measure-games", "20", "--curve-games", "2", "--final-games", "2", "--out", str(folder)]
     assert main([*tiny, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)

@@ -36,7 +36,7 @@ from training.run.folder import Run
 
 ROOT = Path(__file__).parents[2]
 SMALL = ExpertOptions(
-    policies=("strategic", "strategic/cautious"), games=300, encoding="ocnaru100", heads=("buy",), format="npz", shard_size=1, threads=2
+    players=("strategic", "strategic/cautious"), games=300, encoding="ocnaru100", heads=("buy",), format="npz", shard_size=1, threads=2
 )
 
 
@@ -285,9 +285,9 @@ def test_a_shard_is_a_file_of_its_folder(copy: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"policies": ()}, "--policies must name a policy"),
-        ({"policies": ("strategc",)}, "Unknown policy 'strategc'.* Did you mean 'strategic'"),
-        ({"policies": ("gone.safetensors",)}, "gone.safetensors"),
+        ({"players": ()}, "--players must name a policy"),
+        ({"players": ("strategc",)}, "Unknown policy 'strategc'.* Did you mean 'strategic'"),
+        ({"players": ("gone.safetensors",)}, "gone.safetensors"),
         ({"rules": "ocnar"}, "Did you mean 'ocnaru'"),
         ({"encoding": "ocnaru"}, "Unknown encoding 'ocnaru'"),
         ({"num_players": 3}, "for 2 players"),
@@ -311,7 +311,7 @@ def test_a_policy_that_is_not_compiled_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "network.safetensors"
     ActorPolicy(("buy",), (4,), parent="random").save(path)
     with pytest.raises(ConfigurationError, match="Policy 'actor' is not compiled"):
-        write(dataclasses.replace(SMALL, out=tmp_path / "data", policies=("random", str(path))))
+        write(dataclasses.replace(SMALL, out=tmp_path / "data", players=("random", str(path))))
     assert not (tmp_path / "data").exists()
 
 

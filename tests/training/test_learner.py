@@ -30,7 +30,7 @@ from training.run import checkpoints
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 TINY: dict[str, Any] = {
-    "watch": 6000, "steps": 9000, "games": 8, "hidden": (16,), "batch": 1024, "past": 2, "past_every": 1, "panel": ("random",),
+    "watch": 6000, "steps": 9000, "block_games": 8, "hidden": (16,), "batch": 1024, "past": 2, "past_every": 1, "panel": ("random",),
     "panel_games": 4, "final_games": 4, "evaluate_every": 4000, "opponents": (SELF, PAST, EXPLOITERS, "strategic"),
     "exploit_every": 4000, "exploit_steps": 500, "seed": 3,
 }  # fmt: skip
@@ -156,7 +156,7 @@ def test_ppo_losses_by_hand() -> None:
 
 @pytest.mark.parametrize(("kind", "options", "_module"), LEARNERS)
 def test_watching_teaches_the_experts_choices_and_the_outcomes(kind: type[ChoiceLearner], options: Any, _module: Any) -> None:
-    student = made(kind, dataclasses.replace(options, games=12, learning_rate=1e-3, batch=512, epochs=1))
+    student = made(kind, dataclasses.replace(options, block_games=12, learning_rate=1e-3, batch=512, epochs=1))
     first = student.watch()
     for _ in range(4):
         last = student.watch()
@@ -183,7 +183,7 @@ def test_what_wins_becomes_likelier(kind: type[ChoiceLearner], options: Any, _mo
 
 
 def test_a_choice_that_no_expert_makes_starts_as_its_like() -> None:
-    student = made(PPO, dataclasses.replace(LEARNERS[1][1], games=12))
+    student = made(PPO, dataclasses.replace(LEARNERS[1][1], block_games=12))
     student.watch()
     before = student.agent().arrays()["price.1.weight"]
     student.introduce()
@@ -250,7 +250,7 @@ def test_an_agent_draws_the_same_choices_when_it_learns_on(learned_at: float | N
 
 
 def test_steps_that_no_choices_are_left_for_are_passed_over() -> None:
-    student = made(DQN, dataclasses.replace(LEARNERS[0][1], batch=4, watch=1, games=8, epochs=1))
+    student = made(DQN, dataclasses.replace(LEARNERS[0][1], batch=4, watch=1, block_games=8, epochs=1))
     choices = student.play().take(np.arange(8))
     parts = {name: part for name, (_, part) in student.parts_of(choices, choices.outcome).items()}
     assert len(parts) > 1
@@ -279,7 +279,7 @@ def test_networks_of_another_size_in_a_checkpoint_are_refused(tmp_path: Path) ->
 
 
 def test_a_block_is_played_ahead_by_the_networks_before_and_none_ahead_of_a_checkpoint() -> None:
-    options = dataclasses.replace(LEARNERS[1][1], opponents=("strategic",), games=4)
+    options = dataclasses.replace(LEARNERS[1][1], opponents=("strategic",), block_games=4)
     still, ahead = made(PPO, options), made(PPO, dataclasses.replace(options, overlap=True))
     first, second = still.play(), still.play()  # of the same networks: it has not learned in between
     assert ahead.play().choice.tolist() == first.choice.tolist()
@@ -361,7 +361,7 @@ def test_a_run_that_was_killed_and_resumed_ends_in_the_same_bits(
 
 
 def test_what_a_run_leaves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["--watch", "2000", "--steps", "2000", "--games", "4", "--hidden", "8", "--panel-games", "2", "--final-games", "2"]
+    words = ["--watch", "2000", "--steps", "2000", "--block-games", "4", "--hidden", "8", "--panel-games", "2", "--final-games", "2"]
     words += ["--opponents", "self", "strategic", "--panel", "random", "--out", str(tmp_path / "run")]
     assert dqn.main([*words, "--json"]) == 0
     results = json.loads(capsys.readouterr().out)
@@ -381,7 +381,7 @@ def test_what_a_run_leaves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
 def test_official_rules_with_more_players(players: int, tmp_path: Path) -> None:
     """Trades and auctions at larger tables; the league takes a saved agent."""
     options = dataclasses.replace(
-        LEARNERS[1][1], rules="official", num_players=players, watch=1500, steps=1500, games=8, final_games=6, out=tmp_path / "first",
+        LEARNERS[1][1], rules="official", num_players=players, watch=1500, steps=1500, block_games=8, final_games=6, out=tmp_path / "first",
         opponents=("expert", "strategic"),
     )  # fmt: skip
     results = ppo.execute(options, quiet())
@@ -411,7 +411,7 @@ def test_official_rules_with_more_players(players: int, tmp_path: Path) -> None:
         ({"panel": ("ppo/best/ocnaru",), "num_players": 3}, "'ppo/best/ocnaru' plays at tables of 2, not of 3"),
         ({"exploit_every": 0}, "--exploit-every must be 1 or more"),
         ({"vary": -0.1}, "--vary must be from 0 to 2"),
-        ({"games": 7}, "--games 7: a block needs 8 games or more"),
+        ({"block_games": 7}, "--block-games 7: a block needs 8 games or more"),
     ],
 )
 def test_wrong_options_are_refused(change: dict[str, Any], said: str) -> None:

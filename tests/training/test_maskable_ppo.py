@@ -50,7 +50,7 @@ def explore(choices: NDArray[np.bool_], generator: np.random.Generator) -> NDArr
 
 SMALL = TrainingOptions(
     steps=3072,
-    games=32,
+    parallel_games=32,
     rollout=16,
     batch=64,
     epochs=2,
@@ -392,7 +392,7 @@ def test_a_run_that_was_killed_and_resumed_ends_in_the_same_weights(tmp_path: Pa
 def test_the_command_trains_saves_and_resumes(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     folder = tmp_path / "run"
-    tiny = "--steps 1000 --games 16 --rollout 32 --hidden 8 --opponents random/no_trades --panel random/no_trades"
+    tiny = "--steps 1000 --parallel-games 16 --rollout 32 --hidden 8 --opponents random/no_trades --panel random/no_trades"
     tiny = [*tiny.split(), "--panel-games", "4", "--final-games", "20", "--out", str(folder)]
     assert maskable_ppo.main([*tiny, "--json"]) == 0
     results = json.loads(capsys.readouterr().out)
@@ -417,7 +417,9 @@ def test_a_full_disk_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[s
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(checkpoints, "_write_arrays", full)
-    tiny = "--steps 100 --games 4 --rollout 25 --hidden 8 --opponents random --panel random/no_trades --panel-games 2 --final-games 2"
+    tiny = (
+        "--steps 100 --parallel-games 4 --rollout 25 --hidden 8 --opponents random --panel random/no_trades --panel-games 2 --final-games 2"
+    )
     assert maskable_ppo.main([*tiny.split(), "--out", str(tmp_path / "run")]) == 2
     said = capsys.readouterr().err
     assert "No space left on device. Fix that, then --resume." in said
@@ -433,10 +435,10 @@ def test_a_full_disk_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[s
         ({"opponents": ("algoritmic",)}, "Unknown policy 'algoritmic'. Did you mean 'algorithmic'"),
         ({"parent": "stratgic"}, "Unknown policy 'stratgic'. Did you mean 'strategic'"),
         ({"opponents": ()}, "--opponents must name a policy"),
-        ({"games": 1}, "--games 1 must be at least one per opponent"),
+        ({"parallel_games": 1}, "--parallel-games 1 must be at least one per opponent"),
         ({"final_games": (1, 2)}, "needs one number per policy of the panel"),
         ({"hidden": ()}, "--hidden must list"),
-        ({"games": 1, "rollout": 1, "opponents": ("random",)}, "two decisions or more"),
+        ({"parallel_games": 1, "rollout": 1, "opponents": ("random",)}, "two decisions or more"),
         ({"heads": ("buy",)}, "No network plays the heads bid"),
         ({"heads": ("buy", "trade_ask")}, "learn all of them or none"),
         ({"encoding": "ocnaru100", "num_players": 3}, "is for 2 players"),

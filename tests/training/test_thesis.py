@@ -25,7 +25,7 @@ from training.thesis import ThesisOptions
 pytestmark = pytest.mark.usefixtures("one_thread")
 RULES = Rules.preset("ocnaru")
 TINY = ThesisOptions(
-    watch=3000, steps=4000, games=24, batch=1024, past=2, past_every=1, panel=("ocnaru/random",), panel_games=4, final_games=4,
+    watch=3000, steps=4000, block_games=24, batch=1024, past=2, past_every=1, panel=("ocnaru/random",), panel_games=4, final_games=4,
     evaluate_every=2000, opponents=("self", "past", "exploiters", "strategic"), exploit_every=2000, exploit_steps=500, seed=3,
 )  # fmt: skip
 

@@ -48,7 +48,7 @@ class Options:
     seed: int = 0
     """The seed of games and playouts: the same seed finds the same puzzles."""
     players: tuple[str, ...] = PLAYERS
-    """The policies that play the games, two to four of them in each."""
+    """The players of the games: policies, two to four of them in each."""
     policy: str = "expert"
     """Who plays on, in every seat, when answers are compared. The best answer is the best for a player who goes on like this."""
     also: str | None = None
@@ -61,7 +61,7 @@ class Options:
     kind_share: float = 0.2
     """Of the puzzles that may be of one kind; half of those may have the same solution. A low share waits long for the rare kinds."""
     games: int = 1000
-    """Stop after so many games, even if puzzles are missing."""
+    """Games to play at most, even if puzzles are missing then."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class PromptOptions:
 
     out: Path
     """The file to write (.jsonl)."""
-    puzzles: Path = SHIPPED
+    puzzle_file: Path = SHIPPED
     """A file of puzzles; by default those that come with the library."""
 
 
@@ -80,7 +80,7 @@ class ScoreOptions:
 
     answers: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="ANSWERS")]
     """The answers: a JSON object a line, {"id": 1, "answer": "... ACTION: buy"}. One that is missing or unreadable counts as the worst."""
-    puzzles: Path = SHIPPED
+    puzzle_file: Path = SHIPPED
     """The puzzles that were put."""
     json: bool = False
     """Print one JSON object."""
@@ -111,14 +111,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _prompts(options: PromptOptions) -> int:
-    puzzles = load(options.puzzles)
+    puzzles = load(options.puzzle_file)
     prompts.write(options.out, puzzles)
     print(f"{len(puzzles)} prompts in {options.out}.")
     return 0
 
 
 def _score(options: ScoreOptions) -> int:
-    scored = prompts.score(load(options.puzzles), prompts.read(options.answers))
+    scored = prompts.score(load(options.puzzle_file), prompts.read(options.answers))
     if options.json:
         print(json.dumps(scored))
         return 0

@@ -61,7 +61,7 @@ class Options:
     quick: bool = False
     """A few games, to see whether everything works."""
     threads: int | None = None
-    """Cores to play on; default: all. The scores are the same."""
+    """Threads that play; default: one per core. The scores are the same."""
     out: Path | None = None
     """Also write the result, one JSON object, to this file."""
     json: bool = False

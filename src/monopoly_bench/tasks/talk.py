@@ -52,7 +52,7 @@ class Options:
     """The server of the language models."""
     log: Path | None = None
     """A file to which every call of a language model is added."""
-    record: Path | None = None
+    record_file: Path | None = None
     """Write the recorded games, with what was said, to this file (.replay); if a player fails, those that were played to their end."""
     suite: Path = suite.SHIPPED
     """The folder of the suite, whose text decides the seeds."""
@@ -104,8 +104,8 @@ def run(options: Options, told: Callable[[str], None]) -> dict[str, Any]:
         for player in players:
             if isinstance(player, Bot):
                 player.close()
-        if options.record is not None and kept:
-            replays.save(options.record, kept)
+        if options.record_file is not None and kept:
+            replays.save(options.record_file, kept)
     sides = {talk: [_side(games, number) for number in range(len(players))] for talk, games in rows.items()}
     unit, seconds = np.repeat(np.arange(options.seeds), len(players)), time.monotonic() - began
     agents = [

@@ -91,12 +91,12 @@ class Fuzz:
     """Random options, random positions, random legal play. Every invariant and every dollar is checked after every step."""
 
     games: int = 10_000
-    """number of cases to play"""
+    """number of games to play, one a case"""
     seed: int = 0
     """a case depends only on this and its number"""
     case: int | None = None
     """play only this case, and print its starting position"""
-    most: int = 2_000
+    max_decisions: int = 2_000
     """decisions after which a game is stopped"""
     threads: int = field(default_factory=lambda: os.cpu_count() or 1)
     """number of threads; the findings do not depend on it"""
@@ -105,7 +105,7 @@ class Fuzz:
 
     def run(self) -> int:
         """Play all cases; 0 if none fails."""
-        check_whole(games=self.games, most=self.most, threads=self.threads)
+        check_whole(games=self.games, max_decisions=self.max_decisions, threads=self.threads)
         whole_number("seed", self.seed, 0)
         whole_number("case", self.case or 0, 0)
         first, count = (0, self.games) if self.case is None else (self.case, 1)
@@ -116,7 +116,7 @@ class Fuzz:
         columns = (TextColumn("fuzzing"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[speed]}"), TimeRemainingColumn())
         with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
             bar = progress.add_task("games", total=count, speed="")
-            for result in fuzzer.run(count, self.seed, self.most, self.threads, first):
+            for result in fuzzer.run(count, self.seed, self.max_decisions, self.threads, first):
                 speed = result.games / (clock() - began)
                 progress.update(bar, completed=result.games, speed=f"{speed:,.0f} games/s, {len(result.failures)} failures")
         seconds = clock() - began

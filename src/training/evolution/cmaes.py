@@ -65,7 +65,7 @@ class Options(EvolutionOptions):
     """Length of the run; may be raised on --resume."""
     population: int = 20
     """Candidates of a generation."""
-    games: int = 240
+    candidate_games: int = 240
     """Games of each candidate in a generation, over all tables of the fitness."""
     sigma: float = 0.5
     """Spread of the first generation; 1 is a third of a parameter's value, or a tenth of its range where it may be negative; of a gene,
@@ -117,7 +117,7 @@ class Options(EvolutionOptions):
         if self.fitness not in FITNESSES:
             raise ConfigurationError(f"Unknown fitness {self.fitness!r}. {nearest(self.fitness, FITNESSES)}")
         self.made_genome()
-        parts: list[tuple[str, tuple[Setting, ...]]] = [(name, self.settings) for name in ("games", "measure_games")]
+        parts: list[tuple[str, tuple[Setting, ...]]] = [(name, self.settings) for name in ("candidate_games", "measure_games")]
         for name in ("final_games", "curve_games") if self.curve_games else ("final_games",):
             parts += [(name, (setting,)) for setting in self.final_settings]
         for name, settings in parts:
@@ -133,7 +133,7 @@ class Options(EvolutionOptions):
 
 # What numbers may be: from, to; both are allowed.
 _RANGES: Final[dict[str, tuple[float, float]]] = {
-    **dict.fromkeys(("generations", "measure_every", "games", "measure_games", "final_games"), (1, math.inf)),
+    **dict.fromkeys(("generations", "measure_every", "candidate_games", "measure_games", "final_games"), (1, math.inf)),
     "curve_games": (0, math.inf),
     "population": (4, 10_000),
     "sigma": (1e-6, 10),
@@ -259,7 +259,7 @@ class Evolution(Search):
         options = self.options
         compared = sum(self.measures(number) for number in range(1, generations + 1))
         watched = (1 + compared) * len(options.final_settings) * options.curve_games
-        return generations * options.population * options.games + 2 * compared * options.measure_games + watched
+        return generations * options.population * options.candidate_games + 2 * compared * options.measure_games + watched
 
     def final_games(self, length: int) -> int:
         """Games at the end."""
@@ -285,7 +285,7 @@ class Evolution(Search):
     def advance(self) -> None:
         """Play a generation."""
         candidates = [self.policy(vector) for vector in self.optimizer.ask()]
-        scores = self.play(candidates, self.options.settings, self.options.games, self.game_seed(_SEARCH))
+        scores = self.play(candidates, self.options.settings, self.options.candidate_games, self.game_seed(_SEARCH))
         self.tell(np.array([score.rate for score in scores]))
 
     def measure(self, run: Run) -> None:

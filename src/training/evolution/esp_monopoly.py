@@ -85,7 +85,7 @@ class EspMonopoly(NeuronOptions):
     """Hidden units of each network, each with a sub-population."""
     tables: Literal["changing", "fixed", "two"] = "changing"
     """changing: tables of four whose rivals are of another family from game to game; fixed: three `algorithmic`; two: games of two."""
-    games: int = 16
+    candidate_games: int = 16
     """Games of a network in a generation; the same for all of its networks."""
     worth: float = 0.1
     """What the share of all worth at the end pays, beside a won game, which pays 1."""
@@ -111,13 +111,13 @@ class EspMonopoly(NeuronOptions):
                 raise ConfigurationError(f"Unknown --{name} {getattr(self, name)!r}. {nearest(getattr(self, name), valid)}")
         if not self.networks or len(set(self.networks)) < len(self.networks):
             raise ConfigurationError(f"--networks needs one question or more, each once, of {', '.join(QUESTIONS)}; not {self.networks}.")
-        check_ranges(self, {"games": (1, 100_000), "final_games": (1, 1_000_000), "worth": (0, 10), "generations": (1, np.inf)})
+        check_ranges(self, {"candidate_games": (1, 100_000), "final_games": (1, 1_000_000), "worth": (0, 10), "generations": (1, np.inf)})
         check_ranges(self, {"threads": (1, np.inf), "seed": (0, 1 << 31)})
         self.check_recipe()
         if self.lesion:
             raise ConfigurationError(f"--lesion {self.lesion:g}: several networks keep their units, so it must be 0 here.")
         _ = self.brood
-        split(TABLES[self.tables], self.games)
+        split(TABLES[self.tables], self.candidate_games)
         split(TABLES[self.tables], self.final_games)
 
     def search(self, place: Place = HERE) -> MonopolySearch:
@@ -202,7 +202,12 @@ class MonopolySearch(NeuronSearch):
         """(N,) what players are paid for the games of a seed."""
         options = self.options
         scores = play(
-            self.brood.policies(players), TABLES[options.tables], options.games, seed, options.threads, table_type=self.place.table
+            self.brood.policies(players),
+            TABLES[options.tables],
+            options.candidate_games,
+            seed,
+            options.threads,
+            table_type=self.place.table,
         )
         return np.array([paid(score, options.worth) for score in scores])
 
@@ -216,7 +221,7 @@ class MonopolySearch(NeuronSearch):
 
     def games(self, generations: int) -> int:
         """Games of so many generations, at most."""
-        return generations * self.options.games * esp.most_evaluations(self.options)
+        return generations * self.options.candidate_games * esp.most_evaluations(self.options)
 
     def final_games(self, length: int) -> int:
         """Games at the end: of the player and its parent, at the tables that it knows and at others."""

@@ -59,7 +59,7 @@ class Play(Tables):
     """What a generation plays."""
 
     matches: int = 100
-    """Games of each player in a generation; with --fitness tournament, how many of these are held."""
+    """Matches of each player in a generation, a game each; with --fitness tournament, how many of these are held."""
     fitness: str = "finish_order"
     """num_wins, finish_order, num_properties, num_monopolies, net_worth (the paper's), net_worth_share (the thesis's), tournament."""
     scale: str = "raw"
@@ -89,7 +89,7 @@ class Generational(Recipe, Play, PopulationOptions):
         for name, given, known in (("fitness", self.fitness, MEASURES), ("scale", self.scale, SCALES)):
             if given not in known:
                 raise ConfigurationError(f"Unknown --{name} {given!r}. {nearest(given, known)}")
-        check_split(self.population, self.players, self.fitness)
+        check_split(self.population, self.num_players, self.fitness)
         check_recipe(self, kind)
 
     def search(self, place: Place = HERE) -> Generations:
@@ -136,7 +136,7 @@ def check_split(population: int, players: int, fitness: str) -> None:
             raise ConfigurationError(f"A population of {population:,} does not split into tables of {players}: use {near}.")
         return
     if players % 2:
-        raise ConfigurationError(f"In a tournament half of each table goes on: --players must be even, not {players}.")
+        raise ConfigurationError(f"In a tournament half of each table goes on: --num-players must be even, not {players}.")
     if population % players or (population // players) & (population // players - 1):
         below = players << max(0, (population // players).bit_length() - 1)
         raise ConfigurationError(
@@ -150,7 +150,7 @@ def check_split(population: int, players: int, fitness: str) -> None:
 
 def games_of(population: int, play: Play) -> int:
     """Games of a generation."""
-    tables = population // play.players
+    tables = population // play.num_players
     return play.matches * (2 * tables - 1 if play.fitness == "tournament" else tables)
 
 
@@ -194,12 +194,12 @@ def evaluate(
     Raises:
         ConfigurationError: A population that does not split into tables, an unknown fitness.
     """
-    check_split(len(population), play.players, play.fitness)
+    check_split(len(population), play.num_players, play.fitness)
     table, points = table_of(kind, population, play, table_type), MEASURES[play.fitness].points
     if points is None:
         scores, batches = _eliminate(table, len(population), play, seed, generator, done)
     else:
-        seats = deal(len(population), play.matches, play.players, generator)
+        seats = deal(len(population), play.matches, play.num_players, generator)
         batch = play_seats(table, seats, seed, done=done)
         scores, batches = summed(points(batch), seats, len(population)), [batch]
     turns, capped = (
@@ -216,17 +216,17 @@ def _eliminate(
 
     Those of the last table who survive share the last level. Of those who tie the one in the earlier seat goes on; seats were drawn.
     """
-    seats = deal(population, play.matches, play.players, generator)
+    seats = deal(population, play.matches, play.num_players, generator)
     scores, batches, played = np.zeros(population), list[GameBatch](), 0
     while True:
         batches.append(play_seats(table, seats, seed, played, done))
         played += len(seats)
-        order = np.argsort(batches[-1].place, axis=1, kind="stable")[:, : play.players // 2]
+        order = np.argsort(batches[-1].place, axis=1, kind="stable")[:, : play.num_players // 2]
         through = np.take_along_axis(seats, order, axis=1).reshape(play.matches, -1)
         scores += np.bincount(through.ravel(), minlength=population)
-        if through.shape[1] < play.players:
+        if through.shape[1] < play.num_players:
             return scores, batches
-        seats = generator.permuted(through, axis=1).reshape(-1, play.players)
+        seats = generator.permuted(through, axis=1).reshape(-1, play.num_players)
 
 
 # --- the next generation --------------------------------------------------------------------------------------------------------

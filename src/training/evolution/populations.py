@@ -54,13 +54,13 @@ class Purpose(IntEnum):
 class Tables:
     """The tables that a population plays at."""
 
-    players: int = 4
+    num_players: int = 4
     """Seats of a table."""
     rules: RulesName = "mukhar"
     turn_limit: int = 500
     """Turns of each player after which the score decides a game, where the rules do not end it before."""
     threads: int | None = None
-    """Cores to play on; default: all. The results are the same."""
+    """Threads that play; default: one per core. The results are the same."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,8 @@ class PopulationOptions(Tables, EvolutionOptions):
     """What the genetic algorithms share."""
 
     free: ClassVar[tuple[str, ...]] = (
-        *EvolutionOptions.free, "start", "generations", "waves", "final_games", "panel", "panel_every", "panel_games", "hall", "keep_every",
+        *EvolutionOptions.free, "start_population", "generations", "waves", "final_games", "panel", "panel_every", "panel_games", "hall",
+        "keep_every",
     )  # fmt: skip
 
     genome: str = "rga"
@@ -77,7 +78,7 @@ class PopulationOptions(Tables, EvolutionOptions):
     """Players."""
     scripted: tuple[str, ...] = ()
     """What the players of rga, tga and sga do that is no gene, where it differs: of_buildings=0.1; 1 turns a switch on: thesis=1."""
-    start: str | None = None
+    start_population: str | None = None
     """A population.npz that a run of the same genome ended with, to begin from; default: random genomes."""
     panel: tuple[str, ...] = PANEL
     """Players that the champion and the mean genome are measured against, each in all other seats: an absolute fitness."""
@@ -86,7 +87,7 @@ class PopulationOptions(Tables, EvolutionOptions):
     panel_games: int = 240
     """Games of each of the two against each of the panel."""
     final_games: int = 2400
-    """The same at the end."""
+    """The same games at the end."""
     hall: int = 3
     """Champions of earlier measurements that are met, too, spread over the run: a hall of fame."""
     keep_every: int = 0
@@ -117,9 +118,9 @@ class PopulationOptions(Tables, EvolutionOptions):
         self.check_algorithm(self.kind)
         for name in ("panel_games", "final_games"):
             games = getattr(self, name)
-            if games % self.players:  # from each seat equally often
-                more = (games // self.players + 1) * self.players
-                raise ConfigurationError(f"--{name.replace('_', '-')} must be a multiple of {self.players}, such as {more}.")
+            if games % self.num_players:  # from each seat equally often
+                more = (games // self.num_players + 1) * self.num_players
+                raise ConfigurationError(f"--{name.replace('_', '-')} must be a multiple of {self.num_players}, such as {more}.")
 
     def check_algorithm(self, kind: GenomeKind) -> None:
         """Check what is the algorithm's own."""
@@ -129,13 +130,13 @@ class PopulationOptions(Tables, EvolutionOptions):
 # What numbers may be: from, to; both are allowed.
 _RANGES: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("generations", "waves", "panel_games", "final_games"), (1, math.inf)),
-    **dict.fromkeys(("matches", "matings", "parents", "turn_limit"), (1, 100_000)),
+    **dict.fromkeys(("matches", "matings", "winners", "turn_limit"), (1, 100_000)),
     **dict.fromkeys(("elite", "copied", "mutated", "mutation_rate", "mutation_size"), (0, 1)),
     **dict.fromkeys(("panel_every", "keep_every"), (0, math.inf)),
     "levels": (0, 1_000_000),
     "hall": (0, 1000),
     "population": (2, MAX_POLICIES),
-    "players": (2, 8),
+    "num_players": (2, 8),
     "seed": (0, (1 << 32) - 1),
     "threads": (1, 1024),
 }
@@ -159,22 +160,26 @@ def beginning(options: PopulationOptions, kind: GenomeKind, generator: np.random
     Raises:
         MonopolyError: A file that is damaged, or of another kind, length or size, or with genes out of their range.
     """
-    if options.start is None:
+    if options.start_population is None:
         return kind.random(options.population, generator)
-    path = Path(options.start)
+    path = Path(options.start_population)
     if not path.is_file():
-        raise ConfigurationError(f"--start {options.start!r} is no file: give the {POPULATION} of a run.")
+        raise ConfigurationError(f"--start-population {options.start_population!r} is no file: give the {POPULATION} of a run.")
     if path.resolve().is_relative_to(options.out.resolve()):
-        raise ConfigurationError(f"--start {options.start!r} lies in --out, where this run writes: choose another --out.")
+        raise ConfigurationError(
+            f"--start-population {options.start_population!r} lies in --out, where this run writes: choose another --out."
+        )
     arrays = checkpoints.read_arrays(path)
     if not {"population", "kind"} <= set(arrays):
-        raise FormatError(f"{options.start!r} is no population: it holds {', '.join(arrays) or 'nothing'}, not population and kind.")
+        raise FormatError(
+            f"{options.start_population!r} is no population: it holds {', '.join(arrays) or 'nothing'}, not population and kind."
+        )
     if str(arrays["kind"]) != kind.name:
-        raise ConfigurationError(f"{options.start!r} holds genomes of {str(arrays['kind'])!r}, not of {kind.name!r}.")
+        raise ConfigurationError(f"{options.start_population!r} holds genomes of {str(arrays['kind'])!r}, not of {kind.name!r}.")
     population = arrays["population"]
     population = kind.checked(population).astype(np.uint8 if kind.bits else np.float64)
     if len(population) != options.population:
-        raise ConfigurationError(f"{options.start!r} holds {len(population):,} genomes: use --population {len(population)}.")
+        raise ConfigurationError(f"{options.start_population!r} holds {len(population):,} genomes: use --population {len(population)}.")
     return population
 
 
@@ -344,7 +349,7 @@ class Population(Search):
         rows: list[dict[str, Any]] = []
         opponents: list[PolicyLike] = [*options.panel, *self.hall_of_fame(run)]
         for number, opponent in enumerate(opponents):
-            lineup = Lineup((opponent,) * (options.players - 1), options.rules, options.turn_limit)
+            lineup = Lineup((opponent,) * (options.num_players - 1), options.rules, options.turn_limit)
             seed = self.game_seed(Purpose.PANEL, number)
             scores = against(list(players.values()), [lineup], [games], seed, options.threads, self.played, table_type=self.place.table)
             for name, score in zip(players, scores, strict=True):
@@ -375,7 +380,7 @@ class Population(Search):
     # --- files ------------------------------------------------------------------------------------------------------------------
 
     def genomes(self) -> dict[str, NDArray[Any]]:
-        """What the file of a population holds: `--start` begins with one."""
+        """What the file of a population holds: `--start-population` begins with one."""
         return {"population": self.population, "fitness": self.fitness, "kind": np.array(self.kind.name)}
 
     def finish(self, run: Run) -> dict[str, Any]:

@@ -68,7 +68,7 @@ class EvolutionOptions(RunOptions):
     seed: int = 0
     """Decides everything: genomes, tables, dice, cards. The same seed gives the same result, on any number of threads."""
     threads: int | None = None
-    """Cores to play on; default: all. The results are the same."""
+    """Threads that play; default: one per core. The results are the same."""
     cluster: ClusterName = None
 
     @property

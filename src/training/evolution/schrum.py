@@ -12,9 +12,10 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from operator import index
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 import numpy as np
+import tyro
 from numpy.typing import NDArray
 from rich.console import Console
 
@@ -76,12 +77,12 @@ class Schrum(NeuronOptions):
     window: int | None = None
     """Points along a side of a window that is moved over the board, odd, 3 to 11: the network says how good its middle is. Only
     feed_forward. Default: the network sees the whole board, and has an output for each point."""
-    captures: bool = False
+    captures: Annotated[bool, tyro.conf.arg(name="sees-captures")] = False
     """Whether the network sees how many pairs each player has taken."""
     seat: int | None = None
     """The only seat that the network plays from, 1 for the first: a specialist. Default: every seat."""
     matches: int = 10
-    """Matches of a test: each is a game from every seat."""
+    """Matches of each player in a test, a game from every seat each."""
     paired: bool = True
     """Whether all networks of a generation play games of the same seeds (E12); those of a challenge always do."""
     moves_max: Literal["moves", "points"] = "moves"
@@ -149,7 +150,7 @@ class Schrum(NeuronOptions):
             )
         if self.window is not None and (self.network != "feed_forward" or self.captures):
             raise ConfigurationError(
-                "--window is of a network that has no memory and sees no captures: --network feed_forward, no --captures."
+                "--window is of a network that has no memory and sees no captures: --network feed_forward, no --sees-captures."
             )
         check_ranges(self, {"size": (MIN_SIZE, MAX_SIZE)})
         check_ranges(self, {"seat": (1, len(EXPERIMENTS[self.measured_by][0]) + 1)})

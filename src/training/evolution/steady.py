@@ -21,6 +21,7 @@ from training.cluster import HERE, Place
 from training.evolution.fitness import num_wins, summed
 from training.evolution.operators import MUTATIONS, OF_BITS, UNIONS
 from training.evolution.populations import Outcome, Population, PopulationOptions, Purpose, play_seats, table_of
+from training.run.options import RulesName
 
 _ROUNDING: Final = 1e-9  # of a gene that has its value already
 
@@ -39,13 +40,13 @@ class Steady(PopulationOptions):
 
     genome: str = "pring"
     population: int = 10_000
-    rules: str = "pring"
+    rules: RulesName = "pring"
     panel_every: int = 50
     waves: int = 629
     """Length of the run; may be raised on --resume. 629 waves of 636 games are 400,044 games."""
     matings: int = 318
     """Matings at the same time: none of their players is in another one."""
-    parents: int = 2
+    winners: int = 2
     """Winners that a code is made of, each of a table of its own; 1: there is no mating."""
     union: str = "choice"
     """choice: each gene from one of them at random; mean."""
@@ -72,9 +73,9 @@ class Steady(PopulationOptions):
             raise ConfigurationError(f"Unknown --mutation {self.mutation!r} of {kind.name!r}. {nearest(self.mutation, suiting)}")
         if kind.bits and (self.union == "mean" or self.levels):
             raise ConfigurationError(f"--union mean and --levels are of reals; the genes of {kind.name!r} are bits.")
-        taken = self.matings * self.parents * self.players
+        taken = self.matings * self.winners * self.num_players
         if taken > self.population:
-            most, mating = self.population // (self.parents * self.players), f"{self.parents} games of {self.players}"
+            most, mating = self.population // (self.winners * self.num_players), f"{self.winners} games of {self.num_players}"
             raise ConfigurationError(
                 f"{self.matings:,} matings of {mating} take {taken:,} players at the same time; the population has {self.population:,}: "
                 f"--matings may be {most:,} at most."
@@ -145,17 +146,17 @@ def wave(
         done: Called with the number of games that have just ended.
         table_type: Where the games are played.
     """
-    taken = generator.permutation(len(population))[: options.matings * options.parents * options.players]
-    seats = np.arange(len(taken), dtype=np.int16).reshape(-1, options.players)
+    taken = generator.permutation(len(population))[: options.matings * options.winners * options.num_players]
+    seats = np.arange(len(taken), dtype=np.int16).reshape(-1, options.num_players)
     line = play_seats(table_of(kind, population[taken], options, table_type), seats, seed, done=done)
     # Of several who win together the first: seats were drawn, so it is any of them.
-    winners = taken[seats[np.arange(len(seats)), line.place.argmin(axis=1)]].reshape(options.matings, options.parents)
+    winners = taken[seats[np.arange(len(seats)), line.place.argmin(axis=1)]].reshape(options.matings, options.winners)
     codes = UNIONS[options.union](population[winners], generator)
-    children = np.repeat(codes, options.parents * options.players, axis=0)
+    children = np.repeat(codes, options.winners * options.num_players, axis=0)
     mutated = MUTATIONS[options.mutation](children, options.mutation_rate, options.mutation_size, (kind.low, kind.high), generator)
     following, deeper = population.copy(), depth.copy()
     following[taken] = levelled(kind, mutated, options.levels)
-    deeper[taken] = np.repeat(depth[winners].max(axis=1) + 1, options.parents * options.players)
+    deeper[taken] = np.repeat(depth[winners].max(axis=1) + 1, options.winners * options.num_players)
     wins = summed(num_wins(line), seats, len(taken)) / 3.0
     outcome = Outcome(wins, len(seats), float(line.game_counts["turns"].mean()), float(line.capped.mean()))
     return Wave(following, deeper, taken, outcome)
@@ -180,7 +181,7 @@ class Waves(Population):
     @property
     def generation_games(self) -> int:
         """Games of a wave."""
-        return self.options.matings * self.options.parents
+        return self.options.matings * self.options.winners
 
     def advance(self) -> None:
         """Play a wave."""

@@ -41,7 +41,7 @@ class OcnaruOptions(RunOptions):
     out: Path = Path("runs/ocnaru")
 
     heads: tuple[str, ...] = NAMES
-    """Networks, in the order in which they play games of their own; those that are already trained play along."""
+    """Heads with a network, in the order in which they play games of their own; those that are already trained play along."""
     parent: str = "strategic"
     """Policy that plays what no network plays: `strategic` or a preset of it."""
     gated: tuple[str, ...] = GATED
@@ -62,7 +62,7 @@ class OcnaruOptions(RunOptions):
     """Size of a minibatch in phase 1."""
 
     opponents: tuple[str, ...] = ("strategic", "strategic/late_game", "strategic/cautious")
-    """Phase 2: policies that the networks play against, in turn."""
+    """Phase 2: opponents of the networks, in turn."""
     discount: float = 0.99
     """Weight of what comes one decision of the network later."""
     learning_rate: float = 1e-3
@@ -87,7 +87,7 @@ class OcnaruOptions(RunOptions):
     final_panel: tuple[str, ...] = ("strategic", "ocnaru/algorithmic", "ocnaru/random")
     """Policies that the agent is measured against at the end."""
     final_games: int = 10_000
-    """Games against each of them."""
+    """Games against each of them at the end."""
     device: Device = "auto"
     threads: int = 2
     """Threads that play games. Results do not depend on it."""

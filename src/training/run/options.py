@@ -66,7 +66,7 @@ class TrainingOptions(RunOptions):
 
     out: Path = Path("runs/maskable_ppo")
     steps: int = 2_000_000
-    """Budget: decisions of the learner in all games, including those without a choice."""
+    """Length of the run: decisions of the learner in its own games, including those without a choice."""
     rules: RulesName = "ocnaru"
     num_players: int = 2
     """Seats at the table. Copies of one opponent fill the other seats."""
@@ -74,7 +74,7 @@ class TrainingOptions(RunOptions):
     reward: RewardName = "win_shaped"
     opponents: tuple[str, ...] = ("strategic", "algorithmic")
     """Opponents, each in an equal share of the games: names of policies, or files."""
-    games: int = 256
+    parallel_games: int = 256
     """Games played at the same time, over all opponents."""
     heads: tuple[str, ...] = LEARNED
     """Heads whose actions are learned. With a parent, any heads; without one, all but those that make offers."""
@@ -100,7 +100,7 @@ class TrainingOptions(RunOptions):
     """Lambda of generalized advantage estimation: 0 takes the next value only, 1 the return only."""
     clip: float = 0.2
     """How much an update may change the probability of an action, relative."""
-    entropy: float = 0.005
+    entropy_weight: float = 0.005
     """Weight of the entropy in the loss: a higher one explores more."""
     value_weight: float = 0.5
     """Weight of the critic's loss."""
@@ -118,17 +118,17 @@ class TrainingOptions(RunOptions):
     checkpoint_every: int = 250_000
     """Steps between two checkpoints."""
     device: Device = "auto"
-    threads: int = 1
+    torch_threads: int = 1
     """Threads of the networks. With 1, results repeat to the bit; more help only on idle machines with large batches."""
 
 
 Ranges: TypeAlias = Mapping[str, tuple[float, float]]
 
 _RANGES: Final[Ranges] = {
-    **dict.fromkeys(("steps", "games", "hidden", "batch", "panel_games", "final_games"), (1, math.inf)),
-    **dict.fromkeys(("evaluate_every", "checkpoint_every", "threads"), (1, math.inf)),
+    **dict.fromkeys(("steps", "parallel_games", "hidden", "batch", "panel_games", "final_games"), (1, math.inf)),
+    **dict.fromkeys(("evaluate_every", "checkpoint_every", "torch_threads"), (1, math.inf)),
     **dict.fromkeys(("rollout", "epochs"), (1, math.inf)),
-    **dict.fromkeys(("entropy", "value_weight"), (0, 1 << 31)),
+    **dict.fromkeys(("entropy_weight", "value_weight"), (0, 1 << 31)),
     **dict.fromkeys(("discount", "clip"), (1e-9, 1)),
     "gae_lambda": (0, 1),
     "seed": (0, 1 << 31),
@@ -162,8 +162,8 @@ def check_training(options: TrainingOptions) -> None:
         (len(options.final_games) != len(options.panel), f"--final-games {options.final_games} needs one number per policy of the panel."),
         (not options.panel, "--panel must name a policy to measure the agent against."),
         (not options.opponents, "--opponents must name a policy to play against."),
-        (options.rollout * options.games < 2, "--rollout and --games must make two decisions or more."),
-        (options.games < len(options.opponents), f"--games {options.games} must be at least one per opponent."),
+        (options.rollout * options.parallel_games < 2, "--rollout and --parallel-games must make two decisions or more."),
+        (options.parallel_games < len(options.opponents), f"--parallel-games {options.parallel_games} must be at least one per opponent."),
         (not options.hidden, "--hidden must list the units of one layer or more."),
     ):
         if broken:

@@ -38,7 +38,7 @@ class ValueOptions(RunOptions):
     trace: float = 0.9
     """Lambda: the weight of what follows, beside the value of the next state kept. 1: learn from outcomes alone."""
     threads: int = 1
-    """Cores that play games. The result does not depend on it."""
+    """Threads that play. The result does not depend on it."""
 
 
 _RANGES: Final[Ranges] = {

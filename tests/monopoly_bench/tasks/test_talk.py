@@ -24,7 +24,20 @@ def test_players_at_one_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     out, log, record = tmp_path / "talk.json", tmp_path / "log", tmp_path / "talk.replay"
     with served() as stub:
         stub.answers = ["SAY: Hm.\nPROMISE: no building on red for 1 round\nACTION: 999"] * 9000
-        options = ["--url", stub.url, "--log", str(log), "--record", str(record), "--out", str(out), "--seeds", "1", "--turn-limit", "4"]
+        options = [
+            "--url",
+            stub.url,
+            "--log",
+            str(log),
+            "--record-file",
+            str(record),
+            "--out",
+            str(out),
+            "--seeds",
+            "1",
+            "--turn-limit",
+            "4",
+        ]
         assert front.main(["talk", "language_model:tiny", BOT, "expert", *options]) == 0
     shown = capsys.readouterr().out
     assert "8 talk" in shown
@@ -72,7 +85,7 @@ for line in sys.stdin:
     print(json.dumps(d["legal"][0]["action"]), flush=True)
 """
     bot, record = "bot:" + shlex.join([sys.executable, "-S", "-c", leaves_the_second_game]), tmp_path / "talk.replay"
-    assert front.main(["talk", bot, "expert", "--seeds", "1", "--turn-limit", "4", "--record", str(record)]) == 2
+    assert front.main(["talk", bot, "expert", "--seeds", "1", "--turn-limit", "4", "--record-file", str(record)]) == 2
     assert "has exited" in capsys.readouterr().err
     assert len(replays.load(record)) == 1
 

@@ -23,8 +23,8 @@ from training.evolve import main
 from training.run import checkpoints
 
 TINY = dataclasses.replace(
-    ESP_MONOPOLY, network="attentive", hidden=2, neurons=4, trials=1, parents=0.25, games=8, final_games=8, tables="two", generations=3,
-    challenge=1, stagnation=2, threads=1, seed=3,
+    ESP_MONOPOLY, network="attentive", hidden=2, neurons=4, trials=1, parents=0.25, candidate_games=8, final_games=8, tables="two",
+    generations=3, challenge=1, stagnation=2, threads=1, seed=3,
 )  # fmt: skip
 
 
@@ -107,7 +107,21 @@ def test_a_run_that_was_stopped_ends_like_one_that_was_not(algorithm: Algorithm,
 
 
 def test_the_command_says_what_it_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["--preset", "esp/monopoly", "--networks", "cash", "jail", "--hidden", "2", "--neurons", "4", "--trials", "1", "--games", "8"]
+    words = [
+        "--preset",
+        "esp/monopoly",
+        "--networks",
+        "cash",
+        "jail",
+        "--hidden",
+        "2",
+        "--neurons",
+        "4",
+        "--trials",
+        "1",
+        "--candidate-games",
+        "8",
+    ]
     words += [
         "--tables",
         "two",
@@ -140,7 +154,7 @@ def test_the_command_says_what_it_found(tmp_path: Path, capsys: pytest.CaptureFi
         ({"networks": ("cash", "wroth")}, "Unknown part of genetic/esp: 'wroth'. Did you mean 'worth'"),
         ({"networks": ("cash", "cash")}, "each once, of worth, building"),
         ({"networks": ()}, "needs one question or more"),
-        ({"games": 10}, "10 games do not split evenly"),
+        ({"candidate_games": 10}, "10 games do not split evenly"),
         ({"network": "attentive", "hidden": 12}, "has 1 to 11 hidden units"),
         ({"neurons": 1, "parents": 1.0}, "no room for two children"),
         ({"algorithm": "cma"}, "Unknown --algorithm 'cma'. Did you mean 'cmaes'"),

@@ -151,7 +151,7 @@ def test_the_fitter_have_more_offspring() -> None:
 
 def test_a_wave_replaces_those_who_played_by_children_of_the_winners() -> None:
     population, depth = KIND.random(40, draws()), np.arange(40)
-    options = Steady(rules="mukhar", matings=2, parents=2, mutation_rate=0.0, turn_limit=20, threads=1)
+    options = Steady(rules="mukhar", matings=2, winners=2, mutation_rate=0.0, turn_limit=20, threads=1)
     played = wave(KIND, population, depth, options, seed=3, generator=draws(4))
     assert len(set(played.taken.tolist())) == 16
     others = np.setdiff1d(np.arange(40), played.taken)
@@ -227,21 +227,21 @@ def test_a_run_begins_with_the_population_of_another(tmp_path: Path) -> None:
     first = dataclasses.replace(SMALL, out=tmp_path / "first", generations=1)
     assert execute(first, quietly())["games"] == 8
     file = tmp_path / "first" / "population.npz"
-    again = dataclasses.replace(first, start=str(file), out=tmp_path / "again")
+    again = dataclasses.replace(first, start_population=str(file), out=tmp_path / "again")
     execute(again, quietly())
     with pytest.raises(ConfigurationError, match="use --population 16"):
         execute(dataclasses.replace(again, population=20, out=tmp_path / "third"), quietly())
     with pytest.raises(ConfigurationError, match="holds genomes of 'strategic', not of 'expert'"):
         execute(dataclasses.replace(again, genome="expert", out=tmp_path / "fourth"), quietly())
     with pytest.raises(ConfigurationError, match="is no file"):
-        execute(dataclasses.replace(again, start="gone.npz", out=tmp_path / "fifth"), quietly())
+        execute(dataclasses.replace(again, start_population="gone.npz", out=tmp_path / "fifth"), quietly())
     assert not (tmp_path / "fifth").exists()
     with pytest.raises(ConfigurationError, match="lies in --out, where this run writes"):
         execute(dataclasses.replace(again, out=tmp_path / "first", overwrite=True), quietly())
     assert file.is_file()
     moved = tmp_path / "moved.npz"
     file.rename(moved)
-    longer = dataclasses.replace(again, start=str(moved), generations=2, resume=True)
+    longer = dataclasses.replace(again, start_population=str(moved), generations=2, resume=True)
     assert execute(longer, quietly())["generations"] == 2
 
 
