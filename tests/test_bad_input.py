@@ -515,7 +515,7 @@ def test_looking_before_the_beginning(look: str) -> None:
     [
         ("agents", "import monopoly_env as me; me.VectorMonopoly(2, opponents=['random'])"),
         ("agents", "import training.tournament"),
-        ("training", "import monopoly_bench; monopoly_bench.main([])"),
+        ("training", "import monopoly_bench.__main__"),
         ("training", "from pente_env.matches import coerce; coerce('a.npz')"),
     ],
 )
