@@ -42,7 +42,7 @@ def begun(kind: str, **options: Any) -> tuple[Any, Any, np.ndarray[Any, Any]]:
 
 def test_every_package_is_typed() -> None:
     packages = {path.parent for path in (Path(__file__).parents[1] / "src").glob("*/__init__.py")}
-    assert len(packages) == 4
+    assert len(packages) == 6
     assert {package.name for package in packages if not (package / "py.typed").exists()} == set()
 
 

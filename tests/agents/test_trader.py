@@ -58,7 +58,9 @@ def best_by_hand(game: core.Game) -> tuple[float, tuple[int, int, int, int]]:
             if np.isfinite(price):
                 after = core.clone(game)
                 offers.exchange(after, partner, ask, give, int(price))
-                share = float(value.shares(after)[seat])
+                shares = np.zeros(4)
+                values.write_shares(value.kernel.handle, after, value.params, shares)  # `shares` takes no unsettled record
+                share = float(shares[seat])
                 if share > high:
                     high, best = share, (partner, ask, give, int(price))
     return high, best

@@ -156,10 +156,10 @@ told = []
 for folder in sys.argv[1:]:
     os.environ[{VARIABLE!r}] = folder
     for name in ("editions", "board", "cards"):
-        sys.modules.pop("monopoly_env." + name, None)
+        sys.modules.pop("monopoly_env.facts." + name, None)
     try:
         for name in ("editions", "board", "cards"):
-            importlib.import_module("monopoly_env." + name)
+            importlib.import_module("monopoly_env.facts." + name)
         told.append("")
     except me.MonopolyError as error:
         told.append(str(error))

@@ -142,6 +142,7 @@ def test_a_policy_is_saved_and_pickled_with_all_that_matters() -> None:
     agents.register("sound", lambda share: Wrong(lambda decisions, actions: decisions.mask.argmax(axis=1)))
     with pytest.raises(CheckError, match=r"'sound' cannot be loaded after it was saved: .* array 'numbers' is missing"):
         check_policy(Sound(), **ONE_GAME)
+    agents.register("sound", Sound)  # other tests make every policy that has a name
 
 
 class Forgetful(Sound):

@@ -81,7 +81,7 @@ def test_rows_of_several_networks_follow_each_other() -> None:
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"activation": "rule"}, "Unknown part of a network: 'rule'. Did you mean 'relu'"),
+        ({"activation": "rule"}, "Unknown part of a network: 'rule'. Valid: relu, tanh, logistic."),
         ({"cell": "gur", "units": 3}, "Unknown part of a network: 'gur'. Did you mean 'gru'"),
         ({"heads": ()}, "one head or more"),
         ({"heads": (("a", 1), ("a", 2))}, "each with its own name"),

@@ -10,6 +10,7 @@ import numpy as np
 import agents
 import monopoly_env as me
 from monopoly_env import actions
+from monopoly_env.facts import board
 from monopoly_env.game import empty_games
 from tests.play import act, asked
 
@@ -42,10 +43,9 @@ def proposed(policy: agents.Policy, game: Any, memory: Any = None) -> dict[str, 
     while asked(game)[0].startswith("trade_"):
         act(game, asked_of(policy, game, memory))
     assert asked(game) == ("reply", int(game.offer_to)), asked(game)
-    names = me.board.LOT_NAME[int(game.rules.board)]
+    names = board.LOT_NAME[int(game.rules.board)]
     sides = {
-        side: [names[lot] for lot in me.board.lots_of(goods)]
-        for side, goods in (("ask", int(game.offer_ask)), ("give", int(game.offer_give)))
+        side: [names[lot] for lot in board.lots_of(goods)] for side, goods in (("ask", int(game.offer_ask)), ("give", int(game.offer_give)))
     }
     return {"to": int(game.offer_to), **sides, "cash": int(game.offer_cash)}
 

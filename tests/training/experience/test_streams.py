@@ -21,6 +21,7 @@ from agents.networks.actor import ActorPolicy
 from monopoly_env import actions, core
 from monopoly_env import encoding as encodings
 from monopoly_env.errors import ConfigurationError, IllegalActionError, RulesError
+from monopoly_env.facts import board
 from monopoly_env.policy.protocol import MEMORY, Decisions
 from tests.policies import NEVER_ENDS, blind, restless, seeing
 from training.experience import recording, streams
@@ -47,7 +48,6 @@ def assert_same(found: Experiences, expected: Experiences) -> None:
 
 def net_worth(game: Any, seat: int) -> int:
     """Cash, printed prices of the lots, purchase prices of the own buildings."""
-    board = me.board
     lots = [lot for lot in range(board.NUM_LOTS) if int(game.lots[seat]) >> lot & 1]
     buildings = sum(int(game.level[lot]) * int(board.HOUSE_PRICE[0, lot]) for lot in lots if lot < board.NUM_STREETS)
     return int(game.cash[seat]) + sum(int(board.PRICE[0, lot]) for lot in lots) + buildings
@@ -314,7 +314,7 @@ def test_a_mask_is_written_for_those_that_read_it() -> None:
         (PAIRS, {"encoding": "ocnaru"}, "Unknown encoding 'ocnaru'"),
         (THREE, {"encoding": "ocnaru100"}, "for 2 players"),
         (THREE, {"encoding": encodings.make("standard", 2)}, "no room for 3 players"),
-        (PAIRS, {"reward": "win_shaped"}, "Reward 'win_shaped' is paid at every step.*Did you mean 'win'"),
+        (PAIRS, {"reward": "win_shaped"}, "Reward 'win_shaped' is paid at every step.*Valid: win, rank, net_worth"),
         (PAIRS, {"games": 0}, "games=0 must be a whole number from 1"),
         (PAIRS, {"seed": -1}, "seed=-1 must be a whole number from 0"),
         (PAIRS, {"block": 0}, "block=0 must be a whole number from 1"),
