@@ -56,7 +56,7 @@ PLACES: dict[str, Callable[[str], Any]] = {
     "resemblance": lambda name: resemblance(game(), [], [name]),
     "search": lambda name: agents.make("search", base=name),
     "leagues": learner,
-    "training.experts": lambda name: experts.check(experts.ExpertOptions(policies=(name,))),
+    "training.experts": lambda name: experts.check(experts.ExpertOptions(players=(name,))),
 }
 SHORT = me.Rules(max_turns=1)
 

@@ -193,7 +193,7 @@ def test_wrong_arguments_of_the_command(
 
 
 def test_fuzz_prints_json(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    assert call(monkeypatch, "fuzz", "--games", "70", "--seed", "5", "--most", "50", "--json") == 0
+    assert call(monkeypatch, "fuzz", "--games", "70", "--seed", "5", "--max-decisions", "50", "--json") == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["games"], told["refused"], told["failures"]) == (70, 210, [])
     assert told["decisions"] > 1000
