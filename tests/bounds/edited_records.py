@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 import agents
+import monopoly_bench
 import monopoly_env as me
 import pente_env as pe
 from monopoly_bench import prompts
@@ -41,7 +42,8 @@ from pente_env.solver import solve
 # for offers begins with `may_offer` and networks with `check_sound`; they take minutes to compile.
 TRUSTED = (
     "agents.learned.", "agents.players.search.", "monopoly_bench.text.", "monopoly_env.analyse.actions.candidate",
-    "monopoly_env.analyse.offers.offers_of", "monopoly_env.core.illegal", "monopoly_bench.mcp.",
+    "monopoly_env.analyse.offers.offers_of", "monopoly_env.core.illegal", "monopoly_bench.mcp.", "monopoly_bench.playouts.",
+    "monopoly_bench.tasks.", "monopoly_bench.textarena", "monopoly_bench.make", "monopoly_bench.positions.",
     "monopoly_env.encoding.observe_known", "monopoly_env.play.", "monopoly_env.policy.loop.", "monopoly_env.policy.protocol.draw_keys",
     "monopoly_bench.puzzles.", "monopoly_env.render.", "monopoly_table.", "monopoly_env.validate.", "monopoly_env.envs.vector.Batch",
     "pente_env.core.illegal", "pente_env.loop.", "pente_env.play.", "pente_env.render.caption", "pente_env.vector.Batch",
@@ -162,7 +164,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 
 def found() -> Iterator[str]:
     """The names of all public functions that take a record or several."""
-    for package in (me, pe, agents):
+    for package in (me, pe, agents, monopoly_bench):
         for at in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if "__main__" in at.name or ".adapters." in at.name or (at.name.startswith(TRUSTED) and ".render." not in at.name):
                 continue
